@@ -1,0 +1,64 @@
+/** The server on one screen: the layers in their order, then the features. Opens nothing; everything is handed in. */
+import type { Database } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import { Elysia } from "elysia";
+import type { Config } from "./config/config.ts";
+import { authRoutes } from "./features/auth/routes.ts";
+import { createAccounts } from "./features/auth/service.ts";
+import { isProbe, probeRoutes } from "./features/probes/routes.ts";
+import { createReadiness } from "./features/probes/service.ts";
+import { todoRoutes } from "./features/todos/routes.ts";
+import { createTodos } from "./features/todos/service.ts";
+import { accessLog } from "./http/access-log.ts";
+import { bodyLimit } from "./http/body.ts";
+import { clientAddress } from "./http/client-address.ts";
+import { cors, preflight } from "./http/cors.ts";
+import { errorBoundary } from "./http/error-boundary.ts";
+import { methodNotAllowed } from "./http/method-not-allowed.ts";
+import { createLimits, limitEveryRequest } from "./http/rate-limit.ts";
+import { requestId } from "./http/request-id.ts";
+import { securityHeaders } from "./http/security-headers.ts";
+import { createTokens } from "./http/tokens.ts";
+import type { Logger } from "./logger.ts";
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly secretKey: string;
+  readonly database: Database;
+  readonly hasher: Hasher;
+  readonly logger: Logger;
+  /** Turns readiness off before the process stops. */
+  readonly isStopping: () => boolean;
+}
+
+/** Above the gateway's own limit, so that its envelope and not the server's bare 413 answers. */
+const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+export function createApp({ config, secretKey, database, hasher, logger, isStopping }: AppOptions) {
+  const tokens = createTokens({ ...config.auth, secretKey });
+  const accounts = createAccounts({ users: database.users, hasher, tokens });
+  const limits = config.rateLimits && createLimits(config.rateLimits);
+
+  const app = new Elysia({
+    // One router for every path, so that HEAD, 404 and the hooks are the same for all; hosts of any length.
+    systemRouter: false,
+    nativeStaticResponse: false,
+    handler: { standardHostname: false },
+    normalize: false,
+    serve: { maxRequestBodySize: SERVER_MAX_BODY_BYTES, reusePort: false, idleTimeout: 60 },
+  })
+    .use(accessLog(logger, isProbe))
+    .use(errorBoundary(logger))
+    .use(cors(config.corsOrigins))
+    .use(securityHeaders({ secureTransport: config.environment === "production" }))
+    .use(requestId())
+    .use(preflight())
+    .use(clientAddress({ trustProxy: config.trustProxy, logger }))
+    .use(limitEveryRequest(limits?.default ?? null, isProbe))
+    .use(bodyLimit())
+    .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
+    .use(authRoutes({ accounts, limits }))
+    .use(todoRoutes(createTodos(database.todos)));
+
+  return app.use(methodNotAllowed(app));
+}

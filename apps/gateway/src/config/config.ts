@@ -1,0 +1,169 @@
+/** Turns environment variables into one frozen Config, or reports every fault at once. Reads nothing but its arguments. */
+import { parseQuota, type Quota } from "../quotas/quota.ts";
+import type { Environment } from "./environment.ts";
+import { accepted, type Faults, readEnvironment } from "./read-environment.ts";
+import { type AuthAlgorithm, weaknessOf } from "./secret-key.ts";
+
+export interface Config {
+  readonly environment: Environment["NODE_ENV"];
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly database: { readonly url: string; readonly poolSize: number };
+  readonly auth: {
+    /** null: made and kept beside the database file. */
+    readonly secretKey: string | null;
+    /** Accepted for verification only. */
+    readonly previousSecretKey: string | null;
+    readonly algorithm: AuthAlgorithm;
+    readonly tokenExpireMinutes: number;
+  };
+  readonly corsOrigins: "*" | readonly string[];
+  /** How many proxies in front may be believed when they append to `X-Forwarded-For`. */
+  readonly trustProxy: number;
+  /** null: limits are off. */
+  readonly rateLimits: RateLimits | null;
+  readonly hash: {
+    readonly workers: number | null;
+    readonly queueLimit: number | null;
+    readonly kernel: string;
+  };
+  readonly log: { readonly level: Environment["LOG_LEVEL"]; readonly format: "json" | "pretty" };
+  readonly shutdown: { readonly graceSeconds: number; readonly delaySeconds: number };
+  /** What is accepted but unwise, a sentence each, for the log. */
+  readonly warnings: readonly string[];
+}
+
+export interface RateLimits {
+  readonly default: Quota;
+  readonly login: Quota;
+  readonly register: Quota;
+}
+
+export interface ConfigContext {
+  /** Names that HASH_KERNEL may have beside `auto`. */
+  readonly kernels: readonly string[];
+  readonly isTerminal: boolean;
+  /** Reads the file behind a `*_FILE` variable; throws if it cannot. */
+  readonly readFile: (path: string) => string;
+}
+
+/** Every fault of an environment, a line each; never the value of a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+  readonly code = "CONFIGURATION_ERROR";
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join("\n"));
+  }
+}
+
+/** @throws {ConfigurationError} naming every fault. */
+export function parseConfig(
+  variables: Readonly<Record<string, string | undefined>>,
+  { kernels, isTerminal, readFile }: ConfigContext,
+): Config {
+  const faults: Faults = new Map();
+  const warnings: string[] = [];
+  const values = readEnvironment(variables, readFile, faults);
+  const production = values.NODE_ENV === "production";
+  const corsOrigins = parseOrigins(values.CORS_ORIGINS ?? (production ? "" : "*"));
+
+  judgeDatabase(values, variables, { faults, warnings });
+  judgeSecrets(values, { faults, warnings });
+  if (corsOrigins === null) {
+    faults.set("CORS_ORIGINS", `holds what is no origin; accepted: ${accepted("CORS_ORIGINS")}`);
+  }
+  if (values.HASH_KERNEL !== "auto" && !kernels.includes(values.HASH_KERNEL)) {
+    const names = ["auto", ...kernels].join(", ");
+    faults.set("HASH_KERNEL", `${JSON.stringify(values.HASH_KERNEL)} cannot run here; accepted: ${names}`);
+  }
+  if (faults.size > 0) throw new ConfigurationError([...faults].map(([name, fault]) => `${name}: ${fault}`));
+
+  return deepFreeze({
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    auth: {
+      secretKey: values.AUTH_SECRET_KEY ?? null,
+      previousSecretKey: values.AUTH_SECRET_KEY_PREVIOUS ?? null,
+      algorithm: values.AUTH_ALGORITHM,
+      tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
+    },
+    corsOrigins: corsOrigins ?? [],
+    trustProxy: values.TRUST_PROXY,
+    rateLimits: values.RATE_LIMIT_ENABLED
+      ? {
+          default: parseQuota(values.RATE_LIMIT_DEFAULT),
+          login: parseQuota(values.RATE_LIMIT_LOGIN),
+          register: parseQuota(values.RATE_LIMIT_REGISTER),
+        }
+      : null,
+    hash: {
+      workers: values.HASH_WORKERS ?? null,
+      queueLimit: values.HASH_QUEUE_LIMIT ?? null,
+      kernel: values.HASH_KERNEL,
+    },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (isTerminal ? "pretty" : "json") },
+    shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
+    warnings,
+  });
+}
+
+interface Judgement {
+  readonly faults: Faults;
+  readonly warnings: string[];
+}
+
+const isEmbedded = (values: Environment): boolean => values.DATABASE_URL.startsWith("file:");
+
+/** An embedded database in production is allowed when asked for by name, never as a default. */
+function judgeDatabase(
+  values: Environment,
+  variables: Readonly<Record<string, string | undefined>>,
+  { faults, warnings }: Judgement,
+): void {
+  if (values.NODE_ENV !== "production" || faults.has("DATABASE_URL") || faults.has("DATABASE_URL_FILE"))
+    return;
+  if (variables.DATABASE_URL === undefined && variables.DATABASE_URL_FILE === undefined) {
+    faults.set(
+      "DATABASE_URL",
+      "is not set, and production takes no default; accepted: postgres://… or postgresql://…",
+    );
+  } else if (isEmbedded(values)) {
+    warnings.push(
+      "DATABASE_URL names an embedded database, which serves one machine; production expects PostgreSQL",
+    );
+  }
+}
+
+function judgeSecrets(values: Environment, { faults, warnings }: Judgement): void {
+  const { NODE_ENV, AUTH_SECRET_KEY: key, AUTH_ALGORITHM: algorithm } = values;
+  if (faults.has("AUTH_SECRET_KEY") || faults.has("AUTH_SECRET_KEY_FILE")) return;
+  const wanted = "accepted: a random secret, such as the output of `openssl rand -base64 48`";
+  if (key === undefined) {
+    if (NODE_ENV === "production") faults.set("AUTH_SECRET_KEY", `is not set; ${wanted}`);
+    else if (!isEmbedded(values))
+      faults.set("AUTH_SECRET_KEY", `is not set, and PostgreSQL keeps none; ${wanted}`);
+    return;
+  }
+  const weakness = weaknessOf(key, algorithm);
+  if (weakness === null) return;
+  if (NODE_ENV === "production") faults.set("AUTH_SECRET_KEY", `${weakness}; ${wanted}`);
+  else warnings.push(`AUTH_SECRET_KEY ${weakness}; production would refuse it`);
+}
+
+/** null when an entry is no origin as browsers send it (scheme, host, port; RFC 6454 §6.1). */
+function parseOrigins(source: string): "*" | readonly string[] | null {
+  if (source.trim() === "*") return "*";
+  const origins = source.split(",").flatMap((entry) => entry.trim() || []);
+  return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? origins
+    : null;
+}
+
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value))
+    if (typeof member === "object" && member !== null) deepFreeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,51 @@
+/** What the OpenAPI document says of the account routes. */
+import type { ErrorCode } from "@latchkey/contracts";
+import { operation } from "../../http/openapi.ts";
+
+const BODY_FAILURES: readonly ErrorCode[] = ["PAYLOAD_TOO_LARGE", "INVALID_REQUEST"];
+const HASHING_FAILURES: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
+
+export const register = operation({
+  id: "register",
+  tag: "Auth",
+  summary: "Create an account",
+  success: { status: 201, description: "The new account.", schema: "User" },
+  failures: ["USER_ALREADY_EXISTS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+});
+
+export const login = operation({
+  id: "login",
+  tag: "Auth",
+  summary: "Exchange e-mail and password for an access token",
+  success: { status: 200, description: "An access token.", schema: "Token" },
+  failures: ["INVALID_CREDENTIALS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+});
+
+export const readMe = operation({
+  id: "readMe",
+  tag: "Auth",
+  summary: "Read the account of the token",
+  success: { status: 200, description: "The account.", schema: "User" },
+  failures: ["DATABASE_UNAVAILABLE"],
+  isProtected: true,
+});
+
+export const updateMe = operation({
+  id: "updateMe",
+  tag: "Auth",
+  summary: "Change the username, the password or both",
+  description:
+    "An empty object changes nothing. Tokens stay valid until they expire, also after a new password.",
+  success: { status: 200, description: "The account after the change.", schema: "User" },
+  failures: ["USER_ALREADY_EXISTS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  isProtected: true,
+});
+
+export const deleteMe = operation({
+  id: "deleteMe",
+  tag: "Auth",
+  summary: "Delete the account of the token",
+  success: { status: 204, description: "The account is gone." },
+  failures: ["DATABASE_UNAVAILABLE"],
+  isProtected: true,
+});

@@ -1,0 +1,80 @@
+/** HTTP for accounts: shapes in, shapes out. The rules are in the service. */
+import { LoginBody, RegisterBody, type Token, UpdateBody, type User as UserShape } from "@latchkey/contracts";
+import type { User } from "@latchkey/database";
+import { Elysia } from "elysia";
+import { authentication } from "../../http/authentication.ts";
+import { parseJsonBody } from "../../http/body.ts";
+import { type Limit, limitRoute } from "../../http/rate-limit.ts";
+import { validator } from "../../http/validation.ts";
+import * as operations from "./operations.ts";
+import type { Accounts } from "./service.ts";
+
+export interface AuthRoutesOptions {
+  readonly accounts: Accounts;
+  /** null: login and register have no quota of their own. */
+  readonly limits: { readonly login: Limit; readonly register: Limit } | null;
+}
+
+/** Two addresses that differ only in case or surrounding blanks are one account. */
+const normaliseEmail = (members: Record<string, unknown>) =>
+  typeof members.email === "string" ? { ...members, email: members.email.trim().toLowerCase() } : members;
+
+const parse = [parseJsonBody];
+
+export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
+  const register = new Elysia()
+    .use(limitRoute(limits?.register ?? null))
+    .model({ RegisterBody: validator(RegisterBody, { in: "body", prepare: normaliseEmail }) })
+    .post(
+      "/auth/register",
+      async ({ body, request, set }): Promise<UserShape> => {
+        const user = await accounts.register(body, request.signal);
+        set.status = 201;
+        return toShape(user);
+      },
+      { parse, body: "RegisterBody", detail: operations.register },
+    );
+
+  const login = new Elysia()
+    .use(limitRoute(limits?.login ?? null))
+    .model({ LoginBody: validator(LoginBody, { in: "body", prepare: normaliseEmail }) })
+    .post(
+      "/auth/login",
+      async ({ body, request }): Promise<Token> => ({
+        access_token: await accounts.login(body, request.signal),
+        token_type: "bearer",
+      }),
+      { parse, body: "LoginBody", detail: operations.login },
+    );
+
+  const me = new Elysia()
+    .use(authentication(accounts.authenticate))
+    .model({ UpdateBody: validator(UpdateBody, { in: "body" }) })
+    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.readMe })
+    .patch(
+      "/auth/me",
+      async ({ user, body, request }): Promise<UserShape> =>
+        toShape(await accounts.update(user, body, request.signal)),
+      { parse, body: "UpdateBody", detail: operations.updateMe },
+    )
+    .delete(
+      "/auth/me",
+      async ({ user, set }): Promise<void> => {
+        await accounts.remove(user);
+        set.status = 204;
+      },
+      { detail: operations.deleteMe },
+    );
+
+  return new Elysia({ name: "auth" }).use(register).use(login).use(me);
+}
+
+/** The read shape, member by member: a new column never reaches the wire by itself. */
+const toShape = (user: User): UserShape => ({
+  id: user.id,
+  email: user.email,
+  username: user.username,
+  is_active: user.isActive,
+  created_at: user.createdAt.toISOString(),
+  updated_at: user.updatedAt.toISOString(),
+});

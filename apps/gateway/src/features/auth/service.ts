@@ -1,0 +1,71 @@
+/** The rules of accounts. Knows no HTTP; the database decides uniqueness, the hasher does every derivation. */
+import type { LoginBody, RegisterBody, UpdateBody } from "@latchkey/contracts";
+import type { User, UserRepository } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import { InactiveUser, InvalidCredentials, InvalidToken, UserNotFound } from "./errors.ts";
+
+export interface AccountsOptions {
+  readonly users: UserRepository;
+  readonly hasher: Pick<Hasher, "hash" | "verify">;
+  readonly tokens: {
+    sign(userId: number): Promise<string>;
+    verify(token: string): Promise<number | null>;
+  };
+}
+
+export interface Accounts {
+  /** @throws UserAlreadyExists */
+  register(person: RegisterBody, signal: AbortSignal): Promise<User>;
+  /**
+   * Gives an access token, also to an inactive user, whose token the gate then refuses.
+   * @throws InvalidCredentials
+   */
+  login(credentials: LoginBody, signal: AbortSignal): Promise<string>;
+  /** @throws InvalidToken, UserNotFound or InactiveUser, judged in that order */
+  authenticate(token: string | null): Promise<User>;
+  /** An empty change changes nothing. @throws UserAlreadyExists, or UserNotFound if the account has just gone */
+  update(user: User, change: UpdateBody, signal: AbortSignal): Promise<User>;
+  /** @throws UserNotFound if the account has just gone */
+  remove(user: User): Promise<void>;
+}
+
+/** Never in the stored form, so that verifying against it costs a full derivation and fails. */
+const NO_HASH = "";
+
+export function createAccounts({ users, hasher, tokens }: AccountsOptions): Accounts {
+  return {
+    async register({ email, username, password }, signal) {
+      return users.create({ email, username, hashedPassword: await hasher.hash(password, { signal }) });
+    },
+
+    async login({ email, password }, signal) {
+      const user = await users.findByEmail(email);
+      const matches = await hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
+      if (!user || !matches) throw new InvalidCredentials();
+      return tokens.sign(user.id);
+    },
+
+    async authenticate(token) {
+      const id = token === null ? null : await tokens.verify(token);
+      if (id === null) throw new InvalidToken();
+      const user = await users.findById(id);
+      if (!user) throw new UserNotFound();
+      if (!user.isActive) throw new InactiveUser();
+      return user;
+    },
+
+    async update(user, { username, password }, signal) {
+      const change = {
+        ...(username !== undefined && { username }),
+        ...(password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) }),
+      };
+      const updated = await users.update(user.id, change);
+      if (!updated) throw new UserNotFound();
+      return updated;
+    },
+
+    async remove(user) {
+      if (!(await users.delete(user.id))) throw new UserNotFound();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** HTTP for the probes: liveness touches nothing, readiness asks the database. */
+import { Elysia } from "elysia";
+import { operation, response } from "../../http/openapi.ts";
+import type { Readiness } from "./service.ts";
+
+/** The paths that no limit counts and the log shows at debug. */
+const PROBE_PATHS = new Set(["/healthz", "/readyz"]);
+
+export const isProbe = (path: string): boolean => PROBE_PATHS.has(path);
+
+const liveness = operation({
+  id: "liveness",
+  tag: "Probes",
+  summary: "Is the process alive?",
+  success: { status: 200, description: "It is.", schema: "Live" },
+  failures: [],
+});
+
+const readiness = operation({
+  id: "readiness",
+  tag: "Probes",
+  summary: "Should this process get traffic?",
+  success: { status: 200, description: "It should.", schema: "Ready" },
+  failures: [],
+});
+
+export function probeRoutes({ isReady }: Readiness) {
+  return new Elysia({ name: "probes" })
+    .get("/healthz", () => ({ status: "ok" }) as const, { detail: liveness })
+    .get(
+      "/readyz",
+      async ({ set }) => {
+        if (await isReady()) return { status: "ready" } as const;
+        set.status = 503;
+        return { status: "unavailable" } as const;
+      },
+      {
+        detail: {
+          ...readiness,
+          responses: {
+            ...readiness.responses,
+            503: response(
+              "The database does not answer, or the process is stopping.",
+              ["X-Request-ID"],
+              "Unready",
+            ),
+          },
+        },
+      },
+    );
+}

@@ -1,0 +1,45 @@
+/** What the OpenAPI document says of the todo routes. */
+import { operation } from "../../http/openapi.ts";
+
+export const listTodos = operation({
+  id: "listTodos",
+  tag: "Todos",
+  summary: "List todos, a page at a time",
+  description:
+    "Ascending by id. Echo `next_cursor` for the next page; a malformed cursor starts at the beginning.",
+  success: { status: 200, description: "A page.", schema: "TodoPage" },
+  failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+});
+
+export const createTodo = operation({
+  id: "createTodo",
+  tag: "Todos",
+  summary: "Create a todo",
+  success: { status: 201, description: "The new todo.", schema: "Todo" },
+  failures: ["PAYLOAD_TOO_LARGE", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+});
+
+export const readTodo = operation({
+  id: "readTodo",
+  tag: "Todos",
+  summary: "Read a todo",
+  success: { status: 200, description: "The todo.", schema: "Todo" },
+  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+});
+
+export const updateTodo = operation({
+  id: "updateTodo",
+  tag: "Todos",
+  summary: "Change a todo",
+  description: "An empty object changes nothing.",
+  success: { status: 200, description: "The todo after the change.", schema: "Todo" },
+  failures: ["TODO_NOT_FOUND", "PAYLOAD_TOO_LARGE", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+});
+
+export const deleteTodo = operation({
+  id: "deleteTodo",
+  tag: "Todos",
+  summary: "Delete a todo",
+  success: { status: 204, description: "The todo is gone." },
+  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+});

@@ -1,0 +1,79 @@
+/** HTTP for todos: shapes and cursors in, shapes and cursors out. The rules are in the service. */
+import {
+  PAGE_SIZE_DEFAULT,
+  TodoCreateBody,
+  type TodoPage,
+  TodoPath,
+  TodoQuery,
+  type Todo as TodoShape,
+  TodoUpdateBody,
+} from "@latchkey/contracts";
+import type { Todo } from "@latchkey/database";
+import { Elysia } from "elysia";
+import { parseJsonBody } from "../../http/body.ts";
+import { validator } from "../../http/validation.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import * as operations from "./operations.ts";
+import type { Todos } from "./service.ts";
+
+/** A repeated `cursor` is a malformed one, and a malformed one is none. */
+const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
+  typeof cursor === "string" ? { ...others, cursor } : others;
+
+const parse = [parseJsonBody];
+const params = validator(TodoPath, { in: "path" });
+const query = validator(TodoQuery, { in: "query", prepare: dropRepeatedCursor });
+
+export function todoRoutes(todos: Todos) {
+  return new Elysia({ name: "todos" })
+    .model({
+      TodoCreateBody: validator(TodoCreateBody, { in: "body" }),
+      TodoUpdateBody: validator(TodoUpdateBody, { in: "body" }),
+    })
+    .get(
+      "/todos",
+      async ({ query: { cursor, limit = PAGE_SIZE_DEFAULT } }): Promise<TodoPage> => {
+        const after = (cursor !== undefined && decodeCursor(cursor)) || 0;
+        const { items, nextAfter } = await todos.list({ after, limit });
+        return {
+          items: items.map(toShape),
+          next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
+        };
+      },
+      { query, detail: operations.listTodos },
+    )
+    .post(
+      "/todos",
+      async ({ body, set }): Promise<TodoShape> => {
+        const todo = await todos.create(body);
+        set.status = 201;
+        return toShape(todo);
+      },
+      { parse, body: "TodoCreateBody", detail: operations.createTodo },
+    )
+    .get("/todos/:id", async ({ params: { id } }): Promise<TodoShape> => toShape(await todos.read(id)), {
+      params,
+      detail: operations.readTodo,
+    })
+    .patch(
+      "/todos/:id",
+      async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todos.update(id, body)),
+      { parse, params, body: "TodoUpdateBody", detail: operations.updateTodo },
+    )
+    .delete(
+      "/todos/:id",
+      async ({ params: { id }, set }): Promise<void> => {
+        await todos.remove(id);
+        set.status = 204;
+      },
+      { params, detail: operations.deleteTodo },
+    );
+}
+
+const toShape = (todo: Todo): TodoShape => ({
+  id: todo.id,
+  title: todo.title,
+  completed: todo.completed,
+  created_at: todo.createdAt.toISOString(),
+  updated_at: todo.updatedAt.toISOString(),
+});

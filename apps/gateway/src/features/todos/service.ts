@@ -1,0 +1,44 @@
+/** The rules of todos: pages by keyset, and an error for what is not there. Knows no HTTP. */
+import type { TodoCreateBody, TodoUpdateBody } from "@latchkey/contracts";
+import type { Todo, TodoRepository } from "@latchkey/database";
+import { TodoNotFound } from "./errors.ts";
+
+export interface TodoPage {
+  readonly items: readonly Todo[];
+  /** The id to list after for the next page; null when this is the last. */
+  readonly nextAfter: number | null;
+}
+
+export interface Todos {
+  create(todo: TodoCreateBody): Promise<Todo>;
+  /** @throws TodoNotFound */
+  read(id: number): Promise<Todo>;
+  /** An empty change changes nothing. @throws TodoNotFound */
+  update(id: number, change: TodoUpdateBody): Promise<Todo>;
+  /** @throws TodoNotFound */
+  remove(id: number): Promise<void>;
+  /** Ascending by id, at most `limit` of those after `after`. */
+  list(page: { readonly after: number; readonly limit: number }): Promise<TodoPage>;
+}
+
+export function createTodos(todos: TodoRepository): Todos {
+  return {
+    create: ({ title, completed = false }) => todos.create({ title, completed }),
+    read: async (id) => found(await todos.findById(id)),
+    update: async (id, change) => found(await todos.update(id, change)),
+    async remove(id) {
+      if (!(await todos.delete(id))) throw new TodoNotFound();
+    },
+    async list({ after, limit }) {
+      // One row more than the page tells whether another page follows.
+      const rows = await todos.list({ after, limit: limit + 1 });
+      const items = rows.slice(0, limit);
+      return { items, nextAfter: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+    },
+  };
+}
+
+function found(todo: Todo | null): Todo {
+  if (!todo) throw new TodoNotFound();
+  return todo;
+}

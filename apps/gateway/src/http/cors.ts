@@ -1,0 +1,51 @@
+/** Cross-origin access: who may read answers, and what. On every answer; credentials are never allowed. */
+import { cors as corsHeaders } from "@elysiajs/cors";
+import { Elysia } from "elysia";
+
+const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
+const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
+const RESPONSE_HEADERS = [
+  "X-Request-ID",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+];
+const PREFLIGHT_MAX_AGE_SECONDS = 600;
+
+/** A preflight as the Fetch standard (§3.2.2) defines it; any other OPTIONS is an ordinary request. */
+export const isPreflight = (request: Request): boolean =>
+  request.method === "OPTIONS" &&
+  request.headers.has("origin") &&
+  request.headers.has("access-control-request-method");
+
+/** @param origins exact origins, or `*` for any */
+export function cors(origins: "*" | readonly string[]) {
+  const allowed = new Set(origins);
+  return new Elysia({ name: "cors" })
+    .use(
+      corsHeaders({
+        origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
+        methods: METHODS,
+        allowedHeaders: REQUEST_HEADERS,
+        exposeHeaders: RESPONSE_HEADERS,
+        credentials: false,
+        // The plugin answers any OPTIONS before the other layers; `preflight` below stands behind them.
+        preflight: false,
+      }),
+    )
+    .onRequest(({ set }) => {
+      // The plugin's `*` forbids every cache.
+      set.headers.vary = "Origin";
+    });
+}
+
+/** Answers preflights; registered after the layers that every answer passes. */
+export function preflight() {
+  return new Elysia({ name: "preflight" }).onRequest(({ request, set }) => {
+    if (!isPreflight(request)) return;
+    set.status = 204;
+    set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
+    return new Response(null, { status: 204 });
+  });
+}

@@ -1,0 +1,108 @@
+/** Describes an operation for the OpenAPI document; its failures come from the error table, so the two cannot differ. */
+import type { ErrorCode } from "@latchkey/contracts";
+import type { DocumentDecoration } from "elysia";
+import { answerFor, ERROR_TABLE, type Failure, INTERNAL_ERROR_DETAIL } from "../errors.ts";
+
+/** Names of `components.schemas`. */
+export type SchemaName =
+  | "User"
+  | "Token"
+  | "Todo"
+  | "TodoPage"
+  | "Live"
+  | "Ready"
+  | "Unready"
+  | "ErrorBody"
+  | "ValidationErrorBody";
+
+export interface OperationOptions {
+  readonly id: string;
+  readonly tag: "Auth" | "Todos" | "Probes";
+  readonly summary: string;
+  readonly description?: string;
+  readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
+  /** Codes of the error table; an operation of `Probes` has neither a rate limit nor a 500. */
+  readonly failures: readonly ErrorCode[];
+  /** Needs a bearer token, and so also answers with every failure of the gate. */
+  readonly isProtected?: boolean;
+}
+
+type Responses = NonNullable<DocumentDecoration["responses"]>;
+type ResponseObject = Exclude<Responses[string], { $ref: string }>;
+
+const GATE_FAILURES: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
+const COMMON_HEADERS = ["X-Request-ID"];
+const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+
+/** What the examples of the document are made from. */
+const EXAMPLE: Failure = {
+  issues: [
+    { loc: ["body", "password"], msg: "must not have fewer than 8 characters", type: "string_too_short" },
+  ],
+  quota: "5 per 1 minute",
+  retryAfterSeconds: 42,
+};
+
+export function operation(options: OperationOptions): DocumentDecoration {
+  const { id, tag, summary, description, success, isProtected = false } = options;
+  const isLimited = tag !== "Probes";
+  const codes = new Set<ErrorCode>([
+    ...(isProtected ? GATE_FAILURES : []),
+    ...options.failures,
+    ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
+  ]);
+  const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;
+  const responses: Responses = {
+    [success.status]: response(success.description, headers, success.schema),
+  };
+  for (const status of new Set([...codes].map((code) => ERROR_TABLE[code].status))) {
+    responses[status] = failure(
+      [...codes].filter((code) => ERROR_TABLE[code].status === status),
+      headers,
+    );
+  }
+  if (isLimited) {
+    responses["500"] = response("An unexpected failure.", headers, "ErrorBody", {
+      INTERNAL_SERVER_ERROR: { value: { detail: INTERNAL_ERROR_DETAIL } },
+    });
+  }
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(isProtected ? { security: [{ bearer: [] }] } : { security: [] }),
+    responses,
+  };
+}
+
+export function response(
+  description: string,
+  headers: readonly string[],
+  schema?: SchemaName,
+  examples?: Record<string, { value: unknown }>,
+): ResponseObject {
+  return {
+    description,
+    headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...(schema && {
+      content: {
+        "application/json": {
+          schema: { $ref: `#/components/schemas/${schema}` },
+          ...(examples && { examples }),
+        },
+      },
+    }),
+  };
+}
+
+/** All codes share one status; each is an example, named by its code. */
+function failure(codes: readonly ErrorCode[], headers: readonly string[]): ResponseObject {
+  const answers = codes.map((code) => answerFor(code, EXAMPLE));
+  return response(
+    codes.map((code) => ERROR_TABLE[code].description).join(" "),
+    [...new Set([...headers, ...answers.flatMap((answer) => Object.keys(answer.headers))])],
+    codes.includes("INVALID_REQUEST") ? "ValidationErrorBody" : "ErrorBody",
+    Object.fromEntries(codes.map((code, index) => [code, { value: { detail: answers[index]?.detail } }])),
+  );
+}

@@ -1,0 +1,14 @@
+/** The id that names a request on its answer and in the log: the client's own if it is well formed, else a fresh UUIDv7. */
+import { Elysia } from "elysia";
+import { requestContext } from "./request-context.ts";
+
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+
+export function requestId() {
+  return new Elysia({ name: "request-id" }).use(requestContext()).onRequest((context) => {
+    const inbound = context.request.headers.get("x-request-id") ?? "";
+    context.isRequestIdInbound = WELL_FORMED.test(inbound);
+    context.requestId = context.isRequestIdInbound ? inbound : Bun.randomUUIDv7();
+    context.set.headers["x-request-id"] = context.requestId;
+  });
+}

@@ -1,0 +1,19 @@
+/** The bounds of the wire format, each counted in Unicode code points unless its name says otherwise. */
+
+export const USERNAME_MIN_LENGTH = 1;
+export const USERNAME_MAX_LENGTH = 32;
+export const PASSWORD_MIN_LENGTH = 8;
+export const PASSWORD_MAX_LENGTH = 128;
+/** RFC 5321 §4.5.3.1.3 bounds a path at 256 octets, its two angle brackets included. */
+export const EMAIL_MAX_LENGTH = 254;
+export const TITLE_MIN_LENGTH = 1;
+export const TITLE_MAX_LENGTH = 200;
+
+export const PAGE_SIZE_MIN = 1;
+export const PAGE_SIZE_MAX = 100;
+export const PAGE_SIZE_DEFAULT = 20;
+
+/** The largest request body that is read: 1 MiB. */
+export const BODY_MAX_BYTES = 1024 * 1024;
+/** Ids are 64-bit in the database and plain numbers on the wire, so they stay within the safe integers. */
+export const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,0 +1,52 @@
+/** The bounds hold in the unit they are written in: code points, not UTF-16 units and not graphemes. */
+import { describe, expect, test } from "bun:test";
+import { Compile } from "typebox/compile";
+import { LoginBody, RegisterBody, TodoCreateBody } from "../src/index.ts";
+
+const register = Compile(RegisterBody);
+const person = { email: "ada@example.com", username: "ada", password: "correct horse" };
+const accepts = (change: Partial<typeof person>) => register.Check({ ...person, ...change });
+
+describe("text", () => {
+  test("lengths count code points", () => {
+    expect(accepts({ username: "👍".repeat(32) })).toBe(true);
+    expect(accepts({ username: "👍".repeat(33) })).toBe(false);
+    expect(accepts({ password: "👍".repeat(8) })).toBe(true);
+    expect(accepts({ password: "👍".repeat(7) })).toBe(false);
+    // Three accented letters in decomposed form are six code points, though three graphemes.
+    expect(accepts({ username: "e\u0301".repeat(16) })).toBe(true);
+    expect(accepts({ username: "e\u0301".repeat(17) })).toBe(false);
+  });
+
+  test.each(["\u0000", "\ud800", "\udfff", "\ude00\ud83d"])(
+    "U+0000 and lone surrogates are refused: %j",
+    (bad) => {
+      expect(accepts({ username: `a${bad}b` })).toBe(false);
+      expect(accepts({ password: `abcdefgh${bad}` })).toBe(false);
+      expect(accepts({ email: `a${bad}@example.com` })).toBe(false);
+      expect(accepts({ email: `a@exa${bad}mple.com` })).toBe(false);
+      expect(Compile(LoginBody).Check({ email: person.email, password: bad })).toBe(false);
+      expect(Compile(TodoCreateBody).Check({ title: bad })).toBe(false);
+    },
+  );
+
+  test("everything else is allowed, control characters and blanks among them", () => {
+    expect(accepts({ username: " \t\u0001\u202e\uffff" })).toBe(true);
+  });
+});
+
+describe("e-mail", () => {
+  test.each(["a@b.c", "a+b@sub.example.com", "ü@exämple.de", "a@b.c.d"])("accepts %s", (email) => {
+    expect(accepts({ email })).toBe(true);
+  });
+  test.each(["", "a", "a@b", "a@b.", "a@.b", "a@b..c", "a b@c.d", "a@@b.c", "@b.c", "a@b.c\n"])(
+    "refuses %j",
+    (email) => {
+      expect(accepts({ email })).toBe(false);
+    },
+  );
+  test("at most 254 characters", () => {
+    expect(accepts({ email: `${"a".repeat(248)}@b.com` })).toBe(true);
+    expect(accepts({ email: `${"a".repeat(249)}@b.com` })).toBe(false);
+  });
+});

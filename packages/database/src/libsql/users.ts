@@ -1,0 +1,53 @@
+/** Accounts in libsql. Every member is one statement, so nothing can come between its parts. */
+
+import { asc, eq, gt, sql } from "drizzle-orm";
+import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import type { UserRepository } from "../repositories.ts";
+import type { LibsqlClient } from "./client.ts";
+import { now, users } from "./schema.ts";
+
+export function createUserRepository({ reader, writer }: LibsqlClient): UserRepository {
+  const byId = reader.orm
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .prepare();
+  const byEmail = reader.orm
+    .select()
+    .from(users)
+    .where(eq(users.email, sql.placeholder("email")))
+    .prepare();
+
+  const findById = async (id: number) => (await reader.attempt(() => byId.get({ id }))) ?? null;
+
+  const change = async (id: number, values: SQLiteUpdateSetSource<typeof users>) => {
+    const query = writer.orm
+      .update(users)
+      .set({ ...values, updatedAt: now })
+      .where(eq(users.id, id))
+      .returning();
+    return (await writer.attempt(() => query.get())) ?? null;
+  };
+
+  return {
+    findById,
+    create: ({ email, username, hashedPassword }) =>
+      writer.attempt(() =>
+        writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
+      ),
+    findByEmail: async (email) => (await reader.attempt(() => byEmail.get({ email }))) ?? null,
+    update: (id, { username, hashedPassword }) =>
+      username === undefined && hashedPassword === undefined
+        ? findById(id)
+        : change(id, { username, hashedPassword }),
+    setActive: (id, isActive) => change(id, { isActive }),
+    delete: async (id) => {
+      const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
+      return (await writer.attempt(() => query.get())) !== undefined;
+    },
+    list: ({ after, limit }) =>
+      reader.attempt(() =>
+        reader.orm.select().from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit).all(),
+      ),
+  };
+}

@@ -1,0 +1,89 @@
+/** libsql is synchronous: another process's lock must cost a query its patience, and the event loop nothing. */
+
+import { expect, test } from "bun:test";
+import { DatabaseUnavailable } from "../src/index.ts";
+import { openLibsqlScratch, spawnLibsqlProcess } from "./libsql-scratch.ts";
+
+/** Another process that holds the write lock until it is disposed. */
+async function holdLock(url: string): Promise<AsyncDisposable> {
+  const child = spawnLibsqlProcess("hold", url);
+  const reader = child.stdout.getReader();
+  await reader.read();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
+/** The longest time between two turns of the event loop while it ran for `durationMs`. */
+async function longestBlock(durationMs: number): Promise<number> {
+  const end = performance.now() + durationMs;
+  let longest = 0;
+  for (let last = performance.now(); last < end; ) {
+    await Bun.sleep(1);
+    const next = performance.now();
+    longest = Math.max(longest, next - last);
+    last = next;
+  }
+  return longest;
+}
+
+test("while another process holds the write lock for two seconds the loop turns, reads answer, and writes land afterwards", async () => {
+  await using scratch = await openLibsqlScratch();
+  const { todos, users, ping } = { ...scratch.database };
+  const kept = await todos.create({ title: "kept", completed: false });
+  let landed = 0;
+  const writes: Promise<unknown>[] = [];
+  {
+    await using _lock = await holdLock(scratch.url);
+    for (let index = 0; index < 100; index++) {
+      const user = { email: `u${index}@example.org`, username: `u${index}`, hashedPassword: "s$d" };
+      writes.push(users.create(user).then(() => landed++));
+    }
+    const blockedMs = await longestBlock(2_000);
+    process.stdout.write(`${blockedMs}\n`);
+    expect(blockedMs).toBeLessThan(100);
+    expect(await todos.findById(kept.id)).toEqual(kept);
+    await ping();
+    expect(landed).toBe(0);
+  }
+  await Promise.all(writes);
+  expect(landed).toBe(100);
+});
+
+test("a write that meets the lock for longer than its patience is unavailable, and changes nothing", async () => {
+  await using scratch = await openLibsqlScratch({ patienceMs: 150 });
+  {
+    await using _lock = await holdLock(scratch.url);
+    const failure = await scratch.database.todos
+      .create({ title: "x", completed: false })
+      .catch((error) => error);
+    expect(failure).toBeInstanceOf(DatabaseUnavailable);
+    expect(failure.reason).toBe("SQLITE_BUSY");
+  }
+  expect(await scratch.database.todos.list({ after: 0, limit: 1 })).toEqual([]);
+  expect(await scratch.database.todos.create({ title: "x", completed: false })).toMatchObject({ title: "x" });
+});
+
+test("every write that two killed processes had acknowledged is there", async () => {
+  await using scratch = await openLibsqlScratch();
+  const acknowledgedBy = async () => {
+    const child = spawnLibsqlProcess("write", scratch.url);
+    let output = "";
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      output += chunk;
+      if (output.length > 1_000) child.kill("SIGKILL");
+    }
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    return output.split("\n").slice(0, -1).map(Number);
+  };
+  const acknowledged = (await Promise.all([acknowledgedBy(), acknowledgedBy()])).flat();
+  const kept = new Set(
+    (await scratch.database.todos.list({ after: 0, limit: 100_000 })).map((todo) => todo.id),
+  );
+  expect(new Set(acknowledged).size).toBeGreaterThan(400);
+  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+});

@@ -1,0 +1,129 @@
+/* The start of a derivation, in portable C: HMAC's two midstates and PBKDF2's first iteration. It runs once for a
+ * password; the kernels do the other iterations. No branch or index depends on the bytes, only on their number. */
+#include "lane.h"
+#include "sha256.h"
+#include "wipe.h"
+
+enum { BLOCK = 64, DIGEST = 32 };
+
+struct hash {
+    uint32_t state[8];
+    uint8_t block[BLOCK];
+    uint64_t length;
+};
+
+static void store_big_endian(uint8_t *out, uint32_t word)
+{
+    for (int i = 0; i < 4; i++) out[i] = (uint8_t)(word >> (24 - 8 * i));
+}
+
+/* FIPS 180-4, section 6.2.2. */
+static void compress(uint32_t state[8], const uint8_t block[BLOCK])
+{
+    uint32_t w[64], v[8];
+    for (int t = 0; t < 16; t++) {
+        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
+               block[4 * t + 3];
+    }
+    for (int t = 16; t < 64; t++) w[t] = SMALL_SIGMA_1(w[t - 2]) + w[t - 7] + SMALL_SIGMA_0(w[t - 15]) + w[t - 16];
+    memcpy(v, state, sizeof v);
+    for (int t = 0; t < 64; t++) {
+        uint32_t t1 = v[7] + BIG_SIGMA_1(v[4]) + CHOOSE(v[4], v[5], v[6]) + SHA256_K[t] + w[t];
+        uint32_t t2 = BIG_SIGMA_0(v[0]) + MAJORITY(v[0], v[1], v[2]);
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (int i = 0; i < 8; i++) state[i] += v[i];
+    wipe(w, sizeof w);
+    wipe(v, sizeof v);
+}
+
+static void hash_begin(struct hash *hash)
+{
+    memcpy(hash->state, SHA256_INITIAL, sizeof hash->state);
+    hash->length = 0;
+}
+
+static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        size_t used = hash->length % BLOCK;
+        size_t part = count < BLOCK - used ? count : BLOCK - used;
+        memcpy(hash->block + used, bytes, part);
+        hash->length += part;
+        bytes += part;
+        count -= part;
+        if (used + part == BLOCK) compress(hash->state, hash->block);
+    }
+}
+
+/* Padding as in FIPS 180-4, section 5.1.1; the digest stays in hash->state. */
+static void hash_end(struct hash *hash)
+{
+    static const uint8_t padding[BLOCK] = {0x80};
+    uint64_t bits = hash->length * 8;
+    size_t used = hash->length % BLOCK;
+    uint8_t length[8];
+    hash_add(hash, padding, (used < BLOCK - 8 ? BLOCK - 8 : 2 * BLOCK - 8) - used);
+    store_big_endian(length, (uint32_t)(bits >> 32));
+    store_big_endian(length + 4, (uint32_t)bits);
+    hash_add(hash, length, sizeof length);
+}
+
+static void store_digest(uint8_t out[DIGEST], const struct hash *hash)
+{
+    for (int i = 0; i < 8; i++) store_big_endian(out + 4 * i, hash->state[i]);
+}
+
+/* RFC 2104, section 2: one block of key ^ pad. */
+static void midstate(uint32_t out[8], const uint8_t key[BLOCK], uint8_t pad)
+{
+    uint8_t block[BLOCK];
+    for (int i = 0; i < BLOCK; i++) block[i] = key[i] ^ pad;
+    memcpy(out, SHA256_INITIAL, 8 * sizeof *out);
+    compress(out, block);
+    wipe(block, sizeof block);
+}
+
+void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
+                  size_t salt_length)
+{
+    static const uint8_t block_index[4] = {0, 0, 0, 1}; /* INT(1): 32 bytes of output are block 1 alone */
+    struct {
+        struct hash hash;
+        uint8_t key[BLOCK], inner[DIGEST];
+        uint32_t lane[LANE_WORDS];
+    } scratch;
+    memset(&scratch, 0, sizeof scratch);
+
+    hash_begin(&scratch.hash);
+    if (password_length > BLOCK) {
+        hash_add(&scratch.hash, password, password_length);
+        hash_end(&scratch.hash);
+        store_digest(scratch.key, &scratch.hash);
+    } else if (password_length > 0) {
+        memcpy(scratch.key, password, password_length);
+    }
+    midstate(scratch.lane + INNER, scratch.key, 0x36);
+    midstate(scratch.lane + OUTER, scratch.key, 0x5c);
+
+    memcpy(scratch.hash.state, scratch.lane + INNER, sizeof scratch.hash.state);
+    scratch.hash.length = BLOCK;
+    hash_add(&scratch.hash, salt, salt_length);
+    hash_add(&scratch.hash, block_index, sizeof block_index);
+    hash_end(&scratch.hash);
+    store_digest(scratch.inner, &scratch.hash);
+
+    memcpy(scratch.hash.state, scratch.lane + OUTER, sizeof scratch.hash.state);
+    scratch.hash.length = BLOCK;
+    hash_add(&scratch.hash, scratch.inner, DIGEST);
+    hash_end(&scratch.hash);
+    memcpy(scratch.lane + U, scratch.hash.state, sizeof scratch.hash.state);
+    memcpy(scratch.lane + T, scratch.hash.state, sizeof scratch.hash.state);
+
+    /* Only now: the inputs may lie in the lane's own buffer. */
+    memcpy(lane, scratch.lane, sizeof scratch.lane);
+    wipe(&scratch, sizeof scratch);
+    wipe_stack();
+}

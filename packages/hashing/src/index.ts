@@ -1,0 +1,12 @@
+/** Password hashing over worker threads: everything that may be imported from this package. */
+export { HasherClosed, HashKernelUnavailable, QueueFull, WorkerCrashed } from "./errors.ts";
+export {
+  type CallOptions,
+  createHasher,
+  type DeriveJob,
+  type Hasher,
+  type HasherOptions,
+  type HasherStats,
+} from "./hasher.ts";
+export { kernels } from "./kernel/select.ts";
+export type { HistogramSnapshot } from "./metrics.ts";
