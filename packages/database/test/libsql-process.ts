@@ -7,7 +7,7 @@ const [action, url = "", sql = ""] = process.argv.slice(2);
 
 function openSqlite(): Sqlite {
   const sqlite = new Sqlite(url.slice("file:".length));
-  sqlite.run("pragma busy_timeout = 5000");
+  sqlite.run("pragma busy_timeout = 1000");
   return sqlite;
 }
 
@@ -23,10 +23,10 @@ function query(): void {
   process.stdout.write(JSON.stringify(sqlite.query(sql).all()));
 }
 
-/** Holds the write lock until its standard input ends. */
-async function hold(): Promise<void> {
+/** Holds the write lock, or the whole file, until its standard input ends. */
+async function hold(mode: "immediate" | "exclusive"): Promise<void> {
   using sqlite = openSqlite();
-  sqlite.run("begin immediate");
+  sqlite.run(`begin ${mode}`);
   process.stdout.write("held\n");
   for await (const _ of process.stdin);
   sqlite.run("rollback");
@@ -43,5 +43,6 @@ async function write(): Promise<void> {
 
 if (action === "migrate") await migrate();
 if (action === "query") query();
-if (action === "hold") await hold();
+if (action === "hold") await hold("immediate");
+if (action === "hold-exclusively") await hold("exclusive");
 if (action === "write") await write();

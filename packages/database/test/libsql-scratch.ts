@@ -9,16 +9,23 @@ import type { Scratch } from "./repository-conformance.ts";
 export interface LibsqlScratch extends Scratch {
   readonly path: string;
   readonly url: string;
-  /** Runs SQL in another process, with another SQLite than the one under test. */
   query<Row>(sql: string): Promise<Row[]>;
 }
 
+type Action = "migrate" | "query" | "hold" | "hold-exclusively" | "write";
+
 /** Starts `libsql-process.ts`. Another process, because a second SQLite in this one would drop the locks of the first. */
-export function spawnLibsqlProcess(action: "migrate" | "hold" | "write" | "query", url: string, sql = "") {
+export function spawnLibsqlProcess(action: Action, url: string, sql = "") {
   return Bun.spawn([process.execPath, join(import.meta.dir, "libsql-process.ts"), action, url, sql], {
     stdin: "pipe",
     stdout: "pipe",
   });
+}
+
+/** Runs SQL in another process, with another SQLite than the one under test. */
+export async function queryElsewhere<Row>(url: string, sql: string): Promise<Row[]> {
+  await using child = spawnLibsqlProcess("query", url, sql);
+  return JSON.parse(await new Response(child.stdout).text());
 }
 
 export async function openFolder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -33,10 +40,7 @@ export async function openLibsqlScratch(options: { patienceMs?: number } = {}): 
   const reopen = () => openLibsqlDatabase({ url, ...options });
   const database = await reopen();
   await database.migrate();
-  const query = async <Row>(sql: string): Promise<Row[]> => {
-    await using child = spawnLibsqlProcess("query", url, sql);
-    return JSON.parse(await new Response(child.stdout).text());
-  };
+  const query = <Row>(sql: string) => queryElsewhere<Row>(url, sql);
   return {
     database,
     path,

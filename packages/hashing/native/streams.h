@@ -68,21 +68,22 @@ INLINE void compress(const int streams, const struct state *mid, struct state *d
 INLINE void advance(const int streams, uint32_t *const *lanes, uint32_t iterations)
 {
     struct {
-        struct state inner[MAX_STREAMS], outer[MAX_STREAMS], t[MAX_STREAMS], digest[MAX_STREAMS];
+        struct state inner[MAX_STREAMS], outer[MAX_STREAMS], t[MAX_STREAMS];
     } scratch;
+    struct state digest[MAX_STREAMS];
     EACH({
         scratch.inner[s] = from_words(lanes[s] + INNER);
         scratch.outer[s] = from_words(lanes[s] + OUTER);
         scratch.t[s] = from_words(lanes[s] + T);
-        scratch.digest[s] = from_words(lanes[s] + U);
+        digest[s] = from_words(lanes[s] + U);
     });
     for (uint32_t i = 0; i < iterations; i++) {
-        compress(streams, scratch.inner, scratch.digest);
-        compress(streams, scratch.outer, scratch.digest);
-        EACH(scratch.t[s] = xor_state(scratch.t[s], scratch.digest[s]));
+        compress(streams, scratch.inner, digest);
+        compress(streams, scratch.outer, digest);
+        EACH(scratch.t[s] = xor_state(scratch.t[s], digest[s]));
     }
     EACH({
-        to_words(lanes[s] + U, scratch.digest[s]);
+        to_words(lanes[s] + U, digest[s]);
         to_words(lanes[s] + T, scratch.t[s]);
     });
     wipe(&scratch, sizeof scratch);

@@ -37,7 +37,7 @@ export interface DeriveJob extends CallOptions {
 }
 
 export interface HasherStats extends PoolStats {
-  /** The kernel that serves. */
+  /** The kernel that serves; where several may, the one that does most of the work when all lanes are busy. */
   readonly kernel: string;
   /** Why a slower kernel serves than this machine could run; null if none does. */
   readonly fallbackReason: string | null;
@@ -98,7 +98,10 @@ export function createHasher(options: HasherOptions = {}): Hasher {
       return pool.submit({ password, salt, iterations, signal });
     },
 
-    stats: () => ({ kernel: name, fallbackReason, ...pool.stats() }),
+    stats() {
+      const stats = pool.stats();
+      return { ...stats, kernel: stats.kernel ?? name, fallbackReason };
+    },
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),
   };

@@ -22,6 +22,8 @@ export interface PoolOptions {
 }
 
 export interface PoolStats {
+  /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
+  readonly kernel: string | null;
   readonly workers: number;
   /** Lanes of all workers. */
   readonly lanes: number;
@@ -92,6 +94,7 @@ export class Pool {
 
   stats(): PoolStats {
     return {
+      kernel: this.#seats.find((seat) => seat.pace !== null)?.pace?.kernel ?? null,
       workers: this.#seats.length,
       lanes: this.#seats.length * this.#options.lanes,
       lanesBusy: this.#sum((seat) => seat.lanesBusy),
@@ -141,7 +144,7 @@ export class Pool {
   }
 
   #capacity(): number {
-    return this.#sum((seat) => seat.capacityPerSecond);
+    return this.#sum((seat) => seat.pace?.capacityPerSecond ?? 0);
   }
 
   #retryAfterSeconds(): number {
@@ -168,7 +171,7 @@ export class Pool {
   }
 
   #hear(seat: Seat, message: FromWorker): void {
-    seat.capacityPerSecond = message.capacityPerSecond;
+    seat.pace = message.pace;
     if (message.kind === "ready") this.#setLimit();
     if (message.kind !== "left") return;
     for (const { id, finished, runningSeconds } of message.jobs) {
@@ -194,7 +197,7 @@ export class Pool {
   /** The limit follows the capacity at start: once, when every worker has measured its own. */
   #setLimit(): void {
     if (this.#options.queueLimit !== undefined || this.#queueLimit !== MIN_QUEUE_LIMIT) return;
-    if (this.#seats.some((seat) => seat.capacityPerSecond === 0)) return;
+    if (this.#seats.some((seat) => seat.pace === null)) return;
     this.#queueLimit = Math.max(MIN_QUEUE_LIMIT, Math.ceil(QUEUE_SECONDS * this.#capacity()));
   }
 

@@ -2,7 +2,7 @@
  * What the pool and its workers share. Messages carry numbers alone; the secrets of a job live in one piece of shared
  * memory, so that wiping it wipes every copy. A job runs under at most one ticket at a time.
  */
-import type { KernelChoice } from "./kernel/kernel.ts";
+import type { KernelChoice, Pace } from "./kernel/kernel.ts";
 
 /** Bytes of a derived key: one block of HMAC-SHA256. */
 export const DIGEST_BYTES = 32;
@@ -17,10 +17,9 @@ export type ToWorker =
   | { readonly kind: "close" };
 
 export type FromWorker =
-  /** Calibrated; `capacityPerSecond` counts derivations of 600,000 iterations. */
-  | { readonly kind: "ready"; readonly capacityPerSecond: number }
+  | { readonly kind: "ready"; readonly pace: Pace }
   /** These left their lanes, all at the end of one slice. */
-  | { readonly kind: "left"; readonly jobs: readonly Departure[]; readonly capacityPerSecond: number };
+  | { readonly kind: "left"; readonly jobs: readonly Departure[]; readonly pace: Pace };
 
 /** `finished`: the digest is in the job's memory; otherwise it was dropped because it had been withdrawn. */
 export interface Departure {

@@ -1,5 +1,6 @@
 /** One worker as the pool sees it: which jobs it holds, and therefore how many of its lanes are busy. */
 import type { Job } from "./job.ts";
+import type { Pace } from "./kernel/kernel.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
 
 export interface SeatOptions extends ThreadOptions {
@@ -14,8 +15,8 @@ export class Seat {
   readonly #lanes: number;
   readonly #thread: Thread;
   readonly #jobs = new Set<Job>();
-  /** Derivations of 600,000 iterations per second; 0 until measured. */
-  capacityPerSecond = 0;
+  /** As its worker last measured it; null until then. */
+  pace: Pace | null = null;
 
   constructor(options: SeatOptions) {
     this.#lanes = options.lanes;

@@ -16,7 +16,7 @@ const send = (message: FromWorker) => port.postMessage(message);
 /** One slice, then a turn of the event loop, in which new jobs arrive. */
 function turn(): void {
   const jobs = lanes.turn();
-  if (jobs.length > 0) send({ kind: "left", jobs, capacityPerSecond: kernel.capacityPerSecond() });
+  if (jobs.length > 0) send({ kind: "left", jobs, pace: kernel.pace() });
   running = !lanes.idle;
   if (running) setImmediate(turn);
 }
@@ -35,4 +35,4 @@ port.on("message", (message: ToWorker) => {
   setImmediate(turn);
 });
 
-send({ kind: "ready", capacityPerSecond: kernel.capacityPerSecond() });
+send({ kind: "ready", pace: kernel.pace() });

@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from "node:crypto";
 import { STORED_ITERATIONS } from "../encoding.ts";
 import { DIGEST_BYTES } from "../protocol.ts";
-import { assertWorkerThread, type Kernel, type LaneJob } from "./kernel.ts";
+import { assertWorkerThread, type Kernel, type LaneJob, type Pace } from "./kernel.ts";
 
 /** A few milliseconds on any machine of this century. */
 const CALIBRATION_ITERATIONS = 20_000;
@@ -67,8 +67,8 @@ export class PortableKernel implements Kernel {
     this.#lane = null;
   }
 
-  capacityPerSecond(): number {
-    return 1 / (STORED_ITERATIONS * this.#secondsPerIteration);
+  pace(): Pace {
+    return { kernel: "portable", capacityPerSecond: 1 / (STORED_ITERATIONS * this.#secondsPerIteration) };
   }
 }
 

@@ -1,0 +1,23 @@
+/** A hasher for tests that are not about hashing: the real queue and workers, the stored form, one iteration. */
+import { randomBytes } from "node:crypto";
+import type { CallOptions, Hasher } from "@latchkey/hashing";
+
+const STORED_FORM = /^[0-9a-f]{32}\$[0-9a-f]{64}$/;
+
+export function cheapHasher(hasher: Hasher): Hasher {
+  const hashWith = async (salt: string, password: string, { signal }: CallOptions = {}) => {
+    const bytes = { password: Buffer.from(password), salt: Buffer.from(salt) };
+    const digest = await hasher.derive({ ...bytes, iterations: 1, signal });
+    return `${salt}$${Buffer.from(digest).toString("hex")}`;
+  };
+  return {
+    hash: (password, options) => hashWith(randomBytes(16).toString("hex"), password, options),
+    // As the real one does, a text that is no stored hash costs a derivation and fails.
+    verify: async (password, stored, options) =>
+      (await hashWith(stored.slice(0, 32), password, options)) === stored && STORED_FORM.test(stored),
+    derive: (job) => hasher.derive(job),
+    stats: () => hasher.stats(),
+    close: () => hasher.close(),
+    [Symbol.asyncDispose]: () => hasher.close(),
+  };
+}

@@ -1,0 +1,19 @@
+/** Bytes over a plain TCP connection, for what no HTTP client sends. */
+import { connect } from "node:net";
+
+interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** Sends `bytes` and gives everything that comes back until the server closes. */
+export function exchangeBytes({ hostname, port }: Address, bytes: string | Uint8Array): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const received: Uint8Array[] = [];
+  const socket = connect({ host: hostname, port }, () => socket.write(bytes));
+  socket.on("data", (chunk: Uint8Array) => received.push(chunk));
+  socket.on("end", () => socket.end());
+  socket.on("close", () => resolve(Buffer.concat(received).toString("utf8")));
+  socket.on("error", reject);
+  return promise;
+}
