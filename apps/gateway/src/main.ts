@@ -7,6 +7,7 @@ import { createApp } from "./app.ts";
 import { type Config, ConfigurationError, parseConfig } from "./config/config.ts";
 import { readOrCreateSecretKey } from "./config/secret-key.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { openSharedCounters } from "./quotas/redis.ts";
 import { createShutdown } from "./shutdown.ts";
 
 /** sysexits.h: EX_CONFIG, EX_UNAVAILABLE, EX_OSERR; each is explained in the README. */
@@ -38,6 +39,17 @@ function readConfig(): Config {
   }
 }
 
+/** The key beside the database file, made when it is not there. */
+function keptSecretKey(databaseUrl: string): string {
+  const path = join(dirname(databasePath(databaseUrl)), "auth-secret-key");
+  try {
+    return readOrCreateSecretKey(path);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
+    fail(EXIT_CONFIGURATION, `AUTH_SECRET_KEY: is not set, and no key can be kept in ${path} (${reason})`);
+  }
+}
+
 async function openMigrated({ url, poolSize }: Config["database"]): Promise<Database> {
   const database = await openDatabase({ url: isEmbedded(url) ? `file:${databasePath(url)}` : url, poolSize });
   await database.migrate();
@@ -49,9 +61,7 @@ async function main(): Promise<void> {
   const logger: Logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
-  const secretKey =
-    config.auth.secretKey ??
-    readOrCreateSecretKey(join(dirname(databasePath(config.database.url)), "auth-secret-key"));
+  const secretKey = config.auth.secretKey ?? keptSecretKey(config.database.url);
   const database = await openMigrated(config.database).catch((error: unknown) =>
     fail(EXIT_DATABASE, error instanceof Error ? error.message : "The database could not be opened."),
   );
@@ -61,19 +71,28 @@ async function main(): Promise<void> {
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });
 
+  const sharedCounters =
+    config.redisUrl === null ? null : openSharedCounters({ url: config.redisUrl, logger });
+
   const app = createApp({
     config,
     secretKey,
     database,
     hasher,
     logger,
+    ...(sharedCounters && { createCounters: sharedCounters.create }),
     isStopping: () => shutdown.isStopping(),
   });
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
     logger,
-    steps: [async () => void (await app.stop()), () => hasher.close(), () => database.close()],
+    steps: [
+      async () => void (await app.stop()),
+      async () => sharedCounters?.close(),
+      () => hasher.close(),
+      () => database.close(),
+    ],
     exit: (code) => process.exit(code),
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => shutdown.onSignal(signal));

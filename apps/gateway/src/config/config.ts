@@ -23,6 +23,8 @@ export interface Config {
   readonly trustProxy: number;
   /** null: limits are off. */
   readonly rateLimits: RateLimits | null;
+  /** null: limits are counted in this process. */
+  readonly redisUrl: string | null;
   readonly hash: {
     readonly workers: number | null;
     readonly queueLimit: number | null;
@@ -99,6 +101,7 @@ export function parseConfig(
           register: parseQuota(values.RATE_LIMIT_REGISTER),
         }
       : null,
+    redisUrl: values.REDIS_URL ?? null,
     hash: {
       workers: values.HASH_WORKERS ?? null,
       queueLimit: values.HASH_QUEUE_LIMIT ?? null,

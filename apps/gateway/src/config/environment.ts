@@ -50,6 +50,10 @@ export const Environment = Type.Object({
   RATE_LIMIT_DEFAULT: quota("6000/minute"),
   RATE_LIMIT_LOGIN: quota("5/minute"),
   RATE_LIMIT_REGISTER: quota("3/minute"),
+  /** Absent: limits are counted in this process. */
+  REDIS_URL: Type.Optional(
+    Type.String({ pattern: "^rediss?://[^\\s]+$", description: "redis://HOST:PORT or rediss://HOST:PORT" }),
+  ),
   /** Absent: the cores that this process may use. */
   HASH_WORKERS: Type.Optional(wholeNumber(1, 1024)),
   /** Absent: five seconds of the measured capacity, at least 64. */
@@ -65,4 +69,9 @@ export type Environment = Type.Static<typeof Environment>;
 export type EnvironmentName = keyof Environment;
 
 /** Variables whose value never appears in a message; each may also be given as `NAME_FILE`, the path of a file. */
-export const SECRET_VARIABLES = ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS", "DATABASE_URL"] as const;
+export const SECRET_VARIABLES = [
+  "AUTH_SECRET_KEY",
+  "AUTH_SECRET_KEY_PREVIOUS",
+  "DATABASE_URL",
+  "REDIS_URL",
+] as const;

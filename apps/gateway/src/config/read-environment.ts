@@ -10,7 +10,8 @@ export type Faults = Map<string, string>;
 
 const NAMES = Object.keys(Environment.properties) as EnvironmentName[];
 const PLAIN_INTEGER = /^(0|[1-9][0-9]*)$/;
-const checked = Compile(Environment);
+/** One for each variable, because a validator stops after a few errors. */
+const validators = NAMES.map((name) => [name, Compile(Environment.properties[name])] as const);
 
 /** The values, the faulty ones replaced by their defaults so that the others can still be judged. */
 export function readEnvironment(
@@ -22,9 +23,8 @@ export function readEnvironment(
   const given = Object.fromEntries(
     NAMES.filter((name) => texts[name] !== undefined).map((name) => [name, convert(name, texts[name])]),
   );
-  for (const error of checked.Errors(applyDefaults(given))) {
-    const name = NAMES.find((known) => error.instancePath === `/${known}`);
-    if (!name || faults.has(name)) continue;
+  for (const [name, validator] of validators) {
+    if (given[name] === undefined || validator.Check(given[name])) continue;
     faults.set(name, `${problemOf(name, texts[name] ?? "")}; accepted: ${accepted(name)}`);
   }
   for (const name of faults.keys()) delete given[name];
@@ -37,7 +37,7 @@ export const accepted = (name: EnvironmentName): string =>
 
 const isSecret = (name: EnvironmentName): boolean => SECRET_VARIABLES.some((secret) => secret === name);
 
-/** The cast holds once `Errors` came back empty, or with the faulty members removed, all of which have defaults or are optional. */
+/** The cast holds once the faulty members are removed, all of which have defaults or are optional. */
 const applyDefaults = (given: Record<string, unknown>): Environment =>
   Default(Environment, { ...given }) as Environment;
 

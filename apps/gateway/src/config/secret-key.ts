@@ -25,6 +25,7 @@ export function weaknessOf(key: string, algorithm: AuthAlgorithm): string | null
 /**
  * Reads the key kept in `path`, making it first if it is not there. The file appears whole and exclusively
  * (written aside, then linked), so of several processes that start at once all use the same key.
+ * @throws if the file or its folder cannot be used, or the file is empty
  */
 export function readOrCreateSecretKey(path: string): string {
   const existing = readIfThere(path);
@@ -42,12 +43,19 @@ export function readOrCreateSecretKey(path: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  return readFileSync(path, "utf8");
+  return readKey(path);
+}
+
+/** Without the line end that an editor may have put there. */
+function readKey(path: string): string {
+  const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  if (key === "") throw new Error(`${path} is empty`);
+  return key;
 }
 
 function readIfThere(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return readKey(path);
   } catch (error) {
     if (isCode(error, "ENOENT")) return null;
     throw error;

@@ -9,5 +9,8 @@ export interface Hit {
 
 export interface Counters {
   /** Counts one request of `key`; the window starts with the first one. Never throws. */
-  hit(key: string): Hit;
+  hit(key: string): Hit | Promise<Hit>;
 }
+
+/** Makes the counters of one quota; `name` keeps those of equal quotas apart. */
+export type CreateCounters = (quota: { readonly name: string; readonly windowMs: number }) => Counters;

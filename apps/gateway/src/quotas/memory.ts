@@ -12,6 +12,12 @@ export interface MemoryCountersOptions {
   readonly now?: () => number;
 }
 
+export interface MemoryCounters extends Counters {
+  hit(key: string): Hit;
+  /** Keys that have a counter at the moment. */
+  readonly size: number;
+}
+
 interface Window {
   count: number;
   readonly resetsAt: number;
@@ -21,7 +27,7 @@ export function createMemoryCounters({
   windowMs,
   maxKeys = 100_000,
   now = Date.now,
-}: MemoryCountersOptions): Counters & { readonly size: number } {
+}: MemoryCountersOptions): MemoryCounters {
   const windows = new Map<string, Window>();
   let overflow: Window = { count: 0, resetsAt: 0 };
 
@@ -42,7 +48,7 @@ export function createMemoryCounters({
   };
 
   return {
-    hit(key): Hit {
+    hit(key) {
       const time = now();
       const known = windows.get(key);
       const window = known && known.resetsAt > time ? known : open(key, time);

@@ -1,0 +1,58 @@
+/** A real Redis for tests: the machine's `redis-server`, keeping nothing. It can be frozen, killed and started again. */
+import { freePort } from "./free-port.ts";
+
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  /** Stops the process: its connections stay open and nothing answers, until the result is disposed. */
+  freeze(): Disposable;
+  /** Ends the process at once, as a lost machine does. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port, empty. */
+  start(): Promise<void>;
+}
+
+/** Null where there is no `redis-server` (Debian's package of that name has it). */
+export async function startRedisServer(): Promise<RedisServer | null> {
+  const program = Bun.which("redis-server");
+  if (program === null) return null;
+  const port = await freePort();
+  const spawn = () =>
+    Bun.spawn([program, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+  let server = spawn();
+
+  const start = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) server = spawn();
+    await readUntil(server.stdout, "Ready to accept connections");
+  };
+  const kill = async (): Promise<void> => {
+    server.kill("SIGKILL");
+    await server.exited;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    freeze() {
+      server.kill("SIGSTOP");
+      return { [Symbol.dispose]: () => server.kill("SIGCONT") };
+    },
+    kill,
+    start,
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+/** Reads a program's output until it has said `text`; throws when it ends without. */
+async function readUntil(output: ReadableStream<Uint8Array>, text: string): Promise<void> {
+  let said = "";
+  const decoder = new TextDecoder();
+  const reader = output.getReader();
+  while (!said.includes(text)) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`The program ended without saying "${text}":\n${said}`);
+    said += decoder.decode(value, { stream: true });
+  }
+  reader.releaseLock();
+}
