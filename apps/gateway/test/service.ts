@@ -13,6 +13,9 @@ import { type Config, parseConfig } from "../src/config/config.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
 import { exchangeBytes } from "./raw.ts";
+import { SECRET_KEY } from "./secret.ts";
+
+export { SECRET_KEY };
 
 /** An empty, migrated database of its own, and the prompt at which an operator would change it. */
 export interface ServiceDatabase extends AsyncDisposable {
@@ -26,9 +29,6 @@ export interface ServiceDatabase extends AsyncDisposable {
 export const DATABASES: Readonly<Record<string, () => Promise<ServiceDatabase>>> = {
   libsql: openLibsqlScratch,
 };
-
-/** Strong, and fixed so that tests can sign tokens of their own. */
-export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
 
 export interface ServiceOptions {
   /** @default the first of DATABASES */

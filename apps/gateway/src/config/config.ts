@@ -141,19 +141,33 @@ function judgeDatabase(
 }
 
 function judgeSecrets(values: Environment, { faults, warnings }: Judgement): void {
-  const { NODE_ENV, AUTH_SECRET_KEY: key, AUTH_ALGORITHM: algorithm } = values;
+  const {
+    NODE_ENV,
+    AUTH_SECRET_KEY: key,
+    AUTH_SECRET_KEY_PREVIOUS: previous,
+    AUTH_ALGORITHM: algorithm,
+  } = values;
+  const previousWeakness = previous === undefined ? null : weaknessOf(previous, algorithm);
+  if (previousWeakness)
+    warnings.push(`AUTH_SECRET_KEY_PREVIOUS ${previousWeakness}, and tokens signed with it pass`);
   if (faults.has("AUTH_SECRET_KEY") || faults.has("AUTH_SECRET_KEY_FILE")) return;
-  const wanted = "accepted: a random secret, such as the output of `openssl rand -base64 48`";
-  if (key === undefined) {
-    if (NODE_ENV === "production") faults.set("AUTH_SECRET_KEY", `is not set; ${wanted}`);
-    else if (!isEmbedded(values))
-      faults.set("AUTH_SECRET_KEY", `is not set, and PostgreSQL keeps none; ${wanted}`);
-    return;
+
+  const problem = key === undefined ? absenceOf(values) : weaknessOf(key, algorithm);
+  if (problem === null) return;
+  if (NODE_ENV === "production" || key === undefined) {
+    faults.set(
+      "AUTH_SECRET_KEY",
+      `${problem}; accepted: a random secret, such as the output of \`openssl rand -base64 48\``,
+    );
+  } else {
+    warnings.push(`AUTH_SECRET_KEY ${problem}; production would refuse it`);
   }
-  const weakness = weaknessOf(key, algorithm);
-  if (weakness === null) return;
-  if (NODE_ENV === "production") faults.set("AUTH_SECRET_KEY", `${weakness}; ${wanted}`);
-  else warnings.push(`AUTH_SECRET_KEY ${weakness}; production would refuse it`);
+}
+
+/** Why no key can be made here; null where one is made and kept beside the database's file. */
+function absenceOf(values: Environment): string | null {
+  if (values.NODE_ENV === "production") return "is not set";
+  return isEmbedded(values) ? null : "is not set, and PostgreSQL keeps none";
 }
 
 /** null when an entry is no origin as browsers send it (scheme, host, port; RFC 6454 §6.1). */

@@ -1,13 +1,19 @@
 /** The gate before protected routes: turns the bearer token into the user, or throws. Runs before the body is validated. */
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { requestContext } from "./request-context.ts";
 
-/** RFC 6750 §2.1, the scheme without regard to case (RFC 9110 §11.1). */
-const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+/** RFC 6750 §2.1 with a JWS in compact form (RFC 7515 §7.1, no padding); any case of the scheme (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 
 /** @param authenticate gets null when there is no well-formed bearer token */
 export function authentication(authenticate: (token: string | null) => Promise<User>) {
-  return new Elysia({ name: "authentication" }).derive({ as: "scoped" }, async ({ request }) => ({
-    user: await authenticate(BEARER.exec(request.headers.get("authorization") ?? "")?.[1] ?? null),
-  }));
+  return new Elysia({ name: "authentication" })
+    .use(requestContext())
+    .derive({ as: "scoped" }, async (context) => {
+      const credentials = BEARER.exec(context.request.headers.get("authorization") ?? "");
+      const user = await authenticate(credentials?.[1] ?? null);
+      context.userId = user.id;
+      return { user };
+    });
 }

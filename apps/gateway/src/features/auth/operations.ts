@@ -2,7 +2,6 @@
 import type { ErrorCode } from "@latchkey/contracts";
 import { operation } from "../../http/openapi.ts";
 
-const BODY_FAILURES: readonly ErrorCode[] = ["PAYLOAD_TOO_LARGE", "INVALID_REQUEST"];
 const HASHING_FAILURES: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const register = operation({
@@ -10,7 +9,7 @@ export const register = operation({
   tag: "Auth",
   summary: "Create an account",
   success: { status: 201, description: "The new account.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
 });
 
 export const login = operation({
@@ -18,7 +17,7 @@ export const login = operation({
   tag: "Auth",
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "Token" },
-  failures: ["INVALID_CREDENTIALS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
 });
 
 export const readMe = operation({
@@ -37,7 +36,7 @@ export const updateMe = operation({
   description:
     "An empty object changes nothing. Tokens stay valid until they expire, also after a new password.",
   success: { status: 200, description: "The account after the change.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", ...BODY_FAILURES, ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
   isProtected: true,
 });
 

@@ -63,7 +63,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
         await accounts.remove(user);
         set.status = 204;
       },
-      { detail: operations.deleteMe },
+      { parse: "none", detail: operations.deleteMe },
     );
 
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);

@@ -16,7 +16,7 @@ export const createTodo = operation({
   tag: "Todos",
   summary: "Create a todo",
   success: { status: 201, description: "The new todo.", schema: "Todo" },
-  failures: ["PAYLOAD_TOO_LARGE", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
 export const readTodo = operation({
@@ -33,7 +33,7 @@ export const updateTodo = operation({
   summary: "Change a todo",
   description: "An empty object changes nothing.",
   success: { status: 200, description: "The todo after the change.", schema: "Todo" },
-  failures: ["TODO_NOT_FOUND", "PAYLOAD_TOO_LARGE", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
 export const deleteTodo = operation({

@@ -66,7 +66,7 @@ export function todoRoutes(todos: Todos) {
         await todos.remove(id);
         set.status = 204;
       },
-      { params, detail: operations.deleteTodo },
+      { parse: "none", params, detail: operations.deleteTodo },
     );
 }
 

@@ -1,0 +1,197 @@
+/** One way to get each kind of answer that the service gives, for the matrix of `layers.test.ts`. */
+import { BODY_MAX_BYTES } from "@latchkey/contracts";
+import type { Service, ServiceOptions } from "./service.ts";
+
+export const ORIGIN = "https://app.example";
+export const REQUEST_ID = "layers-test.1";
+const SENT = { origin: ORIGIN, "x-request-id": REQUEST_ID };
+
+export interface Kind {
+  readonly status: number;
+  readonly ask: (service: Service) => Promise<Response>;
+  readonly start?: ServiceOptions;
+  /** Not counted, so nothing tells of a quota. */
+  readonly isUncounted?: true;
+  /** The document pages have a policy of their own. */
+  readonly hasOwnPolicy?: true;
+  /** Documents may be kept. */
+  readonly isCacheable?: true;
+}
+
+const send =
+  (method: string, path: string, options: { body?: unknown; headers?: Record<string, string> } = {}) =>
+  ({ url }: Service): Promise<Response> => {
+    const { body, headers } = options;
+    return fetch(url + path, {
+      method,
+      headers: { ...SENT, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+  };
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const NOBODY = { email: "nobody@example.org", password: "whatever it is" };
+
+/** Longer than the limit without saying so. */
+function chunkedBody(): ReadableStream<Uint8Array> {
+  const chunk = new Uint8Array(64 * 1024).fill(0x20);
+  let sent = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent > BODY_MAX_BYTES) return controller.close();
+      sent += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+async function askTwice(service: Service, ask: (service: Service) => Promise<Response>): Promise<Response> {
+  await ask(service);
+  return ask(service);
+}
+
+export const KINDS: Readonly<Record<string, Kind>> = {
+  "200": { status: 200, ask: send("GET", "/todos") },
+  "201": { status: 201, ask: send("POST", "/todos", { body: { title: "Buy milk" } }) },
+  "204": {
+    status: 204,
+    async ask(service) {
+      const { id } = await service.database.todos.create({ title: "Buy milk", completed: false });
+      return send("DELETE", `/todos/${id}`)(service);
+    },
+  },
+  "401": { status: 401, ask: send("GET", "/auth/me") },
+  "403": {
+    status: 403,
+    async ask(service) {
+      const { id, token } = await service.person();
+      await service.database.users.setActive(id, false);
+      return send("GET", "/auth/me", { headers: bearer(token) })(service);
+    },
+  },
+  "404 of an unknown path": { status: 404, ask: send("GET", "/nowhere") },
+  "404 of an unknown id": { status: 404, ask: send("GET", "/todos/404") },
+  "405": { status: 405, ask: send("PUT", "/todos") },
+  "409": {
+    status: 409,
+    async ask(service) {
+      const { user: _, ...person } = await service.register();
+      return send("POST", "/auth/register", { body: person })(service);
+    },
+  },
+  "413 by content-length": {
+    status: 413,
+    ask: send("POST", "/todos", { body: " ".repeat(BODY_MAX_BYTES + 1) }),
+  },
+  "413 chunked": {
+    status: 413,
+    ask: ({ url }) =>
+      fetch(`${url}/todos`, {
+        method: "POST",
+        headers: { ...SENT, "content-type": "application/json" },
+        body: chunkedBody(),
+      }),
+  },
+  "422 of a wrong member": { status: 422, ask: send("POST", "/todos", { body: { title: 1 } }) },
+  "422 of malformed JSON": { status: 422, ask: send("POST", "/todos", { body: "{" }) },
+  "429 of the default quota": {
+    status: 429,
+    start: { env: { RATE_LIMIT_DEFAULT: "1/hour" } },
+    ask: (service) => askTwice(service, send("GET", "/todos")),
+  },
+  "429 of the login quota": {
+    status: 429,
+    start: { env: { RATE_LIMIT_LOGIN: "1/hour" } },
+    ask: (service) => askTwice(service, send("POST", "/auth/login", { body: NOBODY })),
+  },
+  "429 of the register quota": {
+    status: 429,
+    start: { env: { RATE_LIMIT_REGISTER: "1/hour" } },
+    ask: (service) =>
+      askTwice(service, send("POST", "/auth/register", { body: { ...NOBODY, username: "nobody" } })),
+  },
+  "500": {
+    status: 500,
+    start: {
+      wrapDatabase: (database) => ({
+        ...database,
+        todos: { ...database.todos, list: () => Promise.reject(new TypeError("a bug")) },
+      }),
+    },
+    ask: send("GET", "/todos"),
+  },
+  "503 of a full queue": {
+    status: 503,
+    start: { hashing: "production", env: { HASH_QUEUE_LIMIT: "0", RATE_LIMIT_LOGIN: "1000/minute" } },
+    async ask(service) {
+      const stop = new AbortController();
+      const logins = Array.from({ length: 40 }, async () => {
+        const answer = await fetch(`${service.url}/auth/login`, {
+          method: "POST",
+          headers: { ...SENT, "content-type": "application/json" },
+          body: JSON.stringify(NOBODY),
+          signal: stop.signal,
+        });
+        if (answer.status !== 503) throw new Error(`not refused: ${answer.status}`);
+        return answer;
+      });
+      const refused = await Promise.any(logins);
+      stop.abort();
+      await Promise.allSettled(logins);
+      return refused;
+    },
+  },
+  "503 of a database that is gone": {
+    status: 503,
+    async ask(service) {
+      await service.database.close();
+      return send("GET", "/todos")(service);
+    },
+  },
+  "503 of readiness": {
+    status: 503,
+    start: { isStopping: () => true },
+    ask: send("GET", "/readyz"),
+    isUncounted: true,
+  },
+  liveness: { status: 200, ask: send("GET", "/healthz"), isUncounted: true },
+  preflight: {
+    status: 204,
+    ask: send("OPTIONS", "/todos", { headers: { "access-control-request-method": "POST" } }),
+    isUncounted: true,
+  },
+  "OPTIONS without a preflight": { status: 405, ask: send("OPTIONS", "/todos") },
+  HEAD: { status: 200, ask: send("HEAD", "/todos") },
+  "HEAD of an unknown path": { status: 404, ask: send("HEAD", "/nowhere") },
+  "the interactive document": {
+    status: 200,
+    ask: send("GET", "/docs"),
+    hasOwnPolicy: true,
+    isCacheable: true,
+  },
+  "the reference document": {
+    status: 200,
+    ask: send("GET", "/redoc"),
+    hasOwnPolicy: true,
+    isCacheable: true,
+  },
+  "the OpenAPI document": { status: 200, ask: send("GET", "/openapi.json"), isCacheable: true },
+  "304 of a document": {
+    status: 304,
+    async ask(service) {
+      const { headers } = await send("GET", "/openapi.json")(service);
+      return send("GET", "/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })(
+        service,
+      );
+    },
+    isCacheable: true,
+  },
+  "an asset of the documents": {
+    status: 200,
+    async ask(service) {
+      const page = await (await send("GET", "/docs")(service)).text();
+      return send("GET", /(?:src|href)="(\/[^"]+\.(?:js|css))"/.exec(page)?.[1] ?? "no asset")(service);
+    },
+    isUncounted: true,
+    isCacheable: true,
+  },
+};

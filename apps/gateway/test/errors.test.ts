@@ -1,0 +1,123 @@
+/** The error table held to the contracts' codes, and what a client learns of a failure that nobody foresaw: nothing. */
+import { describe, expect, test } from "bun:test";
+import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
+import type { Database } from "@latchkey/database";
+import { answerFor, answerTo, ERROR_TABLE, type Failure } from "../src/errors.ts";
+import { startService } from "./service.ts";
+
+type Expected = readonly [status: number, detail: unknown, headers?: Record<string, string>];
+const challenge = { "WWW-Authenticate": "Bearer" };
+
+const FAILURE: Failure = {
+  issues: [{ loc: ["body", "email"], msg: "is required", type: "missing" }],
+  quota: "5 per 1 minute",
+  allow: "GET, HEAD",
+  retryAfterSeconds: 7,
+};
+
+/** What clients rely on, written out a second time on purpose. */
+const ANSWERS: Record<ErrorCode, Expected> = {
+  USER_ALREADY_EXISTS: [409, "A user with this e-mail or username already exists"],
+  INVALID_CREDENTIALS: [401, "Incorrect e-mail or password", challenge],
+  INVALID_TOKEN: [401, "Invalid or expired token", challenge],
+  INACTIVE_USER: [403, "The user is inactive"],
+  USER_NOT_FOUND: [404, "User not found"],
+  TODO_NOT_FOUND: [404, "Todo not found"],
+  NOT_FOUND: [404, "Not Found"],
+  METHOD_NOT_ALLOWED: [405, "Method Not Allowed", { Allow: "GET, HEAD" }],
+  PAYLOAD_TOO_LARGE: [413, "Payload Too Large"],
+  INVALID_REQUEST: [422, FAILURE.issues],
+  TOO_MANY_REQUESTS: [429, "429: Too Many Requests: 5 per 1 minute", { "Retry-After": "7" }],
+  HASH_QUEUE_FULL: [503, "Too many passwords are waiting to be checked", { "Retry-After": "7" }],
+  HASHER_CLOSED: [503, "The service is stopping", { "Retry-After": "7" }],
+  HASH_WORKER_CRASHED: [503, "The password could not be checked", { "Retry-After": "7" }],
+  DATABASE_UNAVAILABLE: [503, "The database is unavailable"],
+};
+
+test("the table has a row for every code of the contracts, and no other", () => {
+  expect(Object.keys(ERROR_TABLE).sort()).toEqual([...ERROR_CODES].sort());
+});
+
+test.each(ERROR_CODES.map((code) => [code, ANSWERS[code]] as const))(
+  "%s has its status, detail and headers",
+  (code, [status, detail, headers = {}]) => {
+    expect<unknown>(answerFor(code, FAILURE)).toEqual({ status, detail, headers });
+    expect<unknown>(answerTo(Object.assign(new Error("inside"), { code, ...FAILURE }))).toEqual({
+      status,
+      detail,
+      headers,
+    });
+  },
+);
+
+test("every row says for the document when it happens", () => {
+  for (const { description } of Object.values(ERROR_TABLE)) expect(description).toMatch(/^[A-Z].+\.$/);
+});
+
+const SECRET = "select hashed_password from users -- /srv/latchkey/src/secret.ts:12";
+const withMembers = (members: object) => Object.assign(new Error(SECRET), members);
+
+/** Whatever a bug may throw, also what frameworks read a status or an answer from. */
+const UNFORESEEN: Record<string, () => unknown> = {
+  "an error": () => new TypeError(SECRET),
+  "an error with a cause": () => new Error(SECRET, { cause: new Error(SECRET) }),
+  "an error with an unknown code": () => withMembers({ code: "SQLITE_CORRUPT" }),
+  "an error with an inherited name for a code": () => withMembers({ code: "constructor" }),
+  "an error with a status of its own": () => withMembers({ status: 418, statusCode: 418 }),
+  "an error that wants to be an answer": () =>
+    withMembers({ toResponse: () => new Response(SECRET, { status: 200 }) }),
+  "a text": () => SECRET,
+  "a plain object with a code": () => ({ code: "NOT_FOUND", message: SECRET }),
+};
+
+describe("a failure nobody foresaw is a 500 that gives nothing away, and its cause is logged", () => {
+  test.each(Object.entries(UNFORESEEN))("%s", async (_name, make) => {
+    await using service = await startService({
+      wrapDatabase: (database): Database => ({
+        ...database,
+        todos: { ...database.todos, list: () => Promise.reject(make()) },
+      }),
+    });
+    const answer = await service.call("GET", "/todos");
+    expect(answer.status).toBe(500);
+    expect(answer.text).toBe('{"detail":"Internal Server Error"}');
+    expect(answer.headers.get("content-type")).toStartWith("application/json");
+    expect(JSON.stringify(Object.fromEntries(answer.headers))).not.toContain("select");
+    const lines = service.log.filter(({ msg }) => msg === "request failed");
+    expect(lines).toMatchObject([
+      { request_id: answer.headers.get("x-request-id"), method: "GET", route: "/todos" },
+    ]);
+    expect(JSON.stringify(lines[0])).toContain("select hashed_password");
+    expect((await service.call("GET", "/nowhere")).status).toBe(404);
+  });
+});
+
+test("what the router itself fails on is answered in the envelope and logged, not shown", async () => {
+  await using service = await startService({
+    wrapDatabase: (database): Database => ({
+      ...database,
+      todos: { ...database.todos, list: () => Promise.reject(undefined) },
+    }),
+  });
+  const answer = await service.call("GET", "/todos");
+  expect(answer.status).toBe(500);
+  expect(answer.text).toBe('{"detail":"Internal Server Error"}');
+  expect(service.log).toMatchObject([{ msg: "request failed outside the router" }]);
+});
+
+test("the cause of a 503 is logged too, a client's own fault is not", async () => {
+  await using service = await startService();
+  for (const path of ["/auth/me", "/nowhere", "/todos?limit=0"]) await service.request(path);
+  expect(service.log.filter(({ msg }) => msg === "request failed")).toEqual([]);
+  await service.database.close();
+  const answer = await service.call("GET", "/todos");
+  expect(answer.status).toBe(503);
+  expect(answer.body).toEqual({ detail: "The database is unavailable" });
+  expect(service.log.filter(({ msg }) => msg === "request failed")).toMatchObject([
+    { request_id: answer.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },
+  ]);
+});
+
+test("a client that hung up is no failure", () => {
+  expect(answerTo(new DOMException("aborted", "AbortError")).status).toBe(499);
+});

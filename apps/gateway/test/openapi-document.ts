@@ -1,0 +1,60 @@
+/** The OpenAPI document as its tests read it: the members that they look at, and its operations in one list. */
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface MediaType {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface OperationObject {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+    readonly securitySchemes: Readonly<Record<string, Schema>>;
+  };
+}
+
+interface Requestable {
+  request(path: string): Promise<Response>;
+}
+
+/** The document as a client gets it. */
+export async function fetchDocument(service: Requestable): Promise<OpenApiDocument> {
+  const answer = await service.request("/openapi.json");
+  return (await answer.json()) as OpenApiDocument;
+}
+
+export interface NamedOperation extends OperationObject {
+  /** In capitals. */
+  readonly method: string;
+  readonly path: string;
+}
+
+export const operationsOf = (document: OpenApiDocument): NamedOperation[] =>
+  Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  );

@@ -1,0 +1,132 @@
+/** For each status, the request that brings it about, whichever operation it is asked of. */
+import { type Database, DatabaseUnavailable } from "@latchkey/database";
+import type { ReceivedAnswer } from "./openapi-contract.ts";
+import type { NamedOperation } from "./openapi-document.ts";
+import { newCredentials, type Service, startService } from "./service.ts";
+
+/** What differs from the valid request without a token. */
+interface Variation {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly id?: number | string;
+  readonly query?: string;
+}
+
+const VALID_BODIES: Readonly<Record<string, () => unknown>> = {
+  register: newCredentials,
+  login: newCredentials,
+  updateMe: () => ({ username: newCredentials().username }),
+  createTodo: () => ({ title: "Buy milk" }),
+  updateTodo: () => ({ completed: true }),
+};
+
+function send(service: Service, operation: NamedOperation, variation: Variation = {}) {
+  const { method, path, operationId = "" } = operation;
+  const { token, id = 1, query = "", body = VALID_BODIES[operationId]?.() } = variation;
+  return service.call(method, path.replace("{id}", String(id)) + query, {
+    ...(body !== undefined && { body }),
+    ...(token !== undefined && { token }),
+  });
+}
+
+export interface Subjects extends AsyncDisposable {
+  readonly working: Service;
+  /** Its clients have one request an hour. */
+  readonly limited: Service;
+  /** Every call of its database rejects with something unexpected. */
+  readonly failing: Service;
+  /** Every call of its database rejects as unavailable. */
+  readonly unavailable: Service;
+}
+
+/** They sign with one key, so a token of one is good for all. */
+export async function startSubjects(): Promise<Subjects> {
+  const subjects = {
+    working: await startService(),
+    limited: await startService({ env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" } }),
+    failing: await startBroken(() => new Error("unexpected")),
+    unavailable: await startBroken(() => new DatabaseUnavailable("ECONNREFUSED")),
+  };
+  return {
+    ...subjects,
+    async [Symbol.asyncDispose]() {
+      for (const service of Object.values(subjects)) await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedAnswer>;
+
+/** By status; `2xx` is any success. */
+export const PRODUCERS: Readonly<Record<string, Produce>> = {
+  async "2xx"(operation, { working }) {
+    const { email, password, token } = await working.person();
+    const todo = await working.call("POST", "/todos", { body: { title: "Buy milk" } });
+    const { id } = todo.expect<{ id: number }>(201);
+    const isLogin = operation.operationId === "login";
+    return send(working, operation, { id, token, ...(isLogin && { body: { email, password } }) });
+  },
+  401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
+  async 403(operation, { working }) {
+    const { id, token } = await working.person();
+    await working.sql(`update users set is_active = false where id = ${id}`);
+    return send(working, operation, { token });
+  },
+  async 404(operation, { working }) {
+    const { token } = await working.person();
+    await working.call("DELETE", "/auth/me", { token });
+    return send(working, operation, { token, id: Number.MAX_SAFE_INTEGER });
+  },
+  async 409(operation, { working }) {
+    const { email, username, password } = await working.person();
+    const { token } = await working.person();
+    return send(working, operation, { token, body: { email, username, password } });
+  },
+  async 413({ method, path }, { working }) {
+    const target = path.replace("{id}", "1");
+    return parseAnswer(
+      await working.raw(
+        `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n`,
+      ),
+    );
+  },
+  async 422(operation, { working }) {
+    const { token } = await working.person();
+    const body = operation.requestBody && { email: 1, username: 1, password: 1, title: 1, completed: 1 };
+    return send(working, operation, { token, query: "?limit=0", id: "none", ...(body && { body }) });
+  },
+  async 429(operation, { limited }) {
+    await send(limited, operation);
+    return send(limited, operation);
+  },
+  async 500(operation, { failing, working }) {
+    const { token } = await working.person();
+    return send(failing, operation, { token });
+  },
+  async 503(operation, { unavailable, working }) {
+    const { token } = await working.person();
+    return send(unavailable, operation, { token });
+  },
+};
+
+function startBroken(error: () => Error): Promise<Service> {
+  const refuse = () => Promise.reject(error());
+  const refuseEverything = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
+  return startService({
+    wrapDatabase: (database): Database => ({
+      ...database,
+      users: refuseEverything(database.users),
+      todos: refuseEverything(database.todos),
+      ping: refuse,
+    }),
+  });
+}
+
+function parseAnswer(raw: string): ReceivedAnswer {
+  const [head = "", text = ""] = raw.split("\r\n\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const headers = new Headers();
+  for (const line of lines)
+    headers.append(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1));
+  return { status: Number(statusLine.split(" ")[1]), headers, text };
+}

@@ -1,0 +1,61 @@
+/** Runs commands as an account without rights: `nobody` when this process is root, else this process's own. */
+import { spawn } from "node:child_process";
+import { chown, mkdir } from "node:fs/promises";
+import type { Readable } from "node:stream";
+
+/** `nobody` on Linux. */
+const NOBODY = 65_534;
+
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+export interface CommandOptions {
+  readonly cwd: string;
+  /** All of it: nothing of this process's own is added. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** As root if this process is; for work that the account could not do. @default false */
+  readonly privileged?: boolean;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The exit code, or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+}
+
+export function startCommand(command: readonly string[], options: CommandOptions): Running {
+  const [file = "", ...args] = command;
+  const { promise: exited, resolve, reject } = Promise.withResolvers<number | NodeJS.Signals>();
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: options.environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(isRoot() && !options.privileged ? { uid: NOBODY, gid: NOBODY } : {}),
+  });
+  child.on("error", reject).on("close", (code, signal) => resolve(code ?? signal ?? -1));
+  return { pid: child.pid ?? -1, stdout: child.stdout, stderr: child.stderr, exited };
+}
+
+/** @throws Error with what the command said, when it does not end with 0 */
+export async function runCommand(command: readonly string[], options: CommandOptions): Promise<void> {
+  const { stdout, stderr, exited } = startCommand(command, options);
+  const [said, complained, code] = await Promise.all([readAll(stdout), readAll(stderr), exited]);
+  if (code !== 0) throw new Error(`${command.join(" ")}\nended with ${code}:\n${said}${complained}`);
+}
+
+export async function readAll(stream: Readable): Promise<string> {
+  let text = "";
+  for await (const chunk of stream.setEncoding("utf8")) text += chunk;
+  return text;
+}
+
+/** A folder that the account may write to. */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await giveAway(path);
+}
+
+export async function giveAway(path: string): Promise<void> {
+  if (isRoot()) await chown(path, NOBODY, NOBODY);
+}

@@ -1,0 +1,15 @@
+/** What a figure was measured on: printed before every benchmark, since no figure means anything without it. */
+import { availableParallelism, cpus, loadavg, platform, release } from "node:os";
+
+/** One line: processor, cores, system, Bun, and the load average over 1, 5 and 15 minutes at this moment. */
+export function describeMachine(): string {
+  const model = cpus()[0]?.model.trim() ?? "unknown processor";
+  const load = loadavg().map((minutes) => minutes.toFixed(2));
+  return [
+    model,
+    `${availableParallelism()} cores`,
+    `${platform()} ${release()}`,
+    `Bun ${Bun.version}`,
+    `load average ${load.join(" ")}`,
+  ].join(", ");
+}
