@@ -34,6 +34,9 @@ if left < 0 then
 end
 return {count, left}`;
 
+/** No request waits for a connection, so it may take longer than a command. */
+const CONNECT_TIMEOUT_MS = 2000;
+
 /** Connects in the background: a Redis that is away at the start is the same as one that goes away later. */
 export function openSharedCounters(options: SharedCountersOptions): SharedCounters {
   const { url, logger, timeoutMs = 150, probeIntervalMs = 1000 } = options;
@@ -46,12 +49,12 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
     const candidate = new RedisClient(url, {
       autoReconnect: false,
       enableOfflineQueue: false,
-      connectionTimeout: timeoutMs,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
     });
     candidate.onclose = () => lose(candidate);
     try {
-      await withDeadline(candidate.connect(), timeoutMs);
-      await withDeadline(candidate.send("PING", []), timeoutMs);
+      await withDeadline(candidate.connect(), CONNECT_TIMEOUT_MS);
+      await withDeadline(candidate.send("PING", []), CONNECT_TIMEOUT_MS);
     } catch {
       candidate.close();
       giveUp();
@@ -59,8 +62,8 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
     }
     if (isClosed) return candidate.close();
     client = candidate;
-    if (hasWarned) logger.info("Redis is back: limits are shared again");
     hasWarned = false;
+    logger.info("limits are shared through Redis");
   };
 
   const lose = (lost: RedisClient): void => {
@@ -72,7 +75,7 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
 
   const giveUp = (): void => {
     if (isClosed) return;
-    if (!hasWarned) logger.warn("Redis does not answer: limits are counted in this process until it does");
+    if (!hasWarned) logger.warn("limits are counted in this process until Redis answers");
     hasWarned = true;
     probe = setTimeout(() => void connect(), probeIntervalMs);
   };
