@@ -5,21 +5,25 @@ import { Elysia } from "elysia";
 import type { Config } from "./config/config.ts";
 import { authRoutes } from "./features/auth/routes.ts";
 import { createAccounts } from "./features/auth/service.ts";
+import { readAssets } from "./features/docs/assets.ts";
+import { documentRoutes } from "./features/docs/routes.ts";
 import { isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
 import { createTodos } from "./features/todos/service.ts";
-import { accessLog } from "./http/access-log.ts";
+import { accessLog, createAccessLog } from "./http/access-log.ts";
 import { bodyLimit } from "./http/body.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { cors, preflight } from "./http/cors.ts";
-import { errorBoundary } from "./http/error-boundary.ts";
+import { errorBoundary, lastResort } from "./http/error-boundary.ts";
 import { methodNotAllowed } from "./http/method-not-allowed.ts";
 import { createLimits, limitEveryRequest } from "./http/rate-limit.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { createTokens } from "./http/tokens.ts";
 import type { Logger } from "./logger.ts";
+import type { CreateCounters } from "./quotas/counters.ts";
+import { createMemoryCounters } from "./quotas/memory.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -27,6 +31,8 @@ export interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
+  /** Where requests are counted. @default this process */
+  readonly createCounters?: CreateCounters;
   /** Turns readiness off before the process stops. */
   readonly isStopping: () => boolean;
 }
@@ -34,10 +40,27 @@ export interface AppOptions {
 /** Above the gateway's own limit, so that its envelope and not the server's bare 413 answers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-export function createApp({ config, secretKey, database, hasher, logger, isStopping }: AppOptions) {
+export function createApp({
+  config,
+  secretKey,
+  database,
+  hasher,
+  logger,
+  isStopping,
+  ...options
+}: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
   const accounts = createAccounts({ users: database.users, hasher, tokens });
-  const limits = config.rateLimits && createLimits(config.rateLimits);
+  const limits =
+    config.rateLimits && createLimits(config.rateLimits, options.createCounters ?? createMemoryCounters);
+  const log = createAccessLog(logger, isProbe);
+  const assets = readAssets();
+  const isUncounted = (path: string) => isProbe(path) || assets.contents.has(path);
+
+  const features = new Elysia()
+    .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
+    .use(authRoutes({ accounts, limits }))
+    .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
     // One router for every path, so that HEAD, 404 and the hooks are the same for all; hosts of any length.
@@ -45,20 +68,26 @@ export function createApp({ config, secretKey, database, hasher, logger, isStopp
     nativeStaticResponse: false,
     handler: { standardHostname: false },
     normalize: false,
-    serve: { maxRequestBodySize: SERVER_MAX_BODY_BYTES, reusePort: false, idleTimeout: 60 },
+    serve: {
+      maxRequestBodySize: SERVER_MAX_BODY_BYTES,
+      reusePort: false,
+      idleTimeout: 60,
+      // The server's development pages show code and paths.
+      development: false,
+      error: lastResort(logger),
+    },
   })
-    .use(accessLog(logger, isProbe))
+    .use(accessLog(log))
     .use(errorBoundary(logger))
     .use(cors(config.corsOrigins))
     .use(securityHeaders({ secureTransport: config.environment === "production" }))
     .use(requestId())
-    .use(preflight())
     .use(clientAddress({ trustProxy: config.trustProxy, logger }))
-    .use(limitEveryRequest(limits?.default ?? null, isProbe))
+    .use(preflight(log))
+    .use(limitEveryRequest(limits?.default ?? null, isUncounted))
     .use(bodyLimit())
-    .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ accounts, limits }))
-    .use(todoRoutes(createTodos(database.todos)));
+    .use(features)
+    .use(documentRoutes({ features, assets }));
 
   return app.use(methodNotAllowed(app));
 }

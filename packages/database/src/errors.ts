@@ -15,9 +15,26 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
 
-  /** @param reason the driver's or the server's own error code: `SQLITE_BUSY`, `25006`, `ECONNREFUSED` … */
-  constructor(readonly reason: string) {
-    super(`The database is unavailable (${reason}).`);
+  /**
+   * @param reason the driver's or the server's own error code: `SQLITE_BUSY`, `25006`, `DEADLINE` …
+   * @param explanation the same in words, for the operator
+   */
+  constructor(
+    readonly reason: string,
+    explanation?: string,
+  ) {
+    super(`The database is unavailable (${reason})${explanation === undefined ? "" : `: ${explanation}`}.`);
+  }
+}
+
+/** The server answers, but is none that this package can keep its data in. */
+export class UnsupportedDatabaseServer extends Error {
+  override readonly name = "UnsupportedDatabaseServer";
+  readonly code = "UNSUPPORTED_DATABASE_SERVER";
+
+  /** @param problem a sentence about the server. */
+  constructor(problem: string) {
+    super(`Unsupported database server: ${problem}`);
   }
 }
 

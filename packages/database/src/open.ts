@@ -15,11 +15,14 @@ export interface DatabaseOptions {
  * @throws UnsupportedDatabaseUrl
  * @throws DatabaseUnavailable when a file cannot be opened; a server is first contacted by the first query
  */
-export async function openDatabase({ url }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({ url, ...options }: DatabaseOptions): Promise<Database> {
   const scheme = url.slice(0, url.indexOf(":") + 1).toLowerCase();
   switch (scheme) {
     case "file:":
       return (await import("./libsql/database.ts")).openLibsqlDatabase({ url });
+    case "postgres:":
+    case "postgresql:":
+      return (await import("./postgres/database.ts")).openPostgresDatabase({ url, ...options });
     default:
       throw new UnsupportedDatabaseUrl("it must begin with file:, postgres:// or postgresql://.");
   }

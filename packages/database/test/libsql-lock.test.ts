@@ -1,10 +1,12 @@
 /** libsql is synchronous: another process's lock must cost a query its patience, and the event loop nothing. */
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { DatabaseUnavailable } from "../src/index.ts";
 import { openReader } from "../src/libsql/client.ts";
 import { openFolder, openLibsqlScratch, queryElsewhere, spawnLibsqlProcess } from "./libsql-scratch.ts";
+
+setDefaultTimeout(30_000);
 
 /** Another process that holds the write lock, or the whole file, until it is disposed. */
 async function holdLock(url: string, action: "hold" | "hold-exclusively" = "hold"): Promise<AsyncDisposable> {

@@ -29,7 +29,7 @@ export async function queryElsewhere<Row>(url: string, sql: string): Promise<Row
 }
 
 export async function openFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "latchkey-"));
+  const path = await mkdtemp(join(tmpdir(), "latchkey-database-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { openDatabase, UnsupportedDatabaseUrl } from "../src/index.ts";
 import { parseFileUrl } from "../src/libsql/url.ts";
+import { parsePostgresUrl } from "../src/postgres/url.ts";
 
 test("a file: URL names a relative or an absolute path", () => {
   const paths = {
@@ -35,5 +36,44 @@ test("any other URL is refused without being repeated", async () => {
     const error = await openDatabase({ url }).catch((reason) => reason);
     expect(error).toBeInstanceOf(UnsupportedDatabaseUrl);
     expect(error.message).not.toContain("hunter2");
+  }
+});
+
+test("a postgres: URL is read whole, so that no environment variable fills a gap", () => {
+  expect(
+    parsePostgresUrl("postgresql://a%40b:p%2Fw@db.example.org:6432/latch%20key?sslmode=require"),
+  ).toMatchObject({
+    hostname: "db.example.org",
+    port: 6432,
+    username: "a@b",
+    password: "p/w",
+    database: "latch key",
+  });
+  expect(parsePostgresUrl("postgres://ada@[::1]/latchkey")).toMatchObject({
+    hostname: "::1",
+    port: 5432,
+    username: "ada",
+    password: "",
+    database: "latchkey",
+  });
+});
+
+test("a postgres: URL that names no host, user or database is refused without being repeated", async () => {
+  const urls = [
+    "postgres://",
+    "postgres:hunter2",
+    "postgres:///latchkey",
+    "postgres://localhost/hunter2",
+    "postgres://ada:hunter2@localhost",
+    "postgres://ada:hunter2@localhost/",
+    "postgres://ada:hunter2@localhost/one/two",
+    "postgres://ada:hunter2@localhost:70000/latchkey",
+    "postgres://ada:hunter2%@localhost/latchkey",
+    "postgres://ada:hunter2#x@localhost/latchkey",
+  ];
+  for (const url of urls) {
+    const error = await openDatabase({ url }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnsupportedDatabaseUrl);
+    expect(Bun.inspect(error)).not.toContain("hunter2");
   }
 });

@@ -25,7 +25,8 @@ export function findCompiler(environment: Environment): Compiler | { readonly re
   const identity = describe(command, environment);
   if (identity === undefined) return { reason: `the C compiler does not run: ${command.join(" ")}` };
   const machine = /^Target: (.*)$/m.exec(identity)?.[1] ?? "";
-  if (!target.test(machine)) return { reason: `the C compiler is for ${machine || "another machine"}, not ${process.arch}` };
+  if (!target.test(machine))
+    return { reason: `the C compiler is for ${machine || "another machine"}, not ${process.arch}` };
   return { command, identity };
 }
 
@@ -52,7 +53,12 @@ function succeeds(cmd: string[], env: Environment): boolean {
 /** gcc and clang both answer `-v` on standard error. */
 function describe(command: readonly string[], env: Environment): string | undefined {
   try {
-    const { success, stderr } = Bun.spawnSync({ cmd: [...command, "-v"], env, stdout: "ignore", stderr: "pipe" });
+    const { success, stderr } = Bun.spawnSync({
+      cmd: [...command, "-v"],
+      env,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
     return success ? `${command.join(" ")}\n${stderr}` : undefined;
   } catch {
     return undefined;

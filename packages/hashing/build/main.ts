@@ -11,6 +11,8 @@ const result = await buildNative({ environment: process.env, ...directory });
 
 if (result.built === "now") process.stdout.write(`native kernels: built ${result.path}\n`);
 if (result.built === "not") {
-  process.stderr.write(`native kernels: not built, the portable kernel will serve: ${result.reason}\n${result.output}`);
+  process.stderr.write(
+    `native kernels: not built, the portable kernel will serve: ${result.reason}\n${result.output}`,
+  );
   process.exitCode = values.strict ? 1 : 0;
 }

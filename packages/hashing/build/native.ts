@@ -3,7 +3,17 @@
  * only when it is whole, so any number of builds may run at once.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import {
@@ -64,32 +74,57 @@ function refuse(options: BuildOptions, refusal: { reason: string; output: string
   return { built: "not", ...refusal };
 }
 
-function fileName(prefix: string, compiler: Compiler, { target = "addon", defines = [] }: BuildOptions): string {
+function fileName(
+  prefix: string,
+  compiler: Compiler,
+  { target = "addon", defines = [] }: BuildOptions,
+): string {
   const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMMON_FLAGS, defines]));
   const id = hash.digest("hex").slice(0, 8);
   return target === "addon" ? `${prefix}-${id}.node` : `${prefix}-${id}-${target}`;
 }
 
 /** Returns what the compiler said if it failed. */
-async function compileInto(path: string, compiler: Compiler, options: BuildOptions): Promise<string | undefined> {
+async function compileInto(
+  path: string,
+  compiler: Compiler,
+  options: BuildOptions,
+): Promise<string | undefined> {
   const { target = "addon", environment } = options;
   const aside = mkdtempSync(`${path}.`);
   const run = async (cmd: string[]) => {
-    const child = Bun.spawn({ cmd: [...compiler.command, ...cmd], env: environment, stdout: "ignore", stderr: "pipe" });
+    const child = Bun.spawn({
+      cmd: [...compiler.command, ...cmd],
+      env: environment,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
     const complaint = await new Response(child.stderr).text();
     return (await child.exited) === 0 ? [] : [complaint || `${cmd.join(" ")}: code ${child.exitCode}`];
   };
   try {
-    const sources = [...listSources(), { file: target === "addon" ? "door.c" : `${target}.c`, flags: includes(target) }];
+    const sources = [
+      ...listSources(),
+      { file: target === "addon" ? "door.c" : `${target}.c`, flags: includes(target) },
+    ];
     const objects = sources.map(({ file }) => join(aside, `${file}.o`));
     const defines = (options.defines ?? []).map((name) => `-D${name}`);
     const failures = await Promise.all(
       sources.map(({ file, flags }, i) =>
-        run([...COMMON_FLAGS, ...flags, ...defines, "-c", join(SOURCE_DIRECTORY, file), "-o", objects[i] ?? ""]),
+        run([
+          ...COMMON_FLAGS,
+          ...flags,
+          ...defines,
+          "-c",
+          join(SOURCE_DIRECTORY, file),
+          "-o",
+          objects[i] ?? "",
+        ]),
       ),
     );
     const output = join(aside, "output");
-    if (failures.flat().length === 0) failures.push(await run([...linkFlags(target), ...objects, "-o", output]));
+    if (failures.flat().length === 0)
+      failures.push(await run([...linkFlags(target), ...objects, "-o", output]));
     if (failures.flat().length > 0) return failures.flat().join("\n");
     chmodSync(output, 0o755);
     renameSync(output, path);

@@ -29,7 +29,7 @@ aarch64 | arm64) here=arm64 ;;
 esac
 
 echo "selftest, $here, under AddressSanitizer and UndefinedBehaviorSanitizer"
-selftest "$here" "$aside/sanitized" "${CC:-cc}" -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+selftest "$here" "$aside/sanitized" ${CC:-cc} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
     -fno-sanitize-recover=all
 "$aside/sanitized"
 

@@ -18,7 +18,7 @@ export function availableCores(source: CoresSource = {}): number {
 }
 
 /** Cores that the tightest control group above this process grants; Infinity without a quota. */
-export function quotaCores(root: string): number {
+export function quotaCores(root = "/"): number {
   const groups = read(join(root, "proc/self/cgroup")) ?? "";
   let cores = Number.POSITIVE_INFINITY;
   for (const line of groups.split("\n")) {

@@ -1,11 +1,15 @@
 /** The public door: passwords in, stored hashes and answers out. No derivation ever runs on the calling thread. */
-import { availableCores } from "./cores.ts";
+import { availableCores, quotaCores } from "./cores.ts";
 import { createSalt, digestsEqual, formatStored, parseStored, STORED_ITERATIONS } from "./encoding.ts";
 import { abortError } from "./errors.ts";
 import { selectKernel } from "./kernel/select.ts";
+import { workerShare } from "./pacing.ts";
 import { Pool, type PoolStats } from "./pool.ts";
 
 const MAX_WORKERS = 1024;
+const MAX_NICE = 19;
+/** The mildest that keeps a probe's 99th percentile beside a saturated pool where it is beside an idle one. */
+export const DEFAULT_NICE = 10;
 const MAX_QUEUE_LIMIT = 1_000_000;
 /** Bound of `derive`: half a second of a fast core, past any advice for PBKDF2. */
 const MAX_ITERATIONS = 10_000_000;
@@ -20,6 +24,8 @@ export interface HasherOptions {
   readonly queueLimit?: number;
   /** "auto", or one name of `kernels()`. @default "auto" */
   readonly kernel?: string;
+  /** How far the deriving threads stand back for all others, 0 to 19 (nice(2)); Linux only. @default 10 */
+  readonly nice?: number;
 }
 
 export interface CallOptions {
@@ -66,12 +72,14 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   if (options.queueLimit !== undefined) {
     checkInteger("queueLimit", options.queueLimit, { min: 0, max: MAX_QUEUE_LIMIT });
   }
+  const nice = options.nice ?? DEFAULT_NICE;
+  checkInteger("nice", nice, { min: 0, max: MAX_NICE });
   const { name, lanes, choice, fallbackReason } = selectKernel(options.kernel ?? "auto");
   const pool = new Pool({
     workers,
     lanes,
     queueLimit: options.queueLimit,
-    setup: { kernel: choice },
+    setup: { kernel: choice, nice, share: workerShare({ quota: quotaCores(), workers }) },
     entry: new URL("./worker.ts", import.meta.url),
   });
 

@@ -10,6 +10,10 @@ export const DIGEST_BYTES = 32;
 /** Handed to a worker at its birth; a worker never looks at the environment. */
 export interface WorkerSetup {
   readonly kernel: KernelChoice;
+  /** 0 to 19. */
+  readonly nice: number;
+  /** Part of its time that the worker may derive, above 0, to 1. */
+  readonly share: number;
 }
 
 export type ToWorker =

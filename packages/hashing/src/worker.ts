@@ -2,6 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createKernel } from "./kernel/create.ts";
 import { Lanes } from "./lanes.ts";
+import { Pacing } from "./pacing.ts";
+import { lowerThreadPriority } from "./priority.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./protocol.ts";
 
 if (!parentPort) throw new Error("worker.ts must be started as a worker thread");
@@ -9,16 +11,25 @@ const port = parentPort;
 const setup: WorkerSetup = workerData;
 const kernel = createKernel(setup.kernel);
 const lanes = new Lanes(kernel);
+const pacing = new Pacing(setup.share);
 let running = false;
+
+// Threads inherit the priority of the thread that makes them: those that collect garbage are made before it is lowered.
+Bun.gc(true);
+lowerThreadPriority(setup.nice);
 
 const send = (message: FromWorker) => port.postMessage(message);
 
 /** One slice, then a turn of the event loop, in which new jobs arrive. */
 function turn(): void {
+  const started = performance.now();
   const jobs = lanes.turn();
   if (jobs.length > 0) send({ kind: "left", jobs, pace: kernel.pace() });
   running = !lanes.idle;
-  if (running) setImmediate(turn);
+  if (!running) return;
+  const pauseMs = pacing.pauseMs(performance.now() - started);
+  if (pauseMs > 0) setTimeout(turn, pauseMs);
+  else setImmediate(turn);
 }
 
 port.on("message", (message: ToWorker) => {

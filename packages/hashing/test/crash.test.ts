@@ -2,20 +2,23 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { WorkerCrashed } from "../src/errors.ts";
+import { kernels } from "../src/index.ts";
 import type { JobInput } from "../src/job.ts";
+import { selectKernel } from "../src/kernel/select.ts";
 import { Pool } from "../src/pool.ts";
 
 const fixture = (name: string) => new URL(`./fixtures/${name}`, import.meta.url);
 
 /** A pool whose workers die on jobs with the password "poison", and once for "hiccup" (see the fixture). */
 function open(entry: URL, workers = 1): Pool & AsyncDisposable {
-  const setup = { kernel: { kind: "portable" as const } };
+  const setup = { kernel: { kind: "portable" as const }, nice: 0, share: 1 };
   const pool = new Pool({ workers, lanes: 1, queueLimit: 100, setup, entry });
   return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
 }
 
 const job = (password: string, iterations = 1000): JobInput => ({ password, salt: "salt", iterations });
-const expected = (password: string) => pbkdf2Sync(password, "salt", 1000, 32, "sha256").toString("hex");
+const expected = (password: string, iterations = 1000) =>
+  pbkdf2Sync(password, "salt", iterations, 32, "sha256").toString("hex");
 const hex = (digest: Uint8Array) => Buffer.from(digest).toString("hex");
 
 describe("a worker that dies", () => {
@@ -23,7 +26,7 @@ describe("a worker that dies", () => {
     await using pool = open(fixture("mortal-worker.ts"));
     const names = ["a", "hiccup", "b", "c"];
     const digests = await Promise.all(names.map((name) => pool.submit(job(name))));
-    expect(digests.map(hex)).toEqual(names.map(expected));
+    expect(digests.map(hex)).toEqual(names.map((name) => expected(name)));
     expect(pool.stats()).toMatchObject({ crashedWorkers: 1, completed: 4, lanesBusy: 0, queueLength: 0 });
   });
 
@@ -58,6 +61,35 @@ describe("a worker that dies", () => {
     const answers = Promise.allSettled(["hiccup", "a", "poison"].map((name) => pool.submit(job(name))));
     await pool.close();
     expect((await answers).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+  });
+});
+
+describe("a worker that dies between two slices of jobs in its lanes", () => {
+  const names = kernels()
+    .map(({ name }) => name)
+    .filter((name) => name !== "portable");
+
+  test.each(names)("kernel %s: every job runs again and gives its digest", async (name) => {
+    const { choice, lanes } = selectKernel(name);
+    const pool = new Pool({
+      workers: 1,
+      lanes,
+      queueLimit: 100,
+      setup: { kernel: choice, nice: 0, share: 1 },
+      entry: fixture("mortal-worker.ts"),
+    });
+    const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
+      index === 0 ? "late hiccup" : `${index}`,
+    );
+    const digests = await Promise.all(passwords.map((password) => pool.submit(job(password, 200_000))));
+    await pool.close();
+    expect(digests.map(hex)).toEqual(passwords.map((password) => expected(password, 200_000)));
+    expect(pool.stats()).toMatchObject({
+      crashedWorkers: 1,
+      completed: lanes + 3,
+      lanesBusy: 0,
+      queueLength: 0,
+    });
   });
 });
 

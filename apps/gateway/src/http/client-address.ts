@@ -34,13 +34,13 @@ export function forwardedAddress(header: string, place: number): string | null {
   return isIP(address) ? address : null;
 }
 
-/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) written as IPv4; anything else as it is. */
+/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) written as IPv4, other IPv6 without a zone; anything else as it is. */
 function plainAddress(address: string): string {
-  return address.includes(":") ? ipaddr.process(address).toString() : address;
+  return address.includes(":") ? ipaddr.process(address.replace(/%.*$/, "")).toString() : address;
 }
 
 /** What a client is counted by: IPv4 alone, IPv6 by its /64, which one subscriber commonly holds (RFC 6177). */
 export function clientKey(address: string): string {
   if (!address.includes(":")) return address;
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address.replace(/%.*$/, "")}/64`).toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString();
 }

@@ -1,6 +1,8 @@
 /** Cross-origin access: who may read answers, and what. On every answer; credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
+import type { AccessLog } from "./access-log.ts";
+import { type RequestPath, requestContext } from "./request-context.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
 const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
@@ -41,11 +43,13 @@ export function cors(origins: "*" | readonly string[]) {
 }
 
 /** Answers preflights; registered after the layers that every answer passes. */
-export function preflight() {
-  return new Elysia({ name: "preflight" }).onRequest(({ request, set }) => {
-    if (!isPreflight(request)) return;
-    set.status = 204;
-    set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
+export function preflight(log: AccessLog) {
+  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest((context) => {
+    if (!isPreflight(context.request)) return;
+    const { path, requestId, isRequestIdInbound, startedAt, clientAddress } = context as typeof context &
+      RequestPath;
+    log({ path, requestId, isRequestIdInbound, method: "OPTIONS", status: 204, startedAt, clientAddress });
+    context.set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
     return new Response(null, { status: 204 });
   });
 }

@@ -1,6 +1,6 @@
 /** Where every failure becomes an answer: asks the table, writes the envelope, logs the cause of what is our fault. */
 import { Elysia, ParseError } from "elysia";
-import { answerTo } from "../errors.ts";
+import { answerTo, INTERNAL_ERROR_DETAIL } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { requestContext } from "./request-context.ts";
 
@@ -20,4 +20,12 @@ export function errorBoundary(logger: Logger) {
       }
       return { detail };
     });
+}
+
+/** For what the router itself fails on, such as a thrown `undefined`: the envelope, though without the layers. */
+export function lastResort(logger: Logger) {
+  return (error: unknown): Response => {
+    logger.error({ err: error }, "request failed outside the router");
+    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500 });
+  };
 }

@@ -17,7 +17,7 @@ export function methodNotAllowed(app: AnyElysia) {
       () => {
         throw new MethodNotAllowed(allow);
       },
-      { detail: { hide: true } },
+      { parse: "none", detail: { hide: true } },
     );
   }
   return fallbacks;

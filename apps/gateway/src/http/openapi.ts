@@ -15,13 +15,21 @@ export type SchemaName =
   | "ErrorBody"
   | "ValidationErrorBody";
 
+/** Names of `components.headers`. */
+export type HeaderName =
+  | (typeof COMMON_HEADERS | typeof LIMIT_HEADERS)[number]
+  | "Retry-After"
+  | "WWW-Authenticate";
+
+export type Tag = "Auth" | "Todos" | "Probes";
+
 export interface OperationOptions {
   readonly id: string;
-  readonly tag: "Auth" | "Todos" | "Probes";
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
-  /** Codes of the error table; an operation of `Probes` has neither a rate limit nor a 500. */
+  /** Codes of the error table, beside those of the layers; an operation of `Probes` has no rate limit and no 500. */
   readonly failures: readonly ErrorCode[];
   /** Needs a bearer token, and so also answers with every failure of the gate. */
   readonly isProtected?: boolean;
@@ -31,8 +39,8 @@ type Responses = NonNullable<DocumentDecoration["responses"]>;
 type ResponseObject = Exclude<Responses[string], { $ref: string }>;
 
 const GATE_FAILURES: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
-const COMMON_HEADERS = ["X-Request-ID"];
-const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+const COMMON_HEADERS = ["X-Request-ID"] as const;
+const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
 /** What the examples of the document are made from. */
 const EXAMPLE: Failure = {
@@ -49,6 +57,8 @@ export function operation(options: OperationOptions): DocumentDecoration {
   const codes = new Set<ErrorCode>([
     ...(isProtected ? GATE_FAILURES : []),
     ...options.failures,
+    // Judged by the announced length, whatever the route does with a body.
+    "PAYLOAD_TOO_LARGE",
     ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
   ]);
   const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;

@@ -1,4 +1,7 @@
-/** What the layers leave on a request's context for those further in. Set in `onRequest`, so every answer has it. */
+/**
+ * What the layers leave on a request's context for those further in. Set in `onRequest`, so every answer has it.
+ * No hook hands its whole context to a function: the router would then parse every body, query and cookie for it.
+ */
 import { Elysia } from "elysia";
 
 export function requestContext() {
@@ -8,14 +11,18 @@ export function requestContext() {
       /** Whether the client chose the request id. */
       .decorate("isRequestIdInbound", false)
       .decorate("clientAddress", "unknown")
+      /** Whose token it is, once the gate has let it pass. */
+      .decorate("userId", undefined as number | undefined)
       /** On the clock of `performance.now()`, in milliseconds. */
       .decorate("startedAt", 0)
   );
 }
 
-/** The path of the request line, without its query and without a trailing slash, as routes are matched. */
-export function pathOf(context: { readonly request: Request }): string {
-  // The router puts `path` on the context before the first hook, though its types say so only for later ones.
-  const { path } = context as { readonly request: Request; readonly path: string };
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+/** The router puts `path` on the context before the first hook, though its types say so only for later ones. */
+export interface RequestPath {
+  readonly path: string;
 }
+
+/** The path without a trailing slash, as routes are matched. */
+export const withoutTrailingSlash = (path: string): string =>
+  path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

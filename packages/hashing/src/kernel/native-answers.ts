@@ -35,7 +35,9 @@ function trial(kernel: NativeKernel): string | null {
   if (digest(state, 0) !== PUBLISHED) return "missed the published first iteration";
   addon.advance(kernel.id, state, lanes, FURTHER_ITERATIONS);
   for (const lane of lanes) {
-    const expected = pbkdf2Sync(password(lane), salt(lane), 1 + FURTHER_ITERATIONS, 32, "sha256").toString("hex");
+    const expected = pbkdf2Sync(password(lane), salt(lane), 1 + FURTHER_ITERATIONS, 32, "sha256").toString(
+      "hex",
+    );
     if (digest(state, lane) !== expected) return `gave a wrong digest in lane ${lane}`;
   }
   return null;

@@ -17,7 +17,10 @@ export function nativeFilePrefix(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(SOURCE_DIRECTORY).sort()) {
     if (!/\.(c|h|txt)$/.test(name)) continue;
-    hash.update(`${name}\0`).update(readFileSync(join(SOURCE_DIRECTORY, name))).update("\0");
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(join(SOURCE_DIRECTORY, name)))
+      .update("\0");
   }
   return `latchkey-${process.platform}-${process.arch}${libc()}-${hash.digest("hex").slice(0, 16)}`;
 }
@@ -26,10 +29,14 @@ export function nativeFilePrefix(): string {
 export function findNativeFile(directory: string): { readonly path: string } | { readonly reason: string } {
   const prefix = nativeFilePrefix();
   const names = listed(directory).filter((name) => name.startsWith(`${prefix}-`) && name.endsWith(".node"));
-  const files = names.map((name) => ({ path: join(directory, name), builtAt: statSync(join(directory, name)).mtimeMs }));
+  const files = names.map((name) => ({
+    path: join(directory, name),
+    builtAt: statSync(join(directory, name)).mtimeMs,
+  }));
   const [newest] = files.sort((a, b) => b.builtAt - a.builtAt || a.path.localeCompare(b.path));
   if (newest) return { path: newest.path };
-  if (!listed(directory).includes(reasonFileName(prefix))) return { reason: "not built: run `bun run build:native`" };
+  if (!listed(directory).includes(reasonFileName(prefix)))
+    return { reason: "not built: run `bun run build:native`" };
   return { reason: `not built: ${readFileSync(join(directory, reasonFileName(prefix)), "utf8").trim()}` };
 }
 

@@ -83,29 +83,48 @@ function probe(path: string): NativeStatus {
   for (;;) {
     const child = runChild(path, [...verdicts.keys()]);
     const listing = child.lines.find((line) => "kernels" in line);
-    if (!listing) return { available: false, reason: `the addon does not load: ${child.end}` };
+    if (!listing) return { available: false, reason: `the addon's trial ${child.end}` };
     for (const line of child.lines) {
       if ("started" in line) verdicts.set(line.started, child.end);
       if ("finished" in line) verdicts.set(line.finished, line.error);
     }
     const runnable = listing.kernels.filter((kernel) => kernel.missing === null);
     if (runnable.every((kernel) => verdicts.has(kernel.id))) return summary(path, listing.kernels, verdicts);
-    if (!child.lines.some((line) => "started" in line)) return { available: false, reason: child.end };
+    if (child.lines.length === 1) return { available: false, reason: `the addon's trial ${child.end}` };
   }
 }
 
-function runChild(path: string, done: readonly number[]): { readonly lines: ChildLine[]; readonly end: string } {
-  const child = Bun.spawnSync({
-    cmd: [process.execPath, join(import.meta.dirname, "native-answers.ts"), path, ...done.map(String)],
-    env: {},
-    timeout: CHILD_TIMEOUT_MS,
-    killSignal: "SIGKILL",
-  });
-  const text = child.stdout.toString();
-  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n").filter(Boolean);
-  const complaint = child.stderr.toString().trim().split("\n")[0];
-  const end = child.signalCode ? `died by ${child.signalCode}` : `ended with code ${child.exitCode}: ${complaint}`;
-  return { lines: lines.map(parseLine), end: child.exitedDueToTimeout ? "gave no answer in time" : end };
+interface Child {
+  readonly lines: readonly ChildLine[];
+  /** How it ended, as the end of a sentence. */
+  readonly end: string;
+}
+
+function runChild(path: string, done: readonly number[]): Child {
+  try {
+    const child = Bun.spawnSync({
+      cmd: [process.execPath, join(import.meta.dirname, "native-answers.ts"), path, ...done.map(String)],
+      cwd: import.meta.dirname,
+      env: {},
+      timeout: CHILD_TIMEOUT_MS,
+      killSignal: "SIGKILL",
+    });
+    const text = child.stdout.toString();
+    const lines = text
+      .slice(0, text.lastIndexOf("\n") + 1)
+      .split("\n")
+      .filter(Boolean);
+    const complaint = child.stderr.toString().match(/^error: .*$/m)?.[0] ?? "";
+    const end = child.signalCode
+      ? `died by ${child.signalCode}`
+      : `ended with code ${child.exitCode} ${complaint}`;
+    return {
+      lines: lines.map(parseLine),
+      end: child.exitedDueToTimeout ? "gave no answer in time" : end.trim(),
+    };
+  } catch (error) {
+    return { lines: [], end: `could not start: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
 
 /** Only `native-answers.ts` writes to that pipe, and it writes nothing else. */
@@ -127,7 +146,8 @@ function summary(
     else kernels.push({ id, family, width });
   }
   for (const family of FAMILIES) {
-    if (!listed.some((kernel) => kernel.family === family)) reasons.set(family, `not a kernel for ${process.arch}`);
+    if (!listed.some((kernel) => kernel.family === family))
+      reasons.set(family, `not a kernel for ${process.arch}`);
   }
   const unavailable = [...reasons].map(([family, reason]) => ({ family, reason }));
   return { available: true, path, kernels, unavailable };

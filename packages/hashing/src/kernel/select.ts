@@ -34,7 +34,8 @@ export function selectKernel(name: string): KernelSelection {
   const status = nativeKernels();
   if (name !== "auto") {
     const variants = status.available ? status.kernels.filter(({ family }) => family === name) : [];
-    if (!status.available || variants.length === 0) throw new HashKernelUnavailable(name, reasonFor(name, status));
+    if (!status.available || variants.length === 0)
+      throw new HashKernelUnavailable(name, reasonFor(name, status));
     return native(status.path, variants);
   }
   if (!status.available) return portable(status.reason);
