@@ -1,0 +1,49 @@
+/** Todos in PostgreSQL. Every member is one statement, so nothing can come between its parts. */
+
+import { asc, eq, gt, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import type { Todo, TodoRepository } from "../repositories.ts";
+import { type PostgresClient, returned } from "./client.ts";
+import { now, todos } from "./schema.ts";
+
+export function createTodoRepository({ orm, attempt }: PostgresClient): TodoRepository {
+  const byId = orm
+    .select()
+    .from(todos)
+    .where(eq(todos.id, sql.placeholder("id")))
+    .prepare("todo_by_id");
+  const page = orm
+    .select()
+    .from(todos)
+    .where(gt(todos.id, sql.placeholder("after")))
+    .orderBy(asc(todos.id))
+    .limit(sql.placeholder("limit"))
+    .prepare("todo_page");
+
+  const findById = async (id: number): Promise<Todo | null> =>
+    (await attempt(() => byId.execute({ id })))[0] ?? null;
+
+  const change = async (id: number, values: PgUpdateSetSource<typeof todos>): Promise<Todo | null> => {
+    const query = orm
+      .update(todos)
+      .set({ ...values, updatedAt: now })
+      .where(eq(todos.id, id))
+      .returning();
+    return (await attempt(() => query.execute()))[0] ?? null;
+  };
+
+  return {
+    findById,
+    create: async ({ title, completed }) => {
+      const query = orm.insert(todos).values({ title, completed }).returning();
+      return returned(await attempt(() => query.execute()));
+    },
+    update: (id, { title, completed }) =>
+      title === undefined && completed === undefined ? findById(id) : change(id, { title, completed }),
+    delete: async (id) => {
+      const query = orm.delete(todos).where(eq(todos.id, id)).returning({ id: todos.id });
+      return (await attempt(() => query.execute())).length > 0;
+    },
+    list: ({ after, limit }) => attempt(() => page.execute({ after, limit })),
+  };
+}

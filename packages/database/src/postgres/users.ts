@@ -1,0 +1,54 @@
+/** Accounts in PostgreSQL. Every member is one statement, so nothing can come between its parts. */
+
+import { asc, eq, gt, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import type { User, UserRepository } from "../repositories.ts";
+import { type PostgresClient, returned } from "./client.ts";
+import { now, users } from "./schema.ts";
+
+export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
+  const byId = orm
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")))
+    .prepare("user_by_id");
+  const byEmail = orm
+    .select()
+    .from(users)
+    .where(eq(users.email, sql.placeholder("email")))
+    .prepare("user_by_email");
+
+  const findById = async (id: number): Promise<User | null> =>
+    (await attempt(() => byId.execute({ id })))[0] ?? null;
+
+  const change = async (id: number, values: PgUpdateSetSource<typeof users>): Promise<User | null> => {
+    const query = orm
+      .update(users)
+      .set({ ...values, updatedAt: now })
+      .where(eq(users.id, id))
+      .returning();
+    return (await attempt(() => query.execute()))[0] ?? null;
+  };
+
+  return {
+    findById,
+    create: async ({ email, username, hashedPassword }) => {
+      const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
+      return returned(await attempt(() => query.execute()));
+    },
+    findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
+    update: (id, { username, hashedPassword }) =>
+      username === undefined && hashedPassword === undefined
+        ? findById(id)
+        : change(id, { username, hashedPassword }),
+    setActive: (id, isActive) => change(id, { isActive }),
+    delete: async (id) => {
+      const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
+      return (await attempt(() => query.execute())).length > 0;
+    },
+    list: ({ after, limit }) =>
+      attempt(() =>
+        orm.select().from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit).execute(),
+      ),
+  };
+}
