@@ -1,7 +1,7 @@
 /** `/docs` in a real browser: a person authorizes, tries an operation, and sees the answer. */
 import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { browserTest, DESKTOP, openBrowser, overflowOf, PHONE } from "./browser-chromium.ts";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "./browser-chromium.ts";
 import { fetchDocument, operationsOf } from "./openapi-document.ts";
 import { startService } from "./service.ts";
 
@@ -26,7 +26,7 @@ async function execute(page: Page, operation: string): Promise<{ status: string;
 }
 
 describe("the explorer", () => {
-  browserTest(
+  test(
     "takes a token from login and shows the person of GET /auth/me",
     async () => {
       await using service = await startService();
@@ -45,7 +45,7 @@ describe("the explorer", () => {
     TIMEOUT_MS,
   );
 
-  browserTest(
+  test(
     "registers and logs in with its own examples",
     async () => {
       await using service = await startService();
@@ -64,7 +64,7 @@ describe("the explorer", () => {
     TIMEOUT_MS,
   );
 
-  browserTest(
+  test(
     "shows every operation on a phone, and none wider than the phone",
     async () => {
       await using service = await startService();
@@ -82,7 +82,7 @@ describe("the explorer", () => {
     TIMEOUT_MS,
   );
 
-  browserTest(
+  test(
     "keeps no token once the page is gone",
     async () => {
       await using service = await startService();

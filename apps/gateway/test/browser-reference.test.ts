@@ -1,13 +1,13 @@
 /** `/redoc` in a real browser: every operation is drawn, and can be found. */
 import { describe, expect } from "bun:test";
-import { browserTest, DESKTOP, openBrowser, overflowOf, PHONE } from "./browser-chromium.ts";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "./browser-chromium.ts";
 import { fetchDocument, operationsOf } from "./openapi-document.ts";
 import { startService } from "./service.ts";
 
 const TIMEOUT_MS = 60_000;
 
 describe("the reference", () => {
-  browserTest(
+  test(
     "renders every operation with its summary, on a desk and on a phone",
     async () => {
       await using service = await startService();
@@ -28,7 +28,7 @@ describe("the reference", () => {
     TIMEOUT_MS,
   );
 
-  browserTest(
+  test(
     "finds operations by a word",
     async () => {
       await using service = await startService();

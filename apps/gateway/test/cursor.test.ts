@@ -8,8 +8,8 @@ const cursorOf = (payload: unknown): string =>
 
 /** Puts todos with the ids 1 to `count` into an empty table. */
 async function fill({ sql }: Service, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, (_, index) => `(${index + 1}, 'todo ${index + 1}')`);
-  await sql(`insert into todos (id, title) values ${rows.join(", ")}`);
+  const rows = Array.from({ length: count }, (_, index) => `('todo ${index + 1}')`);
+  await sql(`insert into todos (title) values ${rows.join(", ")}`);
 }
 
 async function list({ call }: Service, query: Record<string, string | number> | string = "") {

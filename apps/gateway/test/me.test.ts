@@ -119,7 +119,7 @@ eachDatabase((startService) => {
     const answer = await service.call("DELETE", "/auth/me", { token: ada.token });
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expect(answer.headers.get("content-type")).toBeNull();
-    expect(await service.sql("select id from users")).toEqual([{ id: bob.id }]);
+    expect(await service.sql("select cast(id as integer) as id from users")).toEqual([{ id: bob.id }]);
     expect((await service.call("POST", "/auth/login", { body: ada })).status).toBe(401);
   });
 

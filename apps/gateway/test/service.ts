@@ -2,12 +2,14 @@
  * A whole service for one test: real layers, a real socket on a port of its own, a database of its own, disposed with
  * `await using`. What a test may replace is handed in; the configuration always goes through the service's own reader.
  */
-import { describe } from "bun:test";
+import { afterAll, beforeAll, describe } from "bun:test";
 import type { Token, User } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
+import { startPostgresServer } from "@latchkey/tooling/postgres-server";
 import pino from "pino";
 import { openLibsqlScratch } from "../../../packages/database/test/libsql-scratch.ts";
+import { openPostgresScratch } from "../../../packages/database/test/postgres-scratch.ts";
 import { createApp } from "../src/app.ts";
 import { type Config, parseConfig } from "../src/config/config.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
@@ -25,13 +27,25 @@ export interface ServiceDatabase extends AsyncDisposable {
   query<Row>(sql: string): Promise<Row[]>;
 }
 
-/** Every database that the service's tests run on: a line each. */
-export const DATABASES: Readonly<Record<string, () => Promise<ServiceDatabase>>> = {
-  libsql: openLibsqlScratch,
+/** Where databases come from while a block of tests runs: nothing for files, a server for PostgreSQL. */
+interface Backend extends AsyncDisposable {
+  openDatabase(): Promise<ServiceDatabase>;
+}
+
+/** Every database that the service's tests run on. */
+export const DATABASES: Readonly<Record<string, () => Promise<Backend>>> = {
+  libsql: async () => ({ openDatabase: openLibsqlScratch, [Symbol.asyncDispose]: async () => {} }),
+  postgres: async () => {
+    const server = await startPostgresServer();
+    return {
+      openDatabase: () => openPostgresScratch(server),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
 };
 
 export interface ServiceOptions {
-  /** @default the first of DATABASES */
+  /** @default a libsql file */
   readonly openDatabase?: () => Promise<ServiceDatabase>;
   /** Variables beside the fixture's own: limits off, one hash worker, a fixed key; undefined unsets one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -41,6 +55,7 @@ export interface ServiceOptions {
   readonly wrapDatabase?: (database: Database) => Database;
   readonly wrapHasher?: (hasher: Hasher) => Hasher;
   readonly isStopping?: () => boolean;
+  readonly idleTimeoutSeconds?: number;
 }
 
 export interface Credentials {
@@ -84,8 +99,16 @@ export interface Service extends AsyncDisposable {
 
 /** Runs the same tests on every database, each in a block `on <database>`. */
 export function eachDatabase(tests: (startOn: typeof startService) => void): void {
-  for (const [kind, openDatabase] of Object.entries(DATABASES)) {
-    describe(`on ${kind}`, () => tests((options) => startService({ openDatabase, ...options })));
+  for (const [kind, start] of Object.entries(DATABASES)) {
+    describe(`on ${kind}`, () => {
+      const stack = new AsyncDisposableStack();
+      let backend: Backend;
+      beforeAll(async () => {
+        backend = stack.use(await start());
+      });
+      afterAll(() => stack.disposeAsync());
+      tests((options) => startService({ openDatabase: () => backend.openDatabase(), ...options }));
+    });
   }
 }
 
@@ -107,6 +130,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     hasher: options.wrapHasher?.(chosenHasher) ?? chosenHasher,
     logger: pino({ level: config.log.level, base: null }, { write: (line) => log.push(JSON.parse(line)) }),
     isStopping: options.isStopping ?? (() => false),
+    ...(options.idleTimeoutSeconds !== undefined && { idleTimeoutSeconds: options.idleTimeoutSeconds }),
   });
   app.listen({ hostname: config.host, port: config.port });
   const port = app.server?.port ?? 0;
