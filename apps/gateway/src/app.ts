@@ -17,6 +17,7 @@ import { clientAddress } from "./http/client-address.ts";
 import { cors, preflight } from "./http/cors.ts";
 import { errorBoundary, lastResort } from "./http/error-boundary.ts";
 import { methodNotAllowed } from "./http/method-not-allowed.ts";
+import { createPatience } from "./http/patience.ts";
 import { createLimits, limitEveryRequest } from "./http/rate-limit.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
@@ -33,6 +34,8 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Where requests are counted. @default this process */
   readonly createCounters?: CreateCounters;
+  /** When a connection that says nothing is closed, 1 to 255; requests that wait for a hash are exempt. @default 60 */
+  readonly idleTimeoutSeconds?: number;
   /** Turns readiness off before the process stops. */
   readonly isStopping: () => boolean;
 }
@@ -47,6 +50,7 @@ export function createApp({
   hasher,
   logger,
   isStopping,
+  idleTimeoutSeconds = 60,
   ...options
 }: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
@@ -55,11 +59,12 @@ export function createApp({
     config.rateLimits && createLimits(config.rateLimits, options.createCounters ?? createMemoryCounters);
   const log = createAccessLog(logger, isProbe);
   const assets = readAssets();
+  const isUnseen = (path: string) => isProbe(path) && !logger.isLevelEnabled("debug");
   const isUncounted = (path: string) => isProbe(path) || assets.contents.has(path);
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ accounts, limits }))
+    .use(authRoutes({ accounts, limits, patiently: createPatience(idleTimeoutSeconds) }))
     .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
@@ -71,7 +76,7 @@ export function createApp({
     serve: {
       maxRequestBodySize: SERVER_MAX_BODY_BYTES,
       reusePort: false,
-      idleTimeout: 60,
+      idleTimeout: idleTimeoutSeconds,
       // The server's development pages show code and paths.
       development: false,
       error: lastResort(logger),
@@ -82,7 +87,7 @@ export function createApp({
     .use(cors(config.corsOrigins))
     .use(securityHeaders({ secureTransport: config.environment === "production" }))
     .use(requestId())
-    .use(clientAddress({ trustProxy: config.trustProxy, logger }))
+    .use(clientAddress({ trustProxy: config.trustProxy, logger, isUnseen }))
     .use(preflight(log))
     .use(limitEveryRequest(limits?.default ?? null, isUncounted))
     .use(bodyLimit())

@@ -29,8 +29,12 @@ export interface Config {
     readonly workers: number | null;
     readonly queueLimit: number | null;
     readonly kernel: string;
+    /** 0 to 19. */
+    readonly nice: number;
   };
   readonly log: { readonly level: Environment["LOG_LEVEL"]; readonly format: "json" | "pretty" };
+  /** null: nothing listens; a port of 0 lets the system choose. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   readonly shutdown: { readonly graceSeconds: number; readonly delaySeconds: number };
   /** What is accepted but unwise, a sentence each, for the log. */
   readonly warnings: readonly string[];
@@ -79,6 +83,9 @@ export function parseConfig(
     const names = ["auto", ...kernels].join(", ");
     faults.set("HASH_KERNEL", `${JSON.stringify(values.HASH_KERNEL)} cannot run here; accepted: ${names}`);
   }
+  if (values.METRICS_PORT === values.PORT && values.PORT !== 0) {
+    faults.set("METRICS_PORT", "is the PORT of the service itself; accepted: a port of its own");
+  }
   if (faults.size > 0) throw new ConfigurationError([...faults].map(([name, fault]) => `${name}: ${fault}`));
 
   return deepFreeze({
@@ -106,8 +113,10 @@ export function parseConfig(
       workers: values.HASH_WORKERS ?? null,
       queueLimit: values.HASH_QUEUE_LIMIT ?? null,
       kernel: values.HASH_KERNEL,
+      nice: values.HASH_NICE,
     },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (isTerminal ? "pretty" : "json") },
+    metrics: values.METRICS_PORT === undefined ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },
     shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
     warnings,
   });

@@ -22,12 +22,15 @@ const quota = (fallback: string) =>
     description: `N/second, N/minute or N/hour, such as ${fallback}`,
   });
 
+const host = () =>
+  Type.String({ pattern: "^\\S+$", default: "127.0.0.1", description: "a host name or an IP address" });
+
 const secret = () => Type.String({ minLength: 1, description: "a secret text" });
 
 /** A variable with a `default` is always there once defaults are applied; the others say what their absence means. */
 export const Environment = Type.Object({
   NODE_ENV: oneOf(NODE_ENVIRONMENTS, { default: "development" }),
-  HOST: Type.String({ pattern: "^\\S+$", default: "127.0.0.1", description: "a host name or an IP address" }),
+  HOST: host(),
   PORT: wholeNumber(0, 65_535, { default: 3000 }),
   DATABASE_URL: Type.String({
     pattern: "^(file:.+|postgres(ql)?://.+)$",
@@ -58,10 +61,15 @@ export const Environment = Type.Object({
   HASH_WORKERS: Type.Optional(wholeNumber(1, 1024)),
   /** Absent: five seconds of the measured capacity, at least 64. */
   HASH_QUEUE_LIMIT: Type.Optional(wholeNumber(0, 1_000_000)),
+  /** How far the deriving threads stand back for all others (nice(2)); Linux only. */
+  HASH_NICE: wholeNumber(0, 19, { default: 10 }),
   HASH_KERNEL: Type.String({ default: "auto", description: "auto or the name of one kernel" }),
   LOG_LEVEL: oneOf(LOG_LEVELS, { default: "info" }),
   /** Absent: pretty on a terminal, else json. */
   LOG_FORMAT: Type.Optional(oneOf(LOG_FORMATS)),
+  /** Absent: no metrics listener. */
+  METRICS_PORT: Type.Optional(wholeNumber(0, 65_535)),
+  METRICS_HOST: host(),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600, { default: 10 }),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 3600, { default: 0 }),
 });

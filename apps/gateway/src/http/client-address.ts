@@ -3,17 +3,21 @@ import { isIP } from "node:net";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
 import type { Logger } from "../logger.ts";
-import { requestContext } from "./request-context.ts";
+import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 export interface ClientAddressOptions {
   /** How many proxies in front append to `X-Forwarded-For`; the entry that many places from the right is the client. */
   readonly trustProxy: number;
   readonly logger: Logger;
+  /** Paths whose reads nobody asks the address of: finding it is dear beside a probe's own work. */
+  readonly isUnseen: (path: string) => boolean;
 }
 
-export function clientAddress({ trustProxy, logger }: ClientAddressOptions) {
+export function clientAddress({ trustProxy, logger, isUnseen }: ClientAddressOptions) {
   let warned = trustProxy > 0;
   return new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
+    const { path } = context as typeof context & RequestPath;
+    if (context.request.method === "GET" && isUnseen(withoutTrailingSlash(path))) return;
     const forwarded = context.request.headers.get("x-forwarded-for");
     if (forwarded !== null && !warned) {
       warned = true;

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
 import { type RequestPath, requestContext } from "./request-context.ts";
 
-const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
+const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
 const RESPONSE_HEADERS = [
   "X-Request-ID",
@@ -28,7 +28,8 @@ export function cors(origins: "*" | readonly string[]) {
     .use(
       corsHeaders({
         origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
-        methods: METHODS,
+        // Only a preflight asks for them.
+        methods: false,
         allowedHeaders: REQUEST_HEADERS,
         exposeHeaders: RESPONSE_HEADERS,
         credentials: false,
@@ -49,6 +50,7 @@ export function preflight(log: AccessLog) {
     const { path, requestId, isRequestIdInbound, startedAt, clientAddress } = context as typeof context &
       RequestPath;
     log({ path, requestId, isRequestIdInbound, method: "OPTIONS", status: 204, startedAt, clientAddress });
+    context.set.headers["access-control-allow-methods"] = METHODS;
     context.set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
     return new Response(null, { status: 204 });
   });

@@ -1,0 +1,17 @@
+/** Draws the reference, in the fonts that the reader's system has. */
+const fontFamily = "system-ui, sans-serif";
+
+globalThis.Redoc.init(
+  "/openapi.json",
+  {
+    hideDownloadButtons: false,
+    theme: {
+      typography: {
+        fontFamily,
+        headings: { fontFamily },
+        code: { fontFamily: "ui-monospace, monospace" },
+      },
+    },
+  },
+  document.getElementById("page"),
+);
