@@ -8,7 +8,7 @@ import { Pool, type PoolStats } from "./pool.ts";
 
 const MAX_WORKERS = 1024;
 const MAX_NICE = 19;
-/** The mildest that keeps a probe's 99th percentile beside a saturated pool where it is beside an idle one. */
+/** A tenth of a normal thread's weight (sched(7), nice): the event loop wins, and a busy neighbour does not starve logins. */
 export const DEFAULT_NICE = 10;
 const MAX_QUEUE_LIMIT = 1_000_000;
 /** Bound of `derive`: half a second of a fast core, past any advice for PBKDF2. */

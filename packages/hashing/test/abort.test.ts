@@ -1,6 +1,6 @@
 /** A caller that hangs up: its job is dropped, in the line at once and in a lane at the end of the slice. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob } from "../src/index.ts";
+import { createHasher, type DeriveJob, kernels } from "../src/index.ts";
 
 const LONG = 2_000_000;
 const job = (iterations: number, signal?: AbortSignal): DeriveJob => ({
@@ -35,7 +35,7 @@ describe("abort", () => {
     expect(hasher.stats()).toMatchObject({ completed: 2, aborted: 2 });
   });
 
-  test("in a lane: it rejects at once, and the lane serves the next", async () => {
+  test("with a worker: it rejects at once, and the worker serves the next", async () => {
     await using hasher = createHasher({ workers: 1 });
     await hasher.derive(job(1));
     const controller = new AbortController();
@@ -46,6 +46,28 @@ describe("abort", () => {
     expect(await Promise.all(dropped.map(nameOf))).toEqual(dropped.map(() => "AbortError"));
     await next;
     expect(hasher.stats()).toMatchObject({ completed: 2, iterations: 2, aborted: lanes });
+  });
+
+  const batching = kernels()
+    .map(({ name }) => name)
+    .filter((name) => name !== "portable");
+
+  test.each(batching)("kernel %s: an abort empties the lane at the end of the slice", async (kernel) => {
+    await using hasher = createHasher({ kernel, workers: 1 });
+    const controller = new AbortController();
+    const { lanes } = hasher.stats();
+    const ended: string[] = [];
+    const stay = () => hasher.derive(job(LONG)).then(() => ended.push("stays"));
+    const jobs: Promise<unknown>[] = [stay()];
+    for (let lane = 2; lane < lanes; lane++) jobs.push(hasher.derive(job(5 * LONG, controller.signal)));
+    // Lanes fill in order: once this one is answered, all before it are in theirs.
+    await hasher.derive(job(1));
+    jobs.push(stay());
+    jobs.push(hasher.derive(job(1)).then(() => ended.push("waits")));
+    expect(hasher.stats()).toMatchObject({ lanesBusy: lanes, queueLength: 1 });
+    controller.abort();
+    await Promise.allSettled(jobs);
+    expect(ended).toEqual(["waits", "stays", "stays"]);
   });
 
   test("after the answer: nothing happens", async () => {

@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { nativeFixture } from "./native-fixture.ts";
+import type { Task } from "./native-worker.ts";
+
+const { path, kernels } = await nativeFixture();
+const last = kernels.at(-1);
+if (!last) throw new Error("no kernel");
+const kernel = last.id;
+
+interface Running extends AsyncDisposable {
+  /** The first message; rejects with the worker's error. */
+  readonly answer: Promise<unknown>;
+  readonly closed: Promise<unknown>;
+}
+
+function start(task: Task): Running {
+  const worker = new Worker(new URL("./native-worker.ts", import.meta.url));
+  const closed = new Promise((resolve) => worker.addEventListener("close", resolve));
+  const answer = new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+  });
+  worker.postMessage(task);
+  return {
+    answer,
+    closed,
+    async [Symbol.asyncDispose]() {
+      worker.terminate();
+      await closed;
+    },
+  };
+}
+
+const derived = (password: string) => pbkdf2Sync(password, "", 1_000, 32, "sha256").toString("hex");
+
+test("many workers load the addon and derive at once", async () => {
+  const passwords = Array.from({ length: 8 }, (_, index) => `password ${index}`);
+  const answers = passwords.map(async (password) => {
+    await using worker = start({ path, kernel, password });
+    return await worker.answer;
+  });
+  expect(await Promise.all(answers)).toEqual(passwords.map(derived));
+});
+
+test("a worker that is terminated inside a kernel ends, and the others go on", async () => {
+  for (let round = 0; round < 5; round++) {
+    const doomed = start({ path, kernel });
+    expect(await doomed.answer).toBe("advancing");
+    await using other = start({ path, kernel, password: "other" });
+    await doomed[Symbol.asyncDispose]();
+    expect(await other.answer).toBe(derived("other"));
+  }
+});
+
+test.if(process.platform === "linux")("a nice value is that of the calling thread alone", async () => {
+  const before = threadNices();
+  await using worker = start({ path, kernel, nice: 7 });
+  expect(await worker.answer).toBe("advancing");
+  const lowered = [...threadNices()].filter(([thread, nice]) => nice === 7 && before.get(thread) !== 7);
+  expect(lowered).toHaveLength(1);
+  expect(threadNices().get(process.pid)).toBe(before.get(process.pid));
+});
+
+/** The 19th field of each thread's stat (proc(5)); the name before it may hold spaces. */
+function threadNices(): Map<number, number> {
+  const threads = readdirSync("/proc/self/task").map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return [Number(thread), Number(fields[16])] as const;
+  });
+  return new Map(threads);
+}
