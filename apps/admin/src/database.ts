@@ -1,11 +1,21 @@
 /** Opens the database that the service uses, migrated or about to be. */
 import { existsSync } from "node:fs";
-import { type Database, DatabaseUnavailable, openDatabase } from "@latchkey/database";
-import { readDatabaseUrl, type Variables } from "./environment.ts";
+import {
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  databaseFile,
+  openDatabase,
+} from "@latchkey/database";
+import { ROOT, readDatabaseUrl, type Variables } from "./environment.ts";
 import { SchemaMissing } from "./failures.ts";
 
-/** One command asks one thing at a time. */
-const POOL_SIZE = 1;
+/** One command asks one thing at a time, so one connection is enough. */
+const readOptions = (variables: Variables): DatabaseOptions => ({
+  url: readDatabaseUrl(variables),
+  baseDirectory: ROOT,
+  poolSize: 1,
+});
 
 /**
  * Runs `work` on a database that is there; a path with a slip in it makes no new one.
@@ -15,11 +25,12 @@ export async function withDatabase<T>(
   variables: Variables,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const url = readDatabaseUrl(variables);
-  if (url.startsWith("file:") && URL.canParse(url) && !existsSync(new URL(url))) {
-    throw new SchemaMissing(`There is no database at ${url}: run \`bun run migrate\` to make it.`);
+  const options = readOptions(variables);
+  const path = databaseFile(options);
+  if (path !== null && !existsSync(path)) {
+    throw new SchemaMissing(`There is no database at ${path}: run \`bun run migrate\` to make it.`);
   }
-  await using database = await openDatabase({ url, poolSize: POOL_SIZE });
+  await using database = await openDatabase(options);
   return await expectSchema(() => work(database));
 }
 
@@ -28,7 +39,7 @@ export async function withDatabase<T>(
  * @throws ConfigurationError, UnsupportedDatabaseUrl, SchemaTooNew or DatabaseUnavailable
  */
 export async function migrateDatabase(variables: Variables): Promise<Database["kind"]> {
-  await using database = await openDatabase({ url: readDatabaseUrl(variables), poolSize: POOL_SIZE });
+  await using database = await openDatabase(readOptions(variables));
   await database.migrate();
   return database.kind;
 }

@@ -1,13 +1,13 @@
 /** Reads the few variables that the tool shares with the service, by the service's rules; the value of a secret is never shown. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { kernels } from "@latchkey/hashing";
 import { ConfigurationError } from "./failures.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-const ROOT = resolve(import.meta.dir, "../../..");
+/** Where a relative `file:` starts, wherever the tool was called. */
+export const ROOT = resolve(import.meta.dir, "../../..");
 const DEFAULT_DATABASE_URL = "file:./data/latchkey.db";
 const DATABASE_URL_FORM = /^(file:.+|postgres(ql)?:\/\/.+)$/;
 const DATABASE_URLS = "file:PATH, postgres://… or postgresql://…";
@@ -15,7 +15,7 @@ const WHOLE_NUMBER = /^[1-9][0-9]{0,3}$/;
 const MAX_WORKERS = 1024;
 
 /**
- * `DATABASE_URL`, or what the file at `DATABASE_URL_FILE` holds; a relative `file:` starts at the repository's root.
+ * `DATABASE_URL`, or what the file at `DATABASE_URL_FILE` holds.
  * @default file:./data/latchkey.db, but in production it must be set
  * @throws ConfigurationError
  */
@@ -25,8 +25,7 @@ export function readDatabaseUrl(variables: Variables): string {
     const problem = url === "" ? "is empty" : "has a value that is not accepted";
     throw new ConfigurationError(`DATABASE_URL: ${problem}; accepted: ${DATABASE_URLS}`);
   }
-  const isRelative = url.startsWith("file:") && !url.startsWith("file:/");
-  return isRelative ? `${pathToFileURL(ROOT).href}/${url.slice("file:".length)}` : url;
+  return url;
 }
 
 function databaseUrlText({ DATABASE_URL, DATABASE_URL_FILE, NODE_ENV }: Variables): string {

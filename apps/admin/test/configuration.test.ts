@@ -3,7 +3,7 @@ import { Database as Sqlite } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { openDatabase } from "@latchkey/database";
 import { expectSentence, openFolder, runTool } from "./tool.ts";
 
@@ -51,7 +51,7 @@ describe("DATABASE_URL", () => {
     const options = { env: { DATABASE_URL: "file:./nowhere/latchkey.db" }, cwd: folder.path };
     const { code, stderr } = await runTool(LIST, options);
     expect(code).toBe(69);
-    expect(stderr).toContain(`${ROOT}/./nowhere/latchkey.db`);
+    expect(stderr).toContain(fileURLToPath(`${ROOT}/nowhere/latchkey.db`));
     expect(existsSync(new URL(`${ROOT}/nowhere`))).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 /** Environment → resources → app → listen → signals. The only reader of the environment, and the only caller of exit. */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Database, openDatabase } from "@latchkey/database";
+import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createApp } from "./app.ts";
 import { type Config, ConfigurationError, parseConfig } from "./config/config.ts";
@@ -16,10 +16,6 @@ const EXIT_DATABASE = 69;
 const EXIT_PORT = 71;
 
 const ROOT = resolve(import.meta.dir, "../../..");
-
-/** A relative `file:` is meant from the repository's root, wherever the process was started. */
-const databasePath = (url: string): string => resolve(ROOT, url.slice("file:".length));
-const isEmbedded = (url: string): boolean => url.startsWith("file:");
 
 function fail(code: number, message: string): never {
   process.stderr.write(`${message}\n`);
@@ -39,9 +35,9 @@ function readConfig(): Config {
   }
 }
 
-/** The key beside the database file, made when it is not there. */
-function keptSecretKey(databaseUrl: string): string {
-  const path = join(dirname(databasePath(databaseUrl)), "auth-secret-key");
+/** The key beside the database's file, made when it is not there. */
+function keptSecretKey(databasePath: string): string {
+  const path = join(dirname(databasePath), "auth-secret-key");
   try {
     return readOrCreateSecretKey(path);
   } catch (error) {
@@ -50,8 +46,8 @@ function keptSecretKey(databaseUrl: string): string {
   }
 }
 
-async function openMigrated({ url, poolSize }: Config["database"]): Promise<Database> {
-  const database = await openDatabase({ url: isEmbedded(url) ? `file:${databasePath(url)}` : url, poolSize });
+async function openMigrated(options: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(options);
   await database.migrate();
   return database;
 }
@@ -61,8 +57,10 @@ async function main(): Promise<void> {
   const logger: Logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
-  const secretKey = config.auth.secretKey ?? keptSecretKey(config.database.url);
-  const database = await openMigrated(config.database).catch((error: unknown) =>
+  // A relative `file:` is meant from the repository's root, wherever the process was started.
+  const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
+  const secretKey = config.auth.secretKey ?? keptSecretKey(databaseFile(location) ?? ROOT);
+  const database = await openMigrated(location).catch((error: unknown) =>
     fail(EXIT_DATABASE, error instanceof Error ? error.message : "The database could not be opened."),
   );
   const hasher = createHasher({

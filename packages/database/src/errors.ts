@@ -44,7 +44,7 @@ export class UnsupportedDatabaseUrl extends Error {
   readonly code = "UNSUPPORTED_DATABASE_URL";
 
   /** @param problem a sentence about the URL that does not quote it. */
-  constructor(problem: string) {
+  constructor(readonly problem: string) {
     super(`Unsupported database URL: ${problem}`);
   }
 }

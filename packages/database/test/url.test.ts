@@ -56,14 +56,14 @@ test("a postgres: URL is read whole, so that no environment variable fills a gap
     password: "",
     database: "latchkey",
   });
+  expect(parsePostgresUrl("postgres://localhost/latchkey")).toMatchObject({ username: "postgres", port: 5432 });
 });
 
-test("a postgres: URL that names no host, user or database is refused without being repeated", async () => {
+test("a postgres: URL that names no host or database is refused without being repeated", async () => {
   const urls = [
     "postgres://",
     "postgres:hunter2",
     "postgres:///latchkey",
-    "postgres://localhost/hunter2",
     "postgres://ada:hunter2@localhost",
     "postgres://ada:hunter2@localhost/",
     "postgres://ada:hunter2@localhost/one/two",

@@ -50,7 +50,7 @@ if (status.available) {
     const { ms } = await interleave({
       ms() {
         const started = performance.now();
-        addon.advance(id, state, lanes, ITERATIONS / 10);
+        addon.advance(id, state, lanes, ITERATIONS / 10, 0);
         return 10 * (performance.now() - started);
       },
     });

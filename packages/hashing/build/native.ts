@@ -40,7 +40,7 @@ export type BuildResult =
   | { readonly built: "now" | "before"; readonly path: string }
   | { readonly built: "not"; readonly reason: string; readonly output: string };
 
-const COMMON_FLAGS = ["-O3", "-std=c11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
+const COMMON_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
 
 /** Builds unless the same file is already there. Never throws for what the machine lacks: it says why instead. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {

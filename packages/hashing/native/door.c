@@ -4,7 +4,9 @@
 #include <node_api.h>
 
 #include <stdbool.h>
+#include <pthread.h>
 #ifdef __linux__
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #endif
 
@@ -101,15 +103,50 @@ static bool lane_pointers(napi_env env, const struct view *state, const struct v
     return true;
 }
 
-/* advance(kernel, state, lanes, iterations); made with the bit set of kernels that this machine can run. */
+struct slice {
+    const struct kernel *kernel;
+    uint32_t *const *lanes;
+    size_t count;
+    uint32_t iterations;
+    int nice;
+};
+
+static void *run_slice(void *argument)
+{
+    const struct slice *slice = argument;
+#ifdef __linux__
+    /* Here the priority belongs to the thread (setpriority(2), "C library/kernel differences"); refused, it stays. */
+    if (slice->nice > 0) {
+        prctl(PR_SET_NAME, "derive");
+        setpriority(PRIO_PROCESS, 0, slice->nice);
+    }
+#endif
+    kernel_advance(slice->kernel, slice->lanes, slice->count, slice->iterations);
+    return NULL;
+}
+
+/* A lowered slice has a thread of its own, gone when this returns: whatever thread the engine makes inherits the
+ * priority of the one that makes it, so JavaScript's must stay as it is. Without a thread the calling one does it. */
+static void advance_slice(struct slice *slice)
+{
+    pthread_t thread;
+    if (slice->nice > 0 && pthread_create(&thread, NULL, run_slice, slice) == 0) {
+        pthread_join(thread, NULL);
+        return;
+    }
+    slice->nice = 0;
+    run_slice(slice);
+}
+
+/* advance(kernel, state, lanes, iterations, nice); made with the bit set of kernels that this machine can run. */
 static napi_value advance(napi_env env, napi_callback_info info)
 {
-    napi_value values[4];
+    napi_value values[5];
     struct view state, lanes;
-    double id, iterations;
+    double id, iterations, nice;
     void *runnable;
     uint32_t *pointers[MAX_WIDTH];
-    if (!arguments(env, info, 4, values, &runnable)) return NULL;
+    if (!arguments(env, info, 5, values, &runnable)) return NULL;
     if (!integer(env, values[0], 0, (double)(kernel_count - 1), "kernel must be the id of a kernel", &id)) return NULL;
     const struct kernel *kernel = &kernels[(size_t)id];
     if (((uintptr_t)runnable >> (size_t)id & 1) == 0) {
@@ -124,7 +161,9 @@ static napi_value advance(napi_env env, napi_callback_info info)
     }
     if (!lane_pointers(env, &state, &lanes, pointers)) return NULL;
     if (!integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &iterations)) return NULL;
-    kernel_advance(kernel, pointers, lanes.length, (uint32_t)iterations);
+    if (!integer(env, values[4], 0, 19, "nice must be an integer from 0 to 19", &nice)) return NULL;
+    struct slice slice = {kernel, pointers, lanes.length, (uint32_t)iterations, (int)nice};
+    advance_slice(&slice);
     return NULL;
 }
 
@@ -140,21 +179,6 @@ static napi_value wipe_view(napi_env env, napi_callback_info info)
     }
     wipe(view.data, view.length * (view.type == napi_uint32_array ? sizeof(uint32_t) : 1));
     return NULL;
-}
-
-/* setThreadNice(nice). On Linux the priority belongs to the thread (setpriority(2), "C library/kernel differences");
- * elsewhere to the whole process, which is not for a worker to slow down. */
-static napi_value set_thread_nice(napi_env env, napi_callback_info info)
-{
-    napi_value value, result;
-    double nice;
-    bool done = false;
-    if (!arguments(env, info, 1, &value, NULL)) return NULL;
-    if (!integer(env, value, -20, 19, "nice must be an integer from -20 to 19", &nice)) return NULL;
-#ifdef __linux__
-    done = setpriority(PRIO_PROCESS, 0, (int)nice) == 0;
-#endif
-    return napi_get_boolean(env, done, &result) == napi_ok ? result : NULL;
 }
 
 /* {id, family, width, missing}; `missing` is null for a kernel that this machine can run. */
@@ -194,8 +218,7 @@ NAPI_MODULE_INIT()
     done = done && napi_set_named_property(env, exports, "kernels", list) == napi_ok &&
            export_function(env, exports, "prepare", prepare, NULL) &&
            export_function(env, exports, "advance", advance, (void *)runnable) &&
-           export_function(env, exports, "wipe", wipe_view, NULL) &&
-           export_function(env, exports, "setThreadNice", set_thread_nice, NULL);
+           export_function(env, exports, "wipe", wipe_view, NULL);
     if (!done) napi_throw_error(env, NULL, "the hashing addon could not be set up");
     return exports;
 }

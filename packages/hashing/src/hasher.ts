@@ -24,7 +24,7 @@ export interface HasherOptions {
   readonly queueLimit?: number;
   /** "auto", or one name of `kernels()`. @default "auto" */
   readonly kernel?: string;
-  /** How far the deriving threads stand back for all others, 0 to 19 (nice(2)); Linux only. @default 10 */
+  /** How far the native kernels' threads stand back for all others, 0 to 19 (nice(2)); Linux only. @default 10 */
   readonly nice?: number;
 }
 

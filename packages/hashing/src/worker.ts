@@ -3,20 +3,15 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createKernel } from "./kernel/create.ts";
 import { Lanes } from "./lanes.ts";
 import { Pacing } from "./pacing.ts";
-import { lowerThreadPriority } from "./priority.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./protocol.ts";
 
 if (!parentPort) throw new Error("worker.ts must be started as a worker thread");
 const port = parentPort;
 const setup: WorkerSetup = workerData;
-const kernel = createKernel(setup.kernel);
+const kernel = createKernel(setup);
 const lanes = new Lanes(kernel);
 const pacing = new Pacing(setup.share);
 let running = false;
-
-// Threads inherit the priority of the thread that makes them: those that collect garbage are made before it is lowered.
-Bun.gc(true);
-lowerThreadPriority(setup.nice);
 
 const send = (message: FromWorker) => port.postMessage(message);
 

@@ -16,16 +16,13 @@ function detached(): Uint32Array {
 }
 
 /** Past the types, as a fault elsewhere would come. */
-function call(name: "prepare" | "advance" | "wipe" | "setThreadNice", ...values: unknown[]): unknown {
+function call(name: "prepare" | "advance" | "wipe", ...values: unknown[]): unknown {
   return Reflect.apply(addon[name], addon, values);
 }
 
 const hostile = { valueOf: () => 0, length: 32, buffer: new ArrayBuffer(128) };
 
-const REFUSED: Record<
-  "prepare" | "advance" | "wipe" | "setThreadNice",
-  [string, ErrorConstructor, unknown[]][]
-> = {
+const REFUSED: Record<"prepare" | "advance" | "wipe", [string, ErrorConstructor, unknown[]][]> = {
   prepare: [
     ["no arguments", TypeError, []],
     ["one argument too few", TypeError, [lanes(1), 0, none]],
@@ -53,21 +50,26 @@ const REFUSED: Record<
   ],
   advance: [
     ["no arguments", TypeError, []],
-    ["a kernel by name", TypeError, [kernel.family, lanes(1), Uint32Array.of(0), 1]],
-    ["a kernel below", RangeError, [-1, lanes(1), Uint32Array.of(0), 1]],
-    ["a kernel beyond", RangeError, [99, lanes(1), Uint32Array.of(0), 1]],
-    ["a broken kernel", RangeError, [0.1, lanes(1), Uint32Array.of(0), 1]],
-    ["state as floats", TypeError, [kernel.id, new Float32Array(LANE_WORDS), Uint32Array.of(0), 1]],
-    ["a detached state", RangeError, [kernel.id, detached(), Uint32Array.of(0), 1]],
-    ["lanes as a plain array", TypeError, [kernel.id, lanes(1), [0], 1]],
-    ["no lanes", RangeError, [kernel.id, lanes(1), new Uint32Array(0), 1]],
-    ["a lane beyond", RangeError, [kernel.id, lanes(2), Uint32Array.of(2), 1]],
-    ["the largest lane", RangeError, [kernel.id, lanes(2), Uint32Array.of(0xffffffff), 1]],
-    ["no iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 0]],
-    ["negative iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), -1]],
-    ["too many iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 2 ** 32]],
-    ["broken iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1.5]],
-    ["iterations in words", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), "1"]],
+    ["a kernel by name", TypeError, [kernel.family, lanes(1), Uint32Array.of(0), 1, 0]],
+    ["a kernel below", RangeError, [-1, lanes(1), Uint32Array.of(0), 1, 0]],
+    ["a kernel beyond", RangeError, [99, lanes(1), Uint32Array.of(0), 1, 0]],
+    ["a broken kernel", RangeError, [0.1, lanes(1), Uint32Array.of(0), 1, 0]],
+    ["state as floats", TypeError, [kernel.id, new Float32Array(LANE_WORDS), Uint32Array.of(0), 1, 0]],
+    ["a detached state", RangeError, [kernel.id, detached(), Uint32Array.of(0), 1, 0]],
+    ["lanes as a plain array", TypeError, [kernel.id, lanes(1), [0], 1, 0]],
+    ["no lanes", RangeError, [kernel.id, lanes(1), new Uint32Array(0), 1, 0]],
+    ["a lane beyond", RangeError, [kernel.id, lanes(2), Uint32Array.of(2), 1, 0]],
+    ["the largest lane", RangeError, [kernel.id, lanes(2), Uint32Array.of(0xffffffff), 1, 0]],
+    ["no iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 0, 0]],
+    ["negative iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), -1, 0]],
+    ["too many iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 2 ** 32, 0]],
+    ["broken iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1.5, 0]],
+    ["iterations in words", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), "1", 0]],
+    ["one argument too few", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), 1]],
+    ["nice in words", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, "7"]],
+    ["a nice value below", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, -1]],
+    ["a nice value beyond", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, 20]],
+    ["a broken nice value", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, 1.5]],
   ],
   wipe: [
     ["nothing", TypeError, []],
@@ -75,13 +77,6 @@ const REFUSED: Record<
     ["a buffer without a view", TypeError, [new ArrayBuffer(8)]],
     ["floats", TypeError, [new Float64Array(1)]],
     ["a string", TypeError, ["secret"]],
-  ],
-  setThreadNice: [
-    ["nothing", TypeError, []],
-    ["a string", TypeError, ["19"]],
-    ["beyond the range", RangeError, [20]],
-    ["below the range", RangeError, [-21]],
-    ["a broken number", RangeError, [1.5]],
   ],
 };
 
@@ -96,14 +91,14 @@ for (const [name, cases] of Object.entries(REFUSED) as [keyof typeof REFUSED, (t
 for (const { id, family, width } of kernels) {
   test(`${family} with ${width} lanes refuses one lane more than it has, and one lane twice`, () => {
     const indices = Uint32Array.from({ length: width + 1 }, (_, lane) => lane);
-    expect(() => addon.advance(id, lanes(width + 1), indices, 1)).toThrow(RangeError);
-    expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1)).toThrow(RangeError);
+    expect(() => addon.advance(id, lanes(width + 1), indices, 1, 0)).toThrow(RangeError);
+    expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1, 0)).toThrow(RangeError);
   });
 }
 
 test("a refused call leaves the state as it was", () => {
   const state = lanes(1).fill(7);
-  expect(() => addon.advance(kernel.id, state, Uint32Array.of(0, 1), 1)).toThrow(RangeError);
+  expect(() => addon.advance(kernel.id, state, Uint32Array.of(0, 1), 1, 0)).toThrow(RangeError);
   expect(new Set(state)).toEqual(new Set([7]));
 });
 
@@ -112,7 +107,7 @@ test("a lane list that lies in the state itself is read once, before anything is
   addon.prepare(state, 1, none, none);
   const before = state.slice();
   state[0] = 1;
-  addon.advance(kernel.id, state, state.subarray(0, 1), 1);
+  addon.advance(kernel.id, state, state.subarray(0, 1), 1, 0);
   expect(digestOf(state, 1)).not.toBe(digestOf(before, 1));
 });
 

@@ -47,7 +47,7 @@ for (const kernel of kernels) {
       test(`gives the published digest after ${iterations} iterations`, () => {
         const state = new Uint32Array(LANE_WORDS);
         addon.prepare(state, 0, text(password), text(salt));
-        if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1);
+        if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, 0);
         expect(digestOf(state, 0)).toBe(hex);
       });
     }
@@ -59,8 +59,8 @@ for (const kernel of kernels) {
         const lanes = shuffled(places).subarray(0, count);
         const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
         for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
-        addon.advance(kernel.id, state, lanes, 3);
-        addon.advance(kernel.id, state, lanes.toReversed(), 5);
+        addon.advance(kernel.id, state, lanes, 3, 0);
+        addon.advance(kernel.id, state, lanes.toReversed(), 5, 0);
         for (let lane = 0; lane < places; lane++) {
           const job = jobs.get(lane);
           if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
@@ -78,7 +78,7 @@ for (const kernel of kernels) {
       for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
       for (let ended = 0; ended < kernel.width; ended++) {
         const rest = Uint32Array.from({ length: kernel.width - ended }, (_, i) => ended + i);
-        addon.advance(kernel.id, state, rest, 2);
+        addon.advance(kernel.id, state, rest, 2, 0);
       }
       for (const [lane, job] of jobs.entries())
         expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));

@@ -17,11 +17,10 @@ self.onmessage = ({ data }: MessageEvent<Task>) => {
   const state = new Uint32Array(LANE_WORDS);
   const lanes = Uint32Array.of(0);
   addon.prepare(state, 0, new TextEncoder().encode(data.password ?? ""), new Uint8Array(0));
-  if (data.nice !== undefined) addon.setThreadNice(data.nice);
   if (data.password === undefined) {
     self.postMessage("advancing");
-    for (;;) addon.advance(data.kernel, state, lanes, 20_000);
+    for (;;) addon.advance(data.kernel, state, lanes, 20_000, data.nice ?? 0);
   }
-  addon.advance(data.kernel, state, lanes, 999);
+  addon.advance(data.kernel, state, lanes, 999, data.nice ?? 0);
   self.postMessage(digestOf(state, 0));
 };

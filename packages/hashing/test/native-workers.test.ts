@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import { nativeFixture } from "./native-fixture.ts";
 import type { Task } from "./native-worker.ts";
 
@@ -53,22 +52,3 @@ test("a worker that is terminated inside a kernel ends, and the others go on", a
     expect(await other.answer).toBe(derived("other"));
   }
 });
-
-test.if(process.platform === "linux")("a nice value is that of the calling thread alone", async () => {
-  const before = threadNices();
-  await using worker = start({ path, kernel, nice: 7 });
-  expect(await worker.answer).toBe("advancing");
-  const lowered = [...threadNices()].filter(([thread, nice]) => nice === 7 && before.get(thread) !== 7);
-  expect(lowered).toHaveLength(1);
-  expect(threadNices().get(process.pid)).toBe(before.get(process.pid));
-});
-
-/** The 19th field of each thread's stat (proc(5)); the name before it may hold spaces. */
-function threadNices(): Map<number, number> {
-  const threads = readdirSync("/proc/self/task").map((thread) => {
-    const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return [Number(thread), Number(fields[16])] as const;
-  });
-  return new Map(threads);
-}

@@ -1,4 +1,5 @@
 /** Turns environment variables into one frozen Config, or reports every fault at once. Reads nothing but its arguments. */
+import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 import { parseQuota, type Quota } from "../quotas/quota.ts";
 import type { Environment } from "./environment.ts";
 import { accepted, type Faults, readEnvironment } from "./read-environment.ts";
@@ -83,7 +84,7 @@ export function parseConfig(
     const names = ["auto", ...kernels].join(", ");
     faults.set("HASH_KERNEL", `${JSON.stringify(values.HASH_KERNEL)} cannot run here; accepted: ${names}`);
   }
-  if (values.METRICS_PORT === values.PORT && values.PORT !== 0) {
+  if (values.METRICS_PORT === values.PORT && values.PORT !== 0 && !faults.has("PORT")) {
     faults.set("METRICS_PORT", "is the PORT of the service itself; accepted: a port of its own");
   }
   if (faults.size > 0) throw new ConfigurationError([...faults].map(([name, fault]) => `${name}: ${fault}`));
@@ -116,7 +117,8 @@ export function parseConfig(
       nice: values.HASH_NICE,
     },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (isTerminal ? "pretty" : "json") },
-    metrics: values.METRICS_PORT === undefined ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    metrics:
+      values.METRICS_PORT === undefined ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },
     shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
     warnings,
   });
@@ -135,8 +137,14 @@ function judgeDatabase(
   variables: Readonly<Record<string, string | undefined>>,
   { faults, warnings }: Judgement,
 ): void {
-  if (values.NODE_ENV !== "production" || faults.has("DATABASE_URL") || faults.has("DATABASE_URL_FILE"))
-    return;
+  if (faults.has("DATABASE_URL") || faults.has("DATABASE_URL_FILE")) return;
+  try {
+    databaseFile({ url: values.DATABASE_URL });
+  } catch (error) {
+    if (!(error instanceof UnsupportedDatabaseUrl)) throw error;
+    faults.set("DATABASE_URL", `cannot be used: ${error.problem} Accepted: ${accepted("DATABASE_URL")}`);
+  }
+  if (values.NODE_ENV !== "production") return;
   if (variables.DATABASE_URL === undefined && variables.DATABASE_URL_FILE === undefined) {
     faults.set(
       "DATABASE_URL",

@@ -12,6 +12,8 @@ import { createUserRepository } from "./users.ts";
 export interface LibsqlOptions {
   /** A `file:` URL; the file and its folder are made when they are not there. */
   readonly url: string;
+  /** Where a relative path starts. @default the working directory */
+  readonly baseDirectory?: string | undefined;
   /** How long a statement waits for another process that holds the write lock, in milliseconds. @default 5000 */
   readonly patienceMs?: number;
 }
@@ -22,8 +24,12 @@ const pingPatienceMs = 900;
  * @throws UnsupportedDatabaseUrl
  * @throws DatabaseUnavailable
  */
-export async function openLibsqlDatabase({ url, patienceMs = 5_000 }: LibsqlOptions): Promise<Database> {
-  const path = parseFileUrl(url);
+export async function openLibsqlDatabase({
+  url,
+  baseDirectory,
+  patienceMs = 5_000,
+}: LibsqlOptions): Promise<Database> {
+  const path = parseFileUrl(url, baseDirectory);
   const client = await openClient(path, patienceMs);
   const pingAttempt = createAttempt(pingPatienceMs);
   const close = async () => client.close();

@@ -6,10 +6,10 @@ import { UnsupportedDatabaseUrl } from "../errors.ts";
 const fileUrl = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]+)$/i;
 
 /**
- * The absolute path in a `file:` URL (RFC 8089); a relative one starts at the working directory.
+ * The absolute path in a `file:` URL (RFC 8089); a relative one starts at `baseDirectory`.
  * @throws UnsupportedDatabaseUrl
  */
-export function parseFileUrl(url: string): string {
+export function parseFileUrl(url: string, baseDirectory = "."): string {
   const path = fileUrl.exec(url)?.[1];
   if (path === undefined || path.startsWith("//") || path === ":memory:") {
     throw new UnsupportedDatabaseUrl(
@@ -17,7 +17,7 @@ export function parseFileUrl(url: string): string {
     );
   }
   try {
-    return resolve(decodeURIComponent(path));
+    return resolve(baseDirectory, decodeURIComponent(path));
   } catch {
     throw new UnsupportedDatabaseUrl("its path holds a percent sign that encodes nothing.");
   }

@@ -12,7 +12,7 @@ export interface PostgresOptions {
   /** A `postgres:` or `postgresql:` URL with host, user and database. */
   readonly url: string;
   /** Connections held at most. @default 10 */
-  readonly poolSize?: number;
+  readonly poolSize?: number | undefined;
   /** How long a query may take before it is given up, in milliseconds, the wait for a connection included. @default 4000 */
   readonly deadlineMs?: number;
 }

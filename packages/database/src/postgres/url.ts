@@ -12,6 +12,8 @@ export interface Address {
 }
 
 const defaultPort = 5432;
+/** As servers are set up. The name of the operating system's user, which other clients take, is another one in a container. */
+const defaultUsername = "postgres";
 
 /**
  * The parts of a connection URI (PostgreSQL, 32.1.1.2); its query, `sslmode` for one, is left to the client.
@@ -22,7 +24,6 @@ export function parsePostgresUrl(url: string): Address {
   if (parsed === null)
     throw new UnsupportedDatabaseUrl("it cannot be read; are special characters percent-encoded?");
   if (parsed.hostname === "") throw new UnsupportedDatabaseUrl("it names no host.");
-  if (parsed.username === "") throw new UnsupportedDatabaseUrl("it names no user.");
   const [, database, ...rest] = parsed.pathname.split("/");
   if (database === undefined || database === "" || rest.length > 0) {
     throw new UnsupportedDatabaseUrl("its path must be the name of one database.");
@@ -32,7 +33,7 @@ export function parsePostgresUrl(url: string): Address {
       url,
       hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
       port: parsed.port === "" ? defaultPort : Number(parsed.port),
-      username: decodeURIComponent(parsed.username),
+      username: decodeURIComponent(parsed.username) || defaultUsername,
       password: decodeURIComponent(parsed.password),
       database: decodeURIComponent(database),
     };

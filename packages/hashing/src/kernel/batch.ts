@@ -16,6 +16,7 @@ export class BatchKernel implements Kernel {
   readonly lanes: number;
   readonly #addon: NativeAddon;
   readonly #variants: readonly NativeKernel[];
+  readonly #nice: number;
   readonly #chooser: Chooser;
   /** LANE_WORDS words for each lane. */
   readonly #state: Uint32Array;
@@ -24,12 +25,17 @@ export class BatchKernel implements Kernel {
   /** The lanes of the slice, occupied ones first. */
   readonly #busy: Uint32Array;
 
-  /** @param variants at least one. */
-  constructor(addon: NativeAddon, variants: readonly NativeKernel[]) {
+  /** @param options `variants` has at least one; `nice` is 0 to 19. */
+  constructor({
+    addon,
+    variants,
+    nice,
+  }: { addon: NativeAddon; variants: readonly NativeKernel[]; nice: number }) {
     assertWorkerThread();
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
     this.#variants = variants;
+    this.#nice = nice;
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
     this.#left = new Array<number>(this.lanes).fill(FREE);
     this.#busy = new Uint32Array(this.lanes);
@@ -89,7 +95,7 @@ export class BatchKernel implements Kernel {
       if (!variant) continue;
       const group = busy.subarray(from, from + variant.width);
       const started = performance.now();
-      this.#addon.advance(variant.id, this.#state, group, iterations);
+      this.#addon.advance(variant.id, this.#state, group, iterations, this.#nice);
       const seconds = (performance.now() - started) / 1000;
       if (seconds >= MIN_SAMPLE_SECONDS) this.#chooser.record(index, seconds / iterations);
       from += variant.width;
@@ -110,7 +116,7 @@ function measure(addon: NativeAddon, { id, width }: NativeKernel): number {
   let best = Number.POSITIVE_INFINITY;
   for (const iterations of [100, 500, 500, 500]) {
     const started = performance.now();
-    addon.advance(id, state, lanes, iterations);
+    addon.advance(id, state, lanes, iterations, 0);
     best = Math.min(best, (performance.now() - started) / 1000 / iterations);
   }
   return best;

@@ -23,12 +23,13 @@ export interface NativeKernel {
 export interface NativeAddon {
   /** Puts PBKDF2's first iteration for (password, salt) into `lane`: midstates, U1, T = U1. Any lengths, 0 included. */
   prepare(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
-  /** Advances `lanes` (1 to width distinct lane indices) by `iterations` (1 to 2^32 - 1) further iterations. */
-  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number): void;
+  /**
+   * Advances `lanes` (1 to width distinct lane indices) by `iterations` (1 to 2^32 - 1) further iterations; with a `nice`
+   * from 1 to 19 on a thread of its own that stands back so far for others (Linux), with 0 on the calling one.
+   */
+  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number, nice: number): void;
   /** Overwrites with zeros in a way that no compiler removes. */
   wipe(bytes: Uint8Array | Uint32Array): void;
-  /** Linux: the nice value (-20 to 19) of the calling thread alone; false where refused or not supported. */
-  setThreadNice(nice: number): boolean;
 }
 
 export type NativeStatus =
