@@ -28,7 +28,7 @@ test("the limit is 1 MiB", () => expect(BODY_MAX_BYTES).toBe(MEBIBYTE));
 test.each([
   ["announced", todoOf],
   ["chunked", (bytes: number) => chunked(todoOf(bytes))],
-] as const)("an %s body of exactly the limit is read, one byte more is a 413", async (_way, bodyOf) => {
+] as const)("a body (%s) of exactly the limit is read, one byte more is a 413", async (_way, bodyOf) => {
   await using service = await startService();
   const post = (bytes: number) => service.call("POST", "/todos", { body: bodyOf(bytes) });
   expect((await post(MEBIBYTE)).status).toBe(201);

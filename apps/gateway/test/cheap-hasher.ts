@@ -16,6 +16,7 @@ export function cheapHasher(hasher: Hasher): Hasher {
     verify: async (password, stored, options) =>
       (await hashWith(stored.slice(0, 32), password, options)) === stored && STORED_FORM.test(stored),
     derive: (job) => hasher.derive(job),
+    ready: () => hasher.ready(),
     stats: () => hasher.stats(),
     close: () => hasher.close(),
     [Symbol.asyncDispose]: () => hasher.close(),

@@ -98,11 +98,14 @@ const VALUES: Readonly<Record<EnvironmentName, { accepted: readonly string[]; re
     HASH_WORKERS: { accepted: ["1", "1024"], refused: [...NUMBERS, "0", "1025"] },
     HASH_QUEUE_LIMIT: { accepted: ["0", "1000000"], refused: [...NUMBERS, "1000001"] },
     HASH_KERNEL: { accepted: ["auto", "portable", "fast"], refused: ["Auto", "slow"] },
+    HASH_NICE: { accepted: ["0", "19"], refused: [...NUMBERS, "20"] },
     LOG_LEVEL: {
       accepted: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
       refused: ["INFO", "verbose"],
     },
     LOG_FORMAT: { accepted: ["json", "pretty"], refused: ["JSON", "text"] },
+    METRICS_PORT: { accepted: ["0", "9464", "65535"], refused: [...NUMBERS, "65536", "3000"] },
+    METRICS_HOST: { accepted: ["0.0.0.0", "::", "localhost"], refused: [" ", "a b", "\n"] },
     SHUTDOWN_GRACE_SECONDS: { accepted: ["0", "3600"], refused: [...NUMBERS, "3601"] },
     SHUTDOWN_DELAY_SECONDS: { accepted: ["0", "3600"], refused: [...NUMBERS, "3601"] },
   };
@@ -123,8 +126,9 @@ test("with nothing set every default is the documented one", () => {
       register: { limit: 3, windowMs: 60_000, text: "3 per 1 minute" },
     },
     redisUrl: null,
-    hash: { workers: null, queueLimit: null, kernel: "auto" },
+    hash: { workers: null, queueLimit: null, kernel: "auto", nice: 10 },
     log: { level: "info", format: "json" },
+    metrics: null,
     shutdown: { graceSeconds: 10, delaySeconds: 0 },
     warnings: [],
   });
@@ -188,6 +192,21 @@ test("no message holds the value of a secret, nor of a database URL, which may h
   ];
   expect(faults.length).toBeGreaterThan(5);
   expect(faults.join("\n")).not.toContain("unter2");
+});
+
+test("METRICS_PORT opens a listener of its own, and the port of the service is no such port", () => {
+  expect(parse({ METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" }).metrics).toEqual({
+    host: "0.0.0.0",
+    port: 9464,
+  });
+  expect(parse({ METRICS_HOST: "0.0.0.0" }).metrics).toBeNull();
+  for (const ports of [{ METRICS_PORT: "3000" }, { METRICS_PORT: "8080", PORT: "8080" }]) {
+    expect(faultsOf(ports)).toEqual([
+      expect.stringMatching(/^METRICS_PORT: is the PORT of the service itself;/),
+    ]);
+  }
+  expect(faultsOf({ METRICS_PORT: "0", PORT: "0" })).toEqual([]);
+  expect(faultsOf({ METRICS_PORT: "3000", PORT: "x" })).toEqual([expect.stringMatching(/^PORT: /)]);
 });
 
 test("RATE_LIMIT_ENABLED=false turns every limit off", () => {

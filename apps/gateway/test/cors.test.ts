@@ -49,6 +49,7 @@ test("a star lets any origin read, without repeating it", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: "*" } });
   const answer = await service.request("/todos", { headers: { origin: "https://anywhere.example" } });
   expect(allowedOrigin(answer)).toBe("*");
+  expect(answer.headers.get("vary")).toBe("Origin");
 });
 
 test("outside production any origin reads by default, in production none", async () => {

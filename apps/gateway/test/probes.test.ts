@@ -127,10 +127,10 @@ eachDatabase((startService) => {
         return answer.promise;
       },
     });
-    // Each question looks first whether the service is stopping.
+    // Each request looks twice whether the service is stopping: for its connection, then for its answer.
     const isStopping = () => {
       questions += 1;
-      if (questions === 20) allAsked.resolve();
+      if (questions === 40) allAsked.resolve();
       return false;
     };
     await using service = await startService({ wrapDatabase, isStopping });

@@ -12,8 +12,10 @@ import { openLibsqlScratch } from "../../../packages/database/test/libsql-scratc
 import { openPostgresScratch } from "../../../packages/database/test/postgres-scratch.ts";
 import { createApp } from "../src/app.ts";
 import { type Config, parseConfig } from "../src/config/config.ts";
+import { LOG_SERIALIZERS } from "../src/logger.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
+import { holdToContract } from "./openapi-held.ts";
 import { exchangeBytes } from "./raw.ts";
 import { SECRET_KEY } from "./secret.ts";
 
@@ -82,7 +84,7 @@ export interface Service extends AsyncDisposable {
   readonly hasher: Hasher;
   /** Everything logged so far, from debug up, parsed. */
   readonly log: readonly LogLine[];
-  /** A plain fetch of a path. */
+  /** A plain fetch of a path; its answer, like that of `call`, is held to the OpenAPI document. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** `call("POST", "/todos", { body, token, headers })`: JSON out, the whole answer back. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -128,7 +130,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     secretKey: config.auth.secretKey ?? SECRET_KEY,
     database: options.wrapDatabase?.(scratch.database) ?? scratch.database,
     hasher: options.wrapHasher?.(chosenHasher) ?? chosenHasher,
-    logger: pino({ level: config.log.level, base: null }, { write: (line) => log.push(JSON.parse(line)) }),
+    logger: pino(
+      { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
+      { write: (line) => log.push(JSON.parse(line)) },
+    ),
     isStopping: options.isStopping ?? (() => false),
     ...(options.idleTimeoutSeconds !== undefined && { idleTimeoutSeconds: options.idleTimeoutSeconds }),
   });
@@ -136,8 +141,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const port = app.server?.port ?? 0;
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 
-  const call = (method: string, path: string, callOptions: CallOptions = {}) =>
-    callService(url + path, method, callOptions);
+  const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
+    const answer = await callService(url + path, method, callOptions);
+    await holdToContract(startService, { method, path }, answer);
+    return answer;
+  };
   const register = async (given: Partial<Credentials> = {}) => {
     const person = { ...newCredentials(), ...given };
     const answer = await call("POST", "/auth/register", { body: person });
@@ -155,7 +163,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     database: scratch.database,
     hasher,
     log,
-    request: (path, init) => fetch(url + path, init),
+    async request(path, init) {
+      const answer = await fetch(url + path, init);
+      const { status, headers } = answer;
+      const text = await answer.clone().text();
+      await holdToContract(startService, { method: init?.method ?? "GET", path }, { status, headers, text });
+      return answer;
+    },
     call,
     raw: (bytes) => exchangeBytes({ hostname: config.host, port }, bytes),
     sql: (query) => scratch.query(query),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { ROOT } from "../src/source-tree.ts";
 
-const ROW = /^\| (?<clause>.+?) \| `(?<file>[^`]+) › (?<name>.+)` \|$/;
+const ROW = /^\| (?<clause>.+?) \| `(?<file>[^`›]+) › (?<name>.+)` \|$/;
 
 interface Row {
   readonly clause: string;

@@ -15,6 +15,8 @@ export interface SharedCountersOptions {
   readonly timeoutMs?: number;
   /** How long to wait between probes of a Redis that is away. @default 1000 */
   readonly probeIntervalMs?: number;
+  /** Milliseconds since the epoch. @default Date.now */
+  readonly now?: () => number;
 }
 
 export interface SharedCounters extends AsyncDisposable {
@@ -39,7 +41,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 
 /** Connects in the background: a Redis that is away at the start is the same as one that goes away later. */
 export function openSharedCounters(options: SharedCountersOptions): SharedCounters {
-  const { url, logger, timeoutMs = 150, probeIntervalMs = 1000 } = options;
+  const { url, logger, timeoutMs = 150, probeIntervalMs = 1000, now = Date.now } = options;
   let client: RedisClient | null = null;
   let probe: Timer | null = null;
   let isClosed = false;
@@ -81,14 +83,14 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
   };
 
   const create: CreateCounters = ({ name, windowMs }): Counters => {
-    const own = createMemoryCounters({ windowMs });
+    const own = createMemoryCounters({ windowMs, now });
     return {
       hit(key) {
         const shared = client;
         if (!shared) return own.hit(key);
         const redisKey = `latchkey:limit:${name}:${windowMs}:${key}`;
         return withDeadline(shared.send("EVAL", [HIT, "1", redisKey, String(windowMs)]), timeoutMs)
-          .then(parseHit)
+          .then((reply) => parseHit(reply, now()))
           .catch(() => {
             lose(shared);
             return own.hit(key);
@@ -108,10 +110,10 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
   return { create, isShared: () => client !== null, close, [Symbol.asyncDispose]: close };
 }
 
-function parseHit(reply: unknown): Hit {
+function parseHit(reply: unknown, now: number): Hit {
   const [count, left] = Array.isArray(reply) ? reply.map(Number) : [];
   if (count === undefined || left === undefined) throw new TypeError("Redis answered something else");
-  return { count, resetsAt: Date.now() + left };
+  return { count, resetsAt: now + left };
 }
 
 async function withDeadline<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> {

@@ -1,0 +1,51 @@
+/**
+ * The yardstick: a bare router doing the same work as three routes of the service without any of its layers. Started as
+ * a process of its own by `http.ts`; its arguments are the database's URL and the signing key.
+ */
+import { openDatabase } from "@latchkey/database";
+import { Elysia } from "elysia";
+import { createTodos } from "../src/features/todos/service.ts";
+import { createTokens } from "../src/http/tokens.ts";
+
+const [url = "", secretKey = ""] = process.argv.slice(2);
+const database = await openDatabase({ url });
+const todos = createTodos(database.todos);
+const tokens = createTokens({
+  secretKey,
+  previousSecretKey: null,
+  algorithm: "HS256",
+  tokenExpireMinutes: 60,
+});
+
+const app = new Elysia()
+  .get("/healthz", () => ({ status: "ok" }))
+  .get("/todos", async ({ query }) => {
+    const { items, nextAfter } = await todos.list({ after: 0, limit: Number(query.limit) });
+    return {
+      items: items.map(({ id, title, completed, createdAt, updatedAt }) => ({
+        id,
+        title,
+        completed,
+        created_at: createdAt.toISOString(),
+        updated_at: updatedAt.toISOString(),
+      })),
+      next_cursor:
+        nextAfter === null ? null : Buffer.from(JSON.stringify({ id: nextAfter })).toString("base64"),
+    };
+  })
+  .get("/auth/me", async ({ request }) => {
+    const id = await tokens.verify(request.headers.get("authorization")?.slice("Bearer ".length) ?? "");
+    const user = id === null ? null : await database.users.findById(id);
+    if (!user) return new Response(null, { status: 401 });
+    return {
+      id: user.id,
+      email: user.email,
+      username: user.username,
+      is_active: user.isActive,
+      created_at: user.createdAt.toISOString(),
+      updated_at: user.updatedAt.toISOString(),
+    };
+  })
+  .listen({ hostname: "127.0.0.1", port: 0 });
+
+process.stdout.write(`http://127.0.0.1:${app.server?.port}\n`);

@@ -1,0 +1,119 @@
+/** A bare HTTP connection for tests: any bytes out, answers back one at a time, read by their framing alone. */
+import { connect } from "node:net";
+
+export interface WireAnswer {
+  readonly status: number;
+  /** As sent, in order, names in lower case; a header that came twice is here twice. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+export interface Wire extends Disposable {
+  /** Writes; `last` closes our side, so that a server that waits for more learns that there is none. */
+  send(bytes: string | Uint8Array, last?: "last"): void;
+  /** The next final answer, or null if the server closes first. Rejects after `deadlineMs` of neither. */
+  answer(method: string): Promise<WireAnswer | null>;
+  readonly isOpen: boolean;
+  /** Resolves once the connection is gone, whoever closed it. */
+  readonly closed: Promise<void>;
+}
+
+export interface WireOptions {
+  readonly port: number;
+  /** @default 10_000 */
+  readonly deadlineMs?: number;
+}
+
+export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Promise<Wire> {
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true }, opened.resolve);
+  let received: Buffer = Buffer.alloc(0);
+  let isOpen = true;
+  let wake = (): void => {};
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    wake();
+  });
+  socket.on("end", () => socket.end());
+  // A reset is one of the ways to close.
+  socket.on("error", opened.reject);
+  socket.on("close", () => {
+    isOpen = false;
+    wake();
+    closed.resolve();
+  });
+  await opened.promise;
+
+  return {
+    send: (bytes, last) => void (last ? socket.end(bytes) : socket.write(bytes)),
+    async answer(method) {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject(new Error(`No answer in ${deadlineMs} ms`)), deadlineMs);
+      try {
+        while (true) {
+          const parsed = parseAnswer(received, method);
+          if (parsed) {
+            received = parsed.rest;
+            if (parsed.answer.status >= 200) return parsed.answer;
+            continue;
+          }
+          if (!isOpen) return null;
+          const more = Promise.withResolvers<void>();
+          wake = more.resolve;
+          await Promise.race([more.promise, late.promise]);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    get isOpen() {
+      return isOpen;
+    },
+    closed: closed.promise,
+    [Symbol.dispose]() {
+      isOpen = false;
+      socket.destroy();
+    },
+  };
+}
+
+/** Every answer in what one connection received, to requests of these methods; throws over bytes that are no answer. */
+export function parseAnswers(text: string, methods: readonly string[]): WireAnswer[] {
+  const answers: WireAnswer[] = [];
+  let bytes: Buffer = Buffer.from(text);
+  while (bytes.byteLength > 0) {
+    const parsed = parseAnswer(bytes, methods[answers.length] ?? "GET");
+    if (!parsed) throw new Error(`No whole answer: ${bytes.toString()}`);
+    answers.push(parsed.answer);
+    bytes = parsed.rest;
+  }
+  return answers;
+}
+
+interface Parsed {
+  readonly answer: WireAnswer;
+  readonly rest: Buffer;
+}
+
+/** The first answer in `bytes` (RFC 9112 §6.3), or null if it is not whole. The service sends no chunked answers. */
+function parseAnswer(bytes: Buffer, method: string): Parsed | null {
+  const headEnd = bytes.indexOf("\r\n\r\n");
+  if (headEnd === -1) return null;
+  const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1]);
+  if (Number.isNaN(status)) throw new Error(`No status line: ${statusLine}`);
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  const isBodiless = method === "HEAD" || status === 204 || status === 304 || status < 200;
+  const announced = headers.find(([name]) => name === "content-length")?.[1];
+  const bodyStart = headEnd + "\r\n\r\n".length;
+  const bodyEnd = bodyStart + (isBodiless ? 0 : Number(announced ?? 0));
+  if (bytes.byteLength < bodyEnd) return null;
+  return {
+    answer: { status, headers, body: bytes.subarray(bodyStart, bodyEnd) },
+    rest: bytes.subarray(bodyEnd),
+  };
+}

@@ -1,0 +1,61 @@
+/** Closed-loop logins: each client logs in again as soon as it is answered, so that never more than so many wait. */
+import type { Account } from "./accounts.ts";
+import { type Percentiles, percentilesOf } from "./percentiles.ts";
+
+export interface LoginLoadOptions {
+  readonly url: string;
+  readonly accounts: readonly Account[];
+  readonly concurrency: number;
+  readonly durationSeconds: number;
+}
+
+export interface LoginLoad {
+  /** Answers of 200 per second. */
+  readonly perSecond: number;
+  /** Answers by status; `none` where the connection broke. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Milliseconds of the answers of 200; null if there were none. */
+  readonly latency: Percentiles | null;
+}
+
+/** Ends on time: logins without an answer by then are given up and not counted. */
+export async function runLoginLoad(options: LoginLoadOptions): Promise<LoginLoad> {
+  const { url, accounts, concurrency, durationSeconds } = options;
+  const statuses: Record<string, number> = {};
+  const latencies: number[] = [];
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), durationSeconds * 1000);
+
+  const client = async (index: number): Promise<void> => {
+    const body = JSON.stringify(accounts[index % accounts.length]);
+    while (!stop.signal.aborted) {
+      const sentAt = performance.now();
+      const status = await logIn(`${url}/auth/login`, body, stop.signal);
+      if (stop.signal.aborted) return;
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status === "200") latencies.push(performance.now() - sentAt);
+      // A refusal costs the service nothing; without a pause it would cost this process everything.
+      else await Bun.sleep(100);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, index) => client(index)));
+  clearTimeout(timer);
+
+  const perSecond = Math.round((10 * latencies.length) / durationSeconds) / 10;
+  return { perSecond, statuses, latency: percentilesOf(latencies) };
+}
+
+async function logIn(url: string, body: string, signal: AbortSignal): Promise<string> {
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal,
+    });
+    await answer.arrayBuffer();
+    return String(answer.status);
+  } catch {
+    return "none";
+  }
+}

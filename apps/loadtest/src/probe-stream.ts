@@ -1,0 +1,85 @@
+/** Asks `/healthz` at a steady pace over one connection of its own, and remembers how long each answer took. */
+import { connect } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import { type Percentiles, percentilesOf } from "./percentiles.ts";
+
+const INTERVAL_MS = 5;
+
+export interface ProbeReport {
+  readonly count: number;
+  /** Milliseconds; null if nothing was answered. */
+  readonly latency: Percentiles | null;
+  /** Why the stream ended early, if it did. */
+  readonly failure: string | null;
+}
+
+export interface ProbeStream {
+  stop(): Promise<ProbeReport>;
+}
+
+/**
+ * Starts asking. A probe that is late because the one before it was slow counts from when it was due, so that one stall is
+ * not mistaken for one slow probe.
+ */
+export function startProbeStream(url: string): ProbeStream {
+  const { hostname, port, protocol, host } = new URL(url);
+  const address = hostname.replace(/^\[|\]$/g, "");
+  const isSecure = protocol === "https:";
+  const target = { host: address, port: Number(port || (isSecure ? 443 : 80)) };
+  const socket = isSecure ? connectSecurely({ ...target, servername: address }) : connect(target);
+  const request = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const latencies: number[] = [];
+  let isStopping = false;
+  let failure: string | null = null;
+  let answered = Promise.withResolvers<void>();
+  let received = "";
+
+  const fail = (reason: string): void => {
+    if (!isStopping) failure ??= reason;
+    answered.resolve();
+  };
+  socket.on("data", (chunk: Uint8Array) => {
+    received += new TextDecoder("latin1").decode(chunk);
+    if (!isWhole(received)) return;
+    if (!/^HTTP\/1\.1 200 /.test(received)) fail(`a probe was answered ${received.slice(9, 12)}`);
+    received = "";
+    answered.resolve();
+  });
+  socket.on("error", (error) => fail(error.message));
+  socket.on("close", () => fail("the connection was closed"));
+
+  const ask = async (): Promise<void> => {
+    let due = performance.now();
+    let freeAt = due;
+    while (!isStopping && failure === null) {
+      const early = due - performance.now();
+      if (early > 0) await Bun.sleep(early);
+      // A timer's own lateness is not the service's.
+      const from = freeAt > due ? due : performance.now();
+      answered = Promise.withResolvers();
+      socket.write(request);
+      await answered.promise;
+      freeAt = performance.now();
+      if (failure === null) latencies.push(freeAt - from);
+      due += INTERVAL_MS;
+    }
+  };
+  const asking = ask();
+
+  return {
+    async stop() {
+      isStopping = true;
+      await asking;
+      socket.destroy();
+      return { count: latencies.length, latency: percentilesOf(latencies), failure };
+    },
+  };
+}
+
+/** Whether the head and as many bytes as it announces are there. */
+function isWhole(received: string): boolean {
+  const end = received.indexOf("\r\n\r\n");
+  if (end === -1) return false;
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received)?.[1] ?? 0);
+  return received.length >= end + 4 + length;
+}
