@@ -17,11 +17,12 @@ export interface CommandOptions {
 }
 
 export interface Running {
-  readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
+  /** Does nothing once it has ended. */
+  kill(signal: NodeJS.Signals): void;
 }
 
 export function startCommand(command: readonly string[], options: CommandOptions): Running {
@@ -33,8 +34,8 @@ export function startCommand(command: readonly string[], options: CommandOptions
     stdio: ["ignore", "pipe", "pipe"],
     ...(isRoot() && !options.privileged ? { uid: NOBODY, gid: NOBODY } : {}),
   });
-  child.on("error", reject).on("close", (code, signal) => resolve(code ?? signal ?? -1));
-  return { pid: child.pid ?? -1, stdout: child.stdout, stderr: child.stderr, exited };
+  child.on("error", reject).on("exit", (code, signal) => resolve(code ?? signal ?? -1));
+  return { stdout: child.stdout, stderr: child.stderr, exited, kill: (signal) => void child.kill(signal) };
 }
 
 /** @throws Error with what the command said, when it does not end with 0 */

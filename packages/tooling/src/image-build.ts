@@ -161,8 +161,9 @@ async function seal(
 ): Promise<Image> {
   const { root, workdir, cmd, healthcheck } = state;
   await privileged("chmod -R a-w . && chmod -R u+w data", root);
-  const start: Image["start"] = (command, own) =>
-    startCommand(command, {
+  const started: Running[] = [];
+  const start: Image["start"] = (command, own) => {
+    const running = startCommand(command, {
       cwd: join(root, workdir),
       // No folder to fall back to: a write outside of `data` has nowhere to go.
       environment: {
@@ -173,7 +174,15 @@ async function seal(
         ...own,
       },
     });
-  return { root, workdir: join(root, workdir), cmd, healthcheck, start, [Symbol.asyncDispose]: dispose };
+    started.push(running);
+    return running;
+  };
+  const disposeAll = async () => {
+    for (const { kill } of started) kill("SIGKILL");
+    await Promise.all(started.map(({ exited }) => exited));
+    await dispose();
+  };
+  return { root, workdir: join(root, workdir), cmd, healthcheck, start, [Symbol.asyncDispose]: disposeAll };
 }
 
 const privileged = (command: string, cwd: string): Promise<void> =>

@@ -14,7 +14,8 @@ export type Step =
   | { readonly kind: "user"; readonly user: string }
   | { readonly kind: "expose"; readonly port: number }
   | { readonly kind: "label" }
-  | { readonly kind: "healthcheck" | "cmd"; readonly command: readonly string[] };
+  | { readonly kind: "healthcheck"; readonly command: readonly string[] }
+  | { readonly kind: "cmd"; readonly command: readonly string[] };
 
 export interface Stage {
   /** What `AS` says; null for the last stage, which is the image. */

@@ -11,6 +11,7 @@ const NAMES: ReadonlySet<string> = new Set([
 
 /** Good enough for production, and of no use anywhere. */
 export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
+export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey`;
 
 /** Names that the configuration does not know. */
 export const unknownNames = (variables: Variables): string[] =>

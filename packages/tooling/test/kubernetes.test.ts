@@ -1,5 +1,5 @@
 /** deploy/kubernetes: valid by the published schemas, without a field they do not know, accepted by the configuration. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
@@ -11,8 +11,11 @@ import type { IService } from "kubernetes-models/v1/Service";
 import { Service } from "kubernetes-models/v1/Service";
 import { ROOT } from "../src/source-tree.ts";
 import { parseEnvFile } from "./compose-file.ts";
-import { faultsOf, SECRET, shutdownSeconds, unknownNames } from "./image-configuration.ts";
+import { DATABASE_URL, faultsOf, SECRET, shutdownSeconds, unknownNames } from "./image-configuration.ts";
 import { typeErrorsOf } from "./kubernetes-types.ts";
+
+// The compiler reads all of Kubernetes for one of these.
+setDefaultTimeout(60_000);
 
 const FOLDER = join(ROOT, "deploy/kubernetes");
 const read = async (name: string): Promise<unknown> =>
@@ -62,7 +65,7 @@ describe("deploy/kubernetes", () => {
     const secrets = [...(gateway.container?.env ?? []), ...(migration.container?.env ?? [])].map(
       ({ name }) => name,
     );
-    const known = { AUTH_SECRET_KEY: SECRET, DATABASE_URL: "postgres://database/latchkey" };
+    const known = { AUTH_SECRET_KEY: SECRET, DATABASE_URL };
     expect(unknownNames({ ...settings, ...Object.fromEntries(secrets.map((name) => [name, ""])) })).toEqual(
       [],
     );
@@ -88,7 +91,10 @@ describe("deploy/kubernetes", () => {
     ]);
     for (const probe of [startupProbe, livenessProbe, readinessProbe])
       expect(probe?.httpGet?.port).toBe("http");
-    expect(ports).toEqual([{ name: "http", containerPort: 3000 }]);
+    expect(ports).toEqual([
+      { name: "http", containerPort: 3000 },
+      { name: "metrics", containerPort: Number(settings.METRICS_PORT) },
+    ]);
     expect(service.spec?.ports?.[0]?.targetPort).toBe("http");
   });
 
@@ -102,7 +108,7 @@ describe("deploy/kubernetes", () => {
   test("gives the gateway more time to stop than it may take", () => {
     const needed = shutdownSeconds({
       ...settings,
-      DATABASE_URL: "postgres://database/latchkey",
+      DATABASE_URL,
       AUTH_SECRET_KEY: SECRET,
     });
     expect(gateway.spec?.terminationGracePeriodSeconds).toBeGreaterThan(needed);

@@ -56,7 +56,11 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
     candidate.onclose = () => lose(candidate);
     try {
       await withDeadline(candidate.connect(), CONNECT_TIMEOUT_MS);
-      await withDeadline(candidate.send("PING", []), CONNECT_TIMEOUT_MS);
+      // A Redis that cannot write answers a PING all the same, so the probe is what requests will ask.
+      await withDeadline(
+        candidate.send("EVAL", [HIT, "1", "latchkey:limit:probe", "1000"]),
+        CONNECT_TIMEOUT_MS,
+      );
     } catch {
       candidate.close();
       giveUp();
