@@ -57,6 +57,8 @@ export interface Hasher extends AsyncDisposable {
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError for iterations out of bounds. */
   derive(job: DeriveJob): Promise<Uint8Array>;
+  /** Resolves once every worker has measured what it can do, so that `stats()` knows the capacity. Does not keep the process. */
+  ready(): Promise<void>;
   stats(): HasherStats;
   /** Finishes what was admitted, refuses the rest with HasherClosed, and ends the workers. Idempotent. */
   close(): Promise<void>;
@@ -110,6 +112,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
       const stats = pool.stats();
       return { ...stats, kernel: stats.kernel ?? name, fallbackReason };
     },
+    ready: () => pool.ready(),
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),
   };

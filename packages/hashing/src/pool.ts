@@ -62,6 +62,7 @@ export class Pool {
   readonly #waiting = new Histogram();
   readonly #running = new Histogram();
   readonly #rate = new Rate(() => performance.now());
+  readonly #ready = Promise.withResolvers<void>();
   readonly #counts = { completed: 0, iterations: 0, aborted: 0, refused: 0, crashedWorkers: 0 };
   #queueLimit: number;
   #lastId = 0;
@@ -92,6 +93,11 @@ export class Pool {
     return job.promise;
   }
 
+  /** Resolves once every worker has measured its pace; one that cannot be started, or a closed pool, is not waited for. */
+  ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
   stats(): PoolStats {
     return {
       kernel: this.#seats.find((seat) => seat.pace !== null)?.pace?.kernel ?? null,
@@ -112,6 +118,7 @@ export class Pool {
   close(): Promise<void> {
     if (!this.#closing) {
       this.#closing = Promise.withResolvers<void>();
+      this.#ready.resolve();
       this.#closeIfDone();
     }
     return this.#closing.promise;
@@ -172,7 +179,10 @@ export class Pool {
 
   #hear(seat: Seat, message: FromWorker): void {
     seat.pace = message.pace;
-    if (message.kind === "ready") this.#setLimit();
+    if (message.kind === "ready") {
+      this.#setLimit();
+      this.#readyIfMeasured();
+    }
     if (message.kind !== "left") return;
     for (const { id, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
@@ -201,6 +211,10 @@ export class Pool {
     this.#queueLimit = Math.max(MIN_QUEUE_LIMIT, Math.ceil(QUEUE_SECONDS * this.#capacity()));
   }
 
+  #readyIfMeasured(): void {
+    if (this.#seats.every((seat) => seat.pace !== null || seat.broken)) this.#ready.resolve();
+  }
+
   #abort(job: Job): void {
     this.#counts.aborted += 1;
     // In a lane it stays until its worker lets go of it, so that the lane counts as busy for as long as it is.
@@ -223,6 +237,7 @@ export class Pool {
       else this.#fail(job, cause);
     }
     this.#lastDeath = cause;
+    this.#readyIfMeasured();
     if (this.#isBroken())
       for (let job = this.#line.shift(); job; job = this.#line.shift()) this.#fail(job, cause);
     this.#dispatch();

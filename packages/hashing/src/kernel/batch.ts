@@ -5,7 +5,7 @@ import { assertWorkerThread, type Kernel, type LaneJob, type Pace } from "./kern
 import { LANE_WORDS, type NativeAddon, type NativeKernel } from "./native.ts";
 
 /** Long against a turn of the event loop, short against a login. */
-const SLICE_SECONDS = 0.004;
+const SLICE_SECONDS = 0.006;
 /** A call shorter than this measures the call, not the iterations. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
 /** Words of T in a lane, as the derived key has them: most significant byte first. */

@@ -8,7 +8,7 @@ const HYSTERESIS = 0.95;
 /** A kernel's cost is the median of as many measurements: a slice that was interrupted does not count. */
 const SAMPLES = 5;
 /** One slice in so many uses the kernel that was not measured for longest, so that no cost grows stale. */
-const EXPLORE_EVERY = 64;
+const EXPLORE_EVERY = 256;
 /** ... unless that would make the slice so many times longer. */
 const EXPLORE_LIMIT = 2;
 
