@@ -9,18 +9,20 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dir, "../../..");
 const LOCK_WAIT_MS = 10 * 60 * 1000;
 
+/** Says nothing unless it fails: what follows is the service's own output. */
 function run(command: readonly string[]): void {
-  const { exitCode } = Bun.spawnSync([process.execPath, ...command], {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, ...command], {
     cwd: ROOT,
-    // The service's own lines begin after this, so what comes before goes to standard error.
-    stdio: ["ignore", 2, 2],
+    stdin: "ignore",
   });
-  if (exitCode !== 0) process.exit(exitCode);
+  if (exitCode === 0) return;
+  process.stderr.write(`bun ${command.join(" ")} failed:\n${stdout}${stderr}`);
+  process.exit(exitCode);
 }
 
 mkdirSync(join(ROOT, "node_modules"), { recursive: true });
 const lock = new Database(join(ROOT, "node_modules", ".prepare.lock"));
 lock.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
 lock.run("BEGIN EXCLUSIVE");
-run(["install", "--frozen-lockfile", "--silent"]);
-run(["run", "--silent", "build:native"]);
+run(["install", "--frozen-lockfile"]);
+run(["run", "build:native"]);
