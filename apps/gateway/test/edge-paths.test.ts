@@ -10,7 +10,7 @@ async function ask(service: Service, target: string, host = "x") {
   const answer = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const [first] = parseAnswers(answer, ["GET"]);
   if (!first) throw new Error(`No answer to ${target}`);
-  return { status: first.status, text: first.body.toString(), headers: new Headers([...first.headers]) };
+  return { status: first.status, text: first.body.toString() };
 }
 
 const LIVE = '{"status":"ok"}';
@@ -78,7 +78,15 @@ describe("no other writing of a path is another one", () => {
 
   test("a Host says nothing of the path, whatever is in it", async () => {
     await using service = await startService();
-    for (const host of ["x/auth/me?", "x/auth/me#", "@x/auth/me?", "x:80/auth/me?", "[::1", "x/../auth/me?", ""]) {
+    for (const host of [
+      "x/auth/me?",
+      "x/auth/me#",
+      "@x/auth/me?",
+      "x:80/auth/me?",
+      "[::1",
+      "x/../auth/me?",
+      "",
+    ]) {
       const { status, text } = await ask(service, "/healthz", host);
       expect([host, status, text]).toEqual([host, 200, LIVE]);
     }

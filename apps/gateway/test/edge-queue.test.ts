@@ -4,85 +4,72 @@ import type { Hasher } from "@latchkey/hashing";
 import { openWire, type Wire } from "./edge-wire.ts";
 import { type Service, startService } from "./service.ts";
 
-const NOBODY = { email: "nobody@example.org", password: "whatever" };
+/** Whoever has this password waits. */
+const SLOW = "takes its time";
 
-function loginBytes(body: object): string {
+/** A hasher that keeps so many derivations waiting until it is told otherwise, as a long queue would. */
+function slowHasher(expected: number) {
+  const allWait = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let waiting = 0;
+  const wait = async (password: string): Promise<void> => {
+    if (password !== SLOW) return;
+    waiting += 1;
+    if (waiting === expected) allWait.resolve();
+    await released.promise;
+  };
+  return {
+    wrapHasher: (hasher: Hasher): Hasher => ({
+      ...hasher,
+      hash: (password, options) => wait(password).then(() => hasher.hash(password, options)),
+      verify: (password, stored, options) =>
+        wait(password).then(() => hasher.verify(password, stored, options)),
+    }),
+    allWait: allWait.promise,
+    release: released.resolve,
+  };
+}
+
+async function ask({ port }: Service, operation: string, { body = {}, token = "none" } = {}): Promise<Wire> {
   const text = JSON.stringify(body);
-  const head = ["POST /auth/login HTTP/1.1", "Host: x", "Content-Type: application/json"];
-  return [...head, `Content-Length: ${text.length}`, "", text].join("\r\n");
+  const head = [`${operation} HTTP/1.1`, "Host: x", "Content-Type: application/json"];
+  const wire = await openWire({ port, deadlineMs: 30_000 });
+  wire.send(
+    [...head, `Authorization: Bearer ${token}`, `Content-Length: ${text.length}`, "", text].join("\r\n"),
+  );
+  return wire;
 }
 
-/** A hasher that holds back the logins of one person until it is told otherwise. */
-function holdBack(): { wrapHasher(hasher: Hasher): Hasher; held: Promise<void>; release(): void } {
-  const held = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const wrapHasher = (hasher: Hasher): Hasher => ({
-    ...hasher,
-    async verify(password, ...others) {
-      if (password === NOBODY.password) {
-        held.resolve();
-        await released.promise;
-      }
-      return hasher.verify(password, ...others);
-    },
-  });
-  return { wrapHasher, held: held.promise, release: released.resolve };
-}
-
-test("a login that waits longer than the idle timeout is answered, and the timeout holds again behind the answer", async () => {
-  const { wrapHasher, held, release } = holdBack();
+test("what waits for a hash longer than the idle timeout is answered; the timeout holds again behind the answer", async () => {
+  const { wrapHasher, allWait, release } = slowHasher(3);
   await using service = await startService({ idleTimeoutSeconds: 1, wrapHasher });
-  const { email, password } = await service.register();
-  using waiting: Wire = await openWire(service);
-  using answered: Wire = await openWire(service);
+  const { email, username, password, token } = await service.person();
+  const newcomer = { email: `new.${email}`, username: `new.${username}`, password: SLOW };
 
-  waiting.send(loginBytes(NOBODY));
-  await held;
-  answered.send(loginBytes({ email, password }));
-  expect(await answered.answer("POST")).toMatchObject({ status: 200 });
-  // It has said nothing since, and later than the one that waits.
-  await answered.closed;
-
-  expect(waiting.isOpen).toBe(true);
-  release();
-  expect(await waiting.answer("POST")).toMatchObject({ status: 401 });
-});
-
-test.each([
-  ["register", "POST /auth/register", { email: "new@example.org", username: "new", password: "long enough" }, 201],
-  ["a new password", "PATCH /auth/me", { password: "long enough" }, 200],
-] as const)("so is %s", async (_name, operation, body, status) => {
-  const held = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const wrapHasher = (hasher: Hasher): Hasher => ({
-    ...hasher,
-    async hash(password, ...others) {
-      if (password === body.password) {
-        held.resolve();
-        await released.promise;
-      }
-      return hasher.hash(password, ...others);
-    },
-  });
-  await using service = await startService({ idleTimeoutSeconds: 1, wrapHasher });
-  const { token } = await service.person();
-  const [method = "", path = ""] = operation.split(" ");
-  const answer = service.call(method, path, { token, body });
-  await held.promise;
-  using idle: Wire = await openWire(service);
-  idle.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  using login = await ask(service, "POST /auth/login", { body: { email, password: SLOW } });
+  using register = await ask(service, "POST /auth/register", { body: newcomer });
+  using update = await ask(service, "PATCH /auth/me", { body: { password: SLOW }, token });
+  await allWait;
+  using idle = await ask(service, "POST /auth/login", { body: { email, password } });
+  expect(await idle.answer("POST")).toMatchObject({ status: 200 });
+  // It has been silent for less time than the three.
   await idle.closed;
-  released.resolve();
-  expect((await answer).status).toBe(status);
-});
+
+  expect([login, register, update].map(({ isOpen }) => isOpen)).toEqual([true, true, true]);
+  release();
+  expect(await login.answer("POST")).toMatchObject({ status: 401 });
+  expect(await register.answer("POST")).toMatchObject({ status: 201 });
+  expect(await update.answer("PATCH")).toMatchObject({ status: 200 });
+}, 60_000);
 
 test("a client that hangs up while it waits harms nobody", async () => {
-  const { wrapHasher, held, release } = holdBack();
+  const { wrapHasher, allWait, release } = slowHasher(1);
   await using service = await startService({ wrapHasher });
-  using waiting: Wire = await openWire(service);
-  waiting.send(loginBytes(NOBODY));
-  await held;
-  waiting[Symbol.dispose]();
+  using login = await ask(service, "POST /auth/login", {
+    body: { email: "nobody@example.org", password: SLOW },
+  });
+  await allWait;
+  login[Symbol.dispose]();
   release();
   await service.login(await service.register());
   expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);

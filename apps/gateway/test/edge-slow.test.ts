@@ -8,9 +8,9 @@ const ROUNDS = 20;
 
 /** What one of them has sent before it begins to drip. */
 const BEGINNINGS = [
-  "POST /auth/login HTT",
+  "POST /auth/login",
   "POST /auth/login HTTP/1.1\r\nHost: x\r\nX-Name: ",
-  "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+  "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
   "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 ];
 
@@ -29,22 +29,19 @@ test("five hundred connections that send a byte at a time keep nobody else waiti
     const { email, password } = await service.register();
     expect(await service.login({ email, password })).toBeString();
     expect((await service.call("GET", "/todos")).status).toBe(200);
+    if (round === 0) expect(slow.filter(({ isOpen }) => isOpen)).toHaveLength(CONNECTIONS);
   }
-  expect(slow.filter(({ isOpen }) => isOpen)).toHaveLength(CONNECTIONS);
 });
 
 test("a body that does not come to an end in the idle timeout ends the connection, however it drips", async () => {
   await using service = await startService({ idleTimeoutSeconds: 1 });
   using wire: Wire = await openWire(service);
   wire.send(BEGINNINGS[2] ?? "");
-  let isClosed = false;
-  const closed = wire.closed.then(() => {
-    isClosed = true;
-  });
-  while (!isClosed) {
-    await service.request("/healthz");
-    wire.send("x");
+  const drip = setInterval(() => wire.send("x"), 100);
+  try {
+    await wire.closed;
+  } finally {
+    clearInterval(drip);
   }
-  await closed;
   expect(service.log.filter(({ route }) => route === "/auth/login")).toMatchObject([{ status: 499 }]);
 });

@@ -11,11 +11,26 @@ const TWICE: Readonly<Record<string, readonly [status: number, forgery: (sub: st
   "alg none, then the right one": [200, (sub) => ({ header: `{"alg":"none",${alg}}`, claims: { sub, exp } })],
   "the right alg, then none": [401, (sub) => ({ header: `{${alg},"alg":"none"}`, claims: { sub, exp } })],
   "the right alg, then another": [401, (sub) => ({ header: `{${alg},"alg":"HS512"}`, claims: { sub, exp } })],
-  "an exp that is past, then one to come": [200, (sub) => ({ claims: `{"sub":"${sub}","exp":1,"exp":${exp}}` })],
-  "an exp to come, then one that is past": [401, (sub) => ({ claims: `{"sub":"${sub}","exp":${exp},"exp":1}` })],
-  "nobody's sub, then somebody's": [200, (sub) => ({ claims: `{"sub":"424242","sub":"${sub}","exp":${exp}}` })],
-  "somebody's sub, then nobody's": [404, (sub) => ({ claims: `{"sub":"${sub}","sub":"424242","exp":${exp}}` })],
-  "somebody's sub, then one that is no text": [401, (sub) => ({ claims: `{"sub":"${sub}","sub":1,"exp":${exp}}` })],
+  "an exp that is past, then one to come": [
+    200,
+    (sub) => ({ claims: `{"sub":"${sub}","exp":1,"exp":${exp}}` }),
+  ],
+  "an exp to come, then one that is past": [
+    401,
+    (sub) => ({ claims: `{"sub":"${sub}","exp":${exp},"exp":1}` }),
+  ],
+  "nobody's sub, then somebody's": [
+    200,
+    (sub) => ({ claims: `{"sub":"424242","sub":"${sub}","exp":${exp}}` }),
+  ],
+  "somebody's sub, then nobody's": [
+    404,
+    (sub) => ({ claims: `{"sub":"${sub}","sub":"424242","exp":${exp}}` }),
+  ],
+  "somebody's sub, then one that is no text": [
+    401,
+    (sub) => ({ claims: `{"sub":"${sub}","sub":1,"exp":${exp}}` }),
+  ],
 };
 
 test.each(Object.entries(TWICE))("%s", async (_name, [status, forgery]) => {
@@ -33,19 +48,15 @@ test("blanks within the JSON of a token are JSON's business", async () => {
   expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
 });
 
-test("claims whose bytes are no UTF-8 name nobody", async () => {
-  await using service = await startService();
-  const { user } = await service.register();
-  const bytes = Buffer.concat([Buffer.from(`{"x":"`), Buffer.from([0xff]), Buffer.from(`","sub":"${user.id}"}`)]);
-  const { status } = await service.call("GET", "/auth/me", { token: forge({ claims: bytes.toString("latin1") }) });
-  expect(status).toBe(401);
-});
-
 test("a token of 12 KB is judged like any other, one of 100 KB never reaches the gate", async () => {
   await using service = await startService();
   const { user } = await service.register();
-  const tokenOf = (bytes: number) => forge({ claims: { sub: String(user.id), exp, x: "x".repeat((bytes * 3) / 4) } });
+  const tokenOf = (bytes: number) =>
+    forge({ claims: { sub: String(user.id), exp, x: "x".repeat((bytes * 3) / 4) } });
   expect((await service.call("GET", "/auth/me", { token: tokenOf(12_000) })).status).toBe(200);
   expect((await service.call("GET", "/auth/me", { token: `${tokenOf(12_000)}A` })).status).toBe(401);
-  expect((await service.call("GET", "/auth/me", { token: tokenOf(100_000) })).status).toBe(431);
+  const refused = await service.raw(
+    `GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokenOf(100_000)}\r\n\r\n`,
+  );
+  expect(refused).toStartWith("HTTP/1.1 431 ");
 });

@@ -1,4 +1,7 @@
-/** One line a request: what was asked, what was answered, how long it took. Probes at debug, everything else at info. */
+/**
+ * Exactly one line a request: what was asked, what was answered, how long it took and, where a failure of ours is the
+ * reason, what failed. Probes at debug, failures at error or warn, everything else at info.
+ */
 import { Elysia } from "elysia";
 import type { Logger } from "../logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
@@ -12,27 +15,44 @@ export interface Answered {
   /** The pattern that the path matched. */
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
-  readonly startedAt: number;
+  readonly durationMs: number;
   readonly clientAddress: string;
   readonly userId?: number | undefined;
+  /** The cause of a 500 or a 503. */
+  readonly failure?: unknown;
 }
 
 export type AccessLog = (answered: Answered) => void;
 
-export function createAccessLog(logger: Logger, isProbe: (path: string) => boolean): AccessLog {
+export interface AccessLogOptions {
+  readonly logger: Logger;
+  readonly isProbe: (path: string) => boolean;
+}
+
+const INTERNAL_ERROR = 500;
+
+export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLog {
+  const levelOf = ({ path, status, failure }: Answered) => {
+    // What is refused in an orderly way, such as a full queue, is no bug.
+    if (failure !== undefined) return status === INTERNAL_ERROR ? "error" : "warn";
+    return isProbe(withoutTrailingSlash(path)) ? "debug" : "info";
+  };
+
   return (answered) => {
-    const level = isProbe(withoutTrailingSlash(answered.path)) ? "debug" : "info";
+    const level = levelOf(answered);
     if (!logger.isLevelEnabled(level)) return;
-    logger[level]({
+    const line = {
       request_id: answered.requestId,
       request_id_inbound: answered.isRequestIdInbound,
       method: answered.method,
       route: answered.route,
       status: answered.status,
-      duration_ms: Math.round((performance.now() - answered.startedAt) * 1000) / 1000,
+      duration_ms: Math.round(answered.durationMs * 1000) / 1000,
       client_address: answered.clientAddress,
       user_id: answered.userId,
-    });
+    };
+    if (answered.failure === undefined) logger[level](line);
+    else logger[level]({ ...line, err: answered.failure }, "request failed");
   };
 }
 
@@ -52,9 +72,10 @@ export function accessLog(log: AccessLog) {
         method: context.request.method,
         route: context.route,
         status: responseValue instanceof Response ? responseValue.status : context.set.status,
-        startedAt: context.startedAt,
+        durationMs: performance.now() - context.startedAt,
         clientAddress: context.clientAddress,
         userId: context.userId,
+        failure: context.failure,
       });
     });
 }

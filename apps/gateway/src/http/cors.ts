@@ -2,10 +2,10 @@
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
-import { type RequestPath, requestContext } from "./request-context.ts";
+import { requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
-const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
+const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
 const RESPONSE_HEADERS = [
   "X-Request-ID",
   "Retry-After",
@@ -30,7 +30,7 @@ export function cors(origins: "*" | readonly string[]) {
         origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
         // Only a preflight asks for them.
         methods: false,
-        allowedHeaders: REQUEST_HEADERS,
+        allowedHeaders: false,
         exposeHeaders: RESPONSE_HEADERS,
         credentials: false,
         // The plugin answers any OPTIONS before the other layers; `preflight` below stands behind them.
@@ -45,13 +45,22 @@ export function cors(origins: "*" | readonly string[]) {
 
 /** Answers preflights; registered after the layers that every answer passes. */
 export function preflight(log: AccessLog) {
-  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest((context) => {
-    if (!isPreflight(context.request)) return;
-    const { path, requestId, isRequestIdInbound, startedAt, clientAddress } = context as typeof context &
-      RequestPath;
-    log({ path, requestId, isRequestIdInbound, method: "OPTIONS", status: 204, startedAt, clientAddress });
-    context.set.headers["access-control-allow-methods"] = METHODS;
-    context.set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
-    return new Response(null, { status: 204 });
-  });
+  return new Elysia({ name: "preflight" })
+    .use(requestContext())
+    .onRequest(({ request, set, requestId, isRequestIdInbound, startedAt, clientAddress }) => {
+      if (!isPreflight(request)) return;
+      log({
+        path: new URL(request.url).pathname,
+        requestId,
+        isRequestIdInbound,
+        method: request.method,
+        status: 204,
+        durationMs: performance.now() - startedAt,
+        clientAddress,
+      });
+      set.headers["access-control-allow-headers"] = REQUEST_HEADERS;
+      set.headers["access-control-allow-methods"] = METHODS;
+      set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
+      return new Response(null, { status: 204 });
+    });
 }

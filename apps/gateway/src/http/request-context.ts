@@ -1,6 +1,7 @@
 /**
  * What the layers leave on a request's context for those further in. Set in `onRequest`, so every answer has it.
- * No hook hands its whole context to a function: the router would then parse every body, query and cookie for it.
+ * No hook hands its whole context to a function, nor names it before a comma: the router reads hooks as text, and would
+ * then parse every body, query and cookie for them. `router-inference.test.ts` holds this.
  */
 import { Elysia } from "elysia";
 
@@ -13,6 +14,8 @@ export function requestContext() {
       .decorate("clientAddress", "unknown")
       /** Whose token it is, once the gate has let it pass. */
       .decorate("userId", undefined as number | undefined)
+      /** Why the answer is a 500 or a 503, for the log. */
+      .decorate("failure", undefined as unknown)
       /** On the clock of `performance.now()`, in milliseconds. */
       .decorate("startedAt", 0)
   );

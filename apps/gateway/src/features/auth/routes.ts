@@ -4,7 +4,6 @@ import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { authentication } from "../../http/authentication.ts";
 import { parseJsonBody } from "../../http/body.ts";
-import type { Patience } from "../../http/patience.ts";
 import { type Limit, limitRoute } from "../../http/rate-limit.ts";
 import { validator } from "../../http/validation.ts";
 import * as operations from "./operations.ts";
@@ -14,8 +13,6 @@ export interface AuthRoutesOptions {
   readonly accounts: Accounts;
   /** null: login and register have no quota of their own. */
   readonly limits: { readonly login: Limit; readonly register: Limit } | null;
-  /** For whatever stands in the queue of derivations. */
-  readonly patiently: Patience;
 }
 
 /** Two addresses that differ only in case or surrounding blanks are one account. */
@@ -24,14 +21,14 @@ const normaliseEmail = (members: Record<string, unknown>) =>
 
 const parse = [parseJsonBody];
 
-export function authRoutes({ accounts, limits, patiently }: AuthRoutesOptions) {
+export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
   const register = new Elysia()
     .use(limitRoute(limits?.register ?? null))
     .model({ RegisterBody: validator(RegisterBody, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/register",
-      async ({ body, request, server, set }): Promise<UserShape> => {
-        const user = await patiently({ request, server }, () => accounts.register(body, request.signal));
+      async ({ body, request, set }): Promise<UserShape> => {
+        const user = await accounts.register(body, request.signal);
         set.status = 201;
         return toShape(user);
       },
@@ -43,8 +40,8 @@ export function authRoutes({ accounts, limits, patiently }: AuthRoutesOptions) {
     .model({ LoginBody: validator(LoginBody, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/login",
-      async ({ body, request, server }): Promise<Token> => ({
-        access_token: await patiently({ request, server }, () => accounts.login(body, request.signal)),
+      async ({ body, request }): Promise<Token> => ({
+        access_token: await accounts.login(body, request.signal),
         token_type: "bearer",
       }),
       { parse, body: "LoginBody", detail: operations.login },
@@ -56,8 +53,8 @@ export function authRoutes({ accounts, limits, patiently }: AuthRoutesOptions) {
     .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.readMe })
     .patch(
       "/auth/me",
-      async ({ user, body, request, server }): Promise<UserShape> =>
-        toShape(await patiently({ request, server }, () => accounts.update(user, body, request.signal))),
+      async ({ user, body, request }): Promise<UserShape> =>
+        toShape(await accounts.update(user, body, request.signal)),
       { parse, body: "UpdateBody", detail: operations.updateMe },
     )
     .delete(
