@@ -7,17 +7,18 @@ import { authRoutes } from "./features/auth/routes.ts";
 import { createAccounts } from "./features/auth/service.ts";
 import { readAssets } from "./features/docs/assets.ts";
 import { documentRoutes } from "./features/docs/routes.ts";
-import { isProbe, probeRoutes } from "./features/probes/routes.ts";
+import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
 import { createTodos } from "./features/todos/service.ts";
-import { accessLog, createAccessLog } from "./http/access-log.ts";
+import { type AccessLog, accessLog, createAccessLog } from "./http/access-log.ts";
 import { bodyLimit } from "./http/body.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { cors, preflight } from "./http/cors.ts";
 import { errorBoundary, lastResort } from "./http/error-boundary.ts";
+import { headDate } from "./http/head-date.ts";
+import { leaveTaking } from "./http/leave-taking.ts";
 import { methodNotAllowed } from "./http/method-not-allowed.ts";
-import { createPatience } from "./http/patience.ts";
 import { createLimits, limitEveryRequest } from "./http/rate-limit.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
@@ -34,9 +35,14 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Where requests are counted. @default this process */
   readonly createCounters?: CreateCounters;
-  /** When a connection that says nothing is closed, 1 to 255; requests that wait for a hash are exempt. @default 60 */
+  /**
+   * When a silent connection is closed, 1 to 255. The server exempts a request whose body has come whole, so whatever
+   * waits for a hash may wait longer. @default 60
+   */
   readonly idleTimeoutSeconds?: number;
-  /** Turns readiness off before the process stops. */
+  /** Told of every answer, beside the log. @default nobody */
+  readonly observe?: AccessLog;
+  /** Turns readiness off, and then connections too, before the process stops. */
   readonly isStopping: () => boolean;
 }
 
@@ -57,14 +63,18 @@ export function createApp({
   const accounts = createAccounts({ users: database.users, hasher, tokens });
   const limits =
     config.rateLimits && createLimits(config.rateLimits, options.createCounters ?? createMemoryCounters);
-  const log = createAccessLog(logger, isProbe);
+  const write = createAccessLog({ logger, isProbe });
+  const log: AccessLog = (answered) => {
+    write(answered);
+    options.observe?.(answered);
+  };
   const assets = readAssets();
-  const isUnseen = (path: string) => isProbe(path) && !logger.isLevelEnabled("debug");
+  const isUnseen = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
   const isUncounted = (path: string) => isProbe(path) || assets.contents.has(path);
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ accounts, limits, patiently: createPatience(idleTimeoutSeconds) }))
+    .use(authRoutes({ accounts, limits }))
     .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
@@ -83,9 +93,11 @@ export function createApp({
     },
   })
     .use(accessLog(log))
-    .use(errorBoundary(logger))
+    .use(errorBoundary())
     .use(cors(config.corsOrigins))
     .use(securityHeaders({ secureTransport: config.environment === "production" }))
+    .use(leaveTaking(isStopping))
+    .use(headDate())
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, isUnseen }))
     .use(preflight(log))

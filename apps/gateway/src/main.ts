@@ -5,22 +5,20 @@ import { type Database, type DatabaseOptions, databaseFile, openDatabase } from 
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createApp } from "./app.ts";
 import { type Config, ConfigurationError, parseConfig } from "./config/config.ts";
+import { describeConfig } from "./config/describe-config.ts";
 import { readOrCreateSecretKey } from "./config/secret-key.ts";
 import { createLogger, type Logger } from "./logger.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { serveMetrics } from "./metrics/server.ts";
+import { timedDatabase } from "./metrics/timed-database.ts";
 import { openSharedCounters } from "./quotas/redis.ts";
 import { createShutdown } from "./shutdown.ts";
+import { databaseFault, EXIT, listen, StartFault } from "./start-faults.ts";
 
-/** sysexits.h: EX_CONFIG, EX_UNAVAILABLE, EX_OSERR; each is explained in the README. */
-const EXIT_CONFIGURATION = 78;
-const EXIT_DATABASE = 69;
-const EXIT_PORT = 71;
+/** Long enough for a client in the midst of a conversation to get the answer that ends it (`http/leave-taking.ts`). */
+const FAREWELL_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");
-
-function fail(code: number, message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(code);
-}
 
 function readConfig(): Config {
   try {
@@ -30,66 +28,82 @@ function readConfig(): Config {
       readFile: (path) => readFileSync(path, "utf8"),
     });
   } catch (error) {
-    if (error instanceof ConfigurationError) fail(EXIT_CONFIGURATION, error.message);
+    if (error instanceof ConfigurationError) throw new StartFault(EXIT.configuration, error.message);
     throw error;
   }
 }
 
+/** Opens nothing and makes nothing: what is asked is what a start would work with. */
+function checkConfig(config: Config): void {
+  for (const warning of config.warnings) process.stderr.write(`${warning}\n`);
+  process.stdout.write(describeConfig(config));
+}
+
 /** The key beside the database's file, made when it is not there. */
-function keptSecretKey(databasePath: string): string {
-  const path = join(dirname(databasePath), "auth-secret-key");
+function keptSecretKey(location: DatabaseOptions): string {
+  const path = join(dirname(databaseFile(location) ?? ROOT), "auth-secret-key");
   try {
     return readOrCreateSecretKey(path);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
-    fail(EXIT_CONFIGURATION, `AUTH_SECRET_KEY: is not set, and no key can be kept in ${path} (${reason})`);
+    const problem = `is not set, and no key can be kept in ${path} (${reason})`;
+    throw new StartFault(EXIT.configuration, `AUTH_SECRET_KEY: ${problem}`);
   }
 }
 
 async function openMigrated(options: DatabaseOptions): Promise<Database> {
-  const database = await openDatabase(options);
-  await database.migrate();
-  return database;
+  try {
+    const database = await openDatabase(options);
+    await database.migrate();
+    return database;
+  } catch (error) {
+    throw databaseFault(error);
+  }
 }
 
-async function main(): Promise<void> {
-  const config = readConfig();
+async function serve(config: Config): Promise<void> {
   const logger: Logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
   // A relative `file:` is meant from the repository's root, wherever the process was started.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
-  const secretKey = config.auth.secretKey ?? keptSecretKey(databaseFile(location) ?? ROOT);
-  const database = await openMigrated(location).catch((error: unknown) =>
-    fail(EXIT_DATABASE, error instanceof Error ? error.message : "The database could not be opened."),
-  );
+  const secretKey = config.auth.secretKey ?? keptSecretKey(location);
+  const database = await openMigrated(location);
   const hasher = createHasher({
     kernel: config.hash.kernel,
+    nice: config.hash.nice,
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });
-
   const sharedCounters =
     config.redisUrl === null ? null : openSharedCounters({ url: config.redisUrl, logger });
+  const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
 
   const app = createApp({
     config,
     secretKey,
-    database,
+    database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,
+    ...(metrics && { observe: metrics.observeRequest }),
     ...(sharedCounters && { createCounters: sharedCounters.create }),
     isStopping: () => shutdown.isStopping(),
   });
+  const drain = async (): Promise<void> => {
+    // Connections without a request are closed at once, also under one that is on its way: their clients are told first.
+    await Bun.sleep(FAREWELL_MS);
+    await app.stop();
+  };
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
     logger,
     steps: [
-      async () => void (await app.stop()),
+      drain,
       async () => sharedCounters?.close(),
       () => hasher.close(),
       () => database.close(),
+      async () => metricsServer?.stop(true),
     ],
     exit: (code) => process.exit(code),
   });
@@ -97,17 +111,45 @@ async function main(): Promise<void> {
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error) => {
       logger.fatal({ err: error }, event);
-      shutdown.begin(event, 1);
+      shutdown.begin(event, EXIT.failure);
     });
   }
 
-  try {
-    app.listen({ hostname: config.host, port: config.port });
-  } catch (error) {
-    fail(EXIT_PORT, `PORT ${config.port} on ${config.host} cannot be used: ${String(error)}`);
-  }
-  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${app.server?.port}`;
-  logger.info({ url, docs: `${url}/docs`, database: database.kind, kernel: hasher.stats().kernel }, "ready");
+  const metricsServer = metrics && config.metrics ? serveMetrics({ ...config.metrics, metrics }) : null;
+  const { host, port } = config;
+  listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
+  await hasher.ready();
+  const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
+  logger.info(
+    {
+      url,
+      docs: `${url}/docs`,
+      ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
+      database: database.kind,
+      kernel,
+      kernel_fallback: fallbackReason,
+      hash_workers: workers,
+      hash_capacity_per_second: Math.round(capacityPerSecond * 10) / 10,
+      hash_queue_limit: queueLimit,
+    },
+    "ready",
+  );
 }
 
-await main();
+async function main([argument, ...others]: readonly string[]): Promise<void> {
+  if (others.length > 0 || ![undefined, "--check-config"].includes(argument)) {
+    throw new StartFault(EXIT.usage, "Usage: bun start [--check-config]");
+  }
+  const config = readConfig();
+  if (argument === undefined) await serve(config);
+  else checkConfig(config);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof StartFault)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(error.exitCode);
+}

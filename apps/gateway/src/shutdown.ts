@@ -15,7 +15,7 @@ export interface ShutdownOptions {
 
 export interface Shutdown {
   readonly isStopping: () => boolean;
-  /** Begins the end once; later calls of it change nothing. */
+  /** Begins the end once; of later calls only an exit code that tells of a failure counts. */
   begin(reason: string, exitCode: number): void;
   /** For a signal: the first begins the end, one more than half a second later ends the process at once. */
   onSignal(signal: string): void;
@@ -29,8 +29,9 @@ const EXIT_GRACE_PASSED = 1;
 
 export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions): Shutdown {
   let beganAt: number | null = null;
+  let exitCode = 0;
 
-  const run = async (exitCode: number): Promise<void> => {
+  const run = async (): Promise<void> => {
     await Bun.sleep(delayMs);
     const timer = setTimeout(() => {
       logger.error("shutdown took longer than its grace");
@@ -44,11 +45,12 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     exit(exitCode);
   };
 
-  const begin = (reason: string, exitCode: number): void => {
+  const begin = (reason: string, code: number): void => {
+    exitCode ||= code;
     if (beganAt !== null) return;
     beganAt = performance.now();
     logger.info({ reason }, "stopping");
-    void run(exitCode);
+    void run();
   };
 
   return {

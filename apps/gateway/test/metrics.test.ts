@@ -47,7 +47,7 @@ test("requests are counted by method, route pattern and status, and no label hol
   expect(count({ method: "other" })).toBe(1);
   expect(metrics.value("http_request_duration_seconds_sum")).toBeGreaterThan(0);
   const labels = new Set(metrics.samples.flatMap((sample) => Object.values(sample.labels)));
-  for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|41|42|limit|PROPFIND|127\.0/);
+  for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|limit|PROPFIND|127\.0/);
 });
 
 test("requests over a quota are counted", async () => {
@@ -127,7 +127,7 @@ test("the process tells its memory, its processor time, its descriptors and the 
   expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
   expect(metrics.value("process_open_fds")).toBeGreaterThan(0);
   expect(metrics.value("nodejs_heap_size_used_bytes")).toBeGreaterThan(0);
-  expect(metrics.value("nodejs_eventloop_lag_max_seconds")).toBeGreaterThan(0);
+  expect(metrics.value("nodejs_eventloop_lag_max_seconds")).toBeGreaterThanOrEqual(0);
   const unset = metrics.samples.filter(({ name }) =>
     /heap_space|active_|gc_duration|version_info/.test(name),
   );

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { refuseSecrets } from "./log-guard.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -64,6 +65,7 @@ export function startProcess(env: Readonly<Record<string, string>>): ServiceProc
       child.kill("SIGKILL");
       await child.exited;
       await reading;
+      refuseSecrets(lines);
     },
   };
 }

@@ -15,6 +15,7 @@ import { type Config, parseConfig } from "../src/config/config.ts";
 import { LOG_SERIALIZERS } from "../src/logger.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
+import { refuseSecrets } from "./log-guard.ts";
 import { holdToContract } from "./openapi-held.ts";
 import { exchangeBytes } from "./raw.ts";
 import { SECRET_KEY } from "./secret.ts";
@@ -183,6 +184,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await app.stop(true);
       await hasher.close();
       await scratch[Symbol.asyncDispose]();
+      refuseSecrets(log);
     },
   };
 }

@@ -56,7 +56,10 @@ test("a postgres: URL is read whole, so that no environment variable fills a gap
     password: "",
     database: "latchkey",
   });
-  expect(parsePostgresUrl("postgres://localhost/latchkey")).toMatchObject({ username: "postgres", port: 5432 });
+  expect(parsePostgresUrl("postgres://localhost/latchkey")).toMatchObject({
+    username: "postgres",
+    port: 5432,
+  });
 });
 
 test("a postgres: URL that names no host or database is refused without being repeated", async () => {

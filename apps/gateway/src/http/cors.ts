@@ -5,7 +5,7 @@ import type { AccessLog } from "./access-log.ts";
 import { requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
-const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
+const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
 const RESPONSE_HEADERS = [
   "X-Request-ID",
   "Retry-After",
@@ -30,7 +30,7 @@ export function cors(origins: "*" | readonly string[]) {
         origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
         // Only a preflight asks for them.
         methods: false,
-        allowedHeaders: false,
+        allowedHeaders: REQUEST_HEADERS,
         exposeHeaders: RESPONSE_HEADERS,
         credentials: false,
         // The plugin answers any OPTIONS before the other layers; `preflight` below stands behind them.
@@ -58,7 +58,6 @@ export function preflight(log: AccessLog) {
         durationMs: performance.now() - startedAt,
         clientAddress,
       });
-      set.headers["access-control-allow-headers"] = REQUEST_HEADERS;
       set.headers["access-control-allow-methods"] = METHODS;
       set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
       return new Response(null, { status: 204 });

@@ -19,7 +19,7 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: Reading]>> =
 const COUNTERS: Readonly<Record<string, readonly [help: string, read: Reading]>> = {
   hash_derivations_total: ["Finished derivations.", (stats) => stats.completed],
   hash_aborted_total: ["Derivations dropped because nobody waited any more.", (stats) => stats.aborted],
-  hash_queue_refused_total: ["Derivations shed because the queue was full.", (stats) => stats.refused],
+  hash_queue_shed_total: ["Requests shed with 503 because the queue was full.", (stats) => stats.refused],
   hash_worker_crashes_total: ["Workers that died and were replaced.", (stats) => stats.crashedWorkers],
 };
 
@@ -69,36 +69,42 @@ export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher
   }
 }
 
-/** A histogram that was counted elsewhere; the client library has none that takes finished buckets. */
+/**
+ * A histogram that was counted elsewhere: the client library has none that takes finished buckets, so this one, which
+ * nobody observes into, says at each scrape what the snapshot says.
+ */
 class SnapshotHistogram extends Histogram {
+  readonly #empty: Histogram;
   readonly #name: string;
-  readonly #help: string;
   readonly #read: () => HistogramSnapshot;
 
   constructor(name: string, help: string, read: () => HistogramSnapshot) {
     super({ name, help, registers: [] });
+    this.#empty = new Histogram({ name, help, registers: [] });
     this.#name = name;
-    this.#help = help;
     this.#read = read;
+  }
+
+  /** What the registry asks instead of `get` where a metric has it, as the library's histograms do. */
+  getForPromString() {
+    return this.get();
   }
 
   override async get() {
     const { bounds, counts, sum, count } = this.#read();
-    const bucket = (le: string, value: number) => ({
-      metricName: `${this.#name}_bucket`,
-      labels: { le },
+    const sample = (suffix: string, value: number, labels: { le?: string } = {}) => ({
+      metricName: `${this.#name}_${suffix}`,
+      labels,
       value,
       exemplar: null,
     });
     return {
-      ...(await super.get()),
-      name: this.#name,
-      help: this.#help,
+      ...(await this.#empty.get()),
       values: [
-        ...bounds.map((bound, index) => bucket(String(bound), counts[index] ?? 0)),
-        bucket("+Inf", count),
-        { metricName: `${this.#name}_sum`, labels: {}, value: sum, exemplar: null },
-        { metricName: `${this.#name}_count`, labels: {}, value: count, exemplar: null },
+        ...bounds.map((bound, index) => sample("bucket", counts[index] ?? 0, { le: String(bound) })),
+        sample("bucket", count, { le: "+Inf" }),
+        sample("sum", sum),
+        sample("count", count),
       ],
     };
   }

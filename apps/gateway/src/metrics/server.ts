@@ -1,4 +1,5 @@
 /** The metrics listener: a port of its own, never the public one, with nothing else on it. */
+import { listen } from "../start-faults.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface MetricsServerOptions {
@@ -7,18 +8,17 @@ export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, "read">;
 }
 
-/** @throws if the port cannot be had */
+/** @throws {StartFault} if the port cannot be had */
 export function serveMetrics({ host, port, metrics }: MetricsServerOptions): Bun.Server<undefined> {
-  return Bun.serve({
-    hostname: host,
-    port,
-    async fetch(request) {
-      if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
-      if (request.method !== "GET" && request.method !== "HEAD") {
-        return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
-      }
-      const { contentType, text } = await metrics.read();
-      return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
-    },
-  });
+  const answer = async (request: Request): Promise<Response> => {
+    if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
+    }
+    const { contentType, text } = await metrics.read();
+    return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
+  };
+  // Never shared: a second process on this port would take half of the scrapes.
+  const open = () => Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: answer });
+  return listen({ variable: "METRICS_PORT", host, port, open });
 }

@@ -1,11 +1,13 @@
 /** HTTP for the probes: liveness touches nothing, readiness asks the database. */
 import { Elysia } from "elysia";
 import { operation, response } from "../../http/openapi.ts";
+import { requestContext } from "../../http/request-context.ts";
 import type { Readiness } from "./service.ts";
 
 /** The paths that no limit counts and the log shows at debug. */
 const PROBE_PATHS = new Set(["/healthz", "/readyz"]);
 
+export const isLiveness = (path: string): boolean => path === "/healthz";
 export const isProbe = (path: string): boolean => PROBE_PATHS.has(path);
 
 const liveness = operation({
@@ -24,14 +26,17 @@ const readiness = operation({
   failures: [],
 });
 
-export function probeRoutes({ isReady }: Readiness) {
+export function probeRoutes({ judge }: Readiness) {
   return new Elysia({ name: "probes" })
+    .use(requestContext())
     .get("/healthz", () => ({ status: "ok" }) as const, { detail: liveness })
     .get(
       "/readyz",
-      async ({ set }) => {
-        if (await isReady()) return { status: "ready" } as const;
-        set.status = 503;
+      async (context) => {
+        const judgement = await judge();
+        if (judgement.isReady) return { status: "ready" } as const;
+        context.failure = judgement.cause;
+        context.set.status = 503;
         return { status: "unavailable" } as const;
       },
       {

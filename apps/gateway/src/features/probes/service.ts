@@ -10,18 +10,27 @@ export interface ReadinessOptions {
 }
 
 export interface Readiness {
-  isReady(): Promise<boolean>;
+  /** Never rejects. */
+  judge(): Promise<Judgement>;
 }
 
-export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions): Readiness {
-  let inFlight: Promise<boolean> | null = null;
+/** There is no cause where the process is about to stop, which is no failure. */
+export type Judgement = { readonly isReady: true } | { readonly isReady: false; readonly cause?: unknown };
 
-  const check = async (): Promise<boolean> => {
-    const { promise: deadline, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), timeoutMs);
+const READY: Judgement = { isReady: true };
+const STOPPING: Judgement = { isReady: false };
+
+export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions): Readiness {
+  let inFlight: Promise<Judgement> | null = null;
+
+  const check = async (): Promise<Judgement> => {
+    const { promise: deadline, resolve } = Promise.withResolvers<Judgement>();
+    const timer = setTimeout(() => {
+      resolve({ isReady: false, cause: new Error(`The database did not answer within ${timeoutMs} ms`) });
+    }, timeoutMs);
     const answer = ping().then(
-      () => true,
-      () => false,
+      () => READY,
+      (failure: unknown): Judgement => ({ isReady: false, cause: failure }),
     );
     try {
       return await Promise.race([answer, deadline]);
@@ -31,12 +40,13 @@ export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: Readines
   };
 
   return {
-    async isReady() {
-      if (isStopping()) return false;
+    async judge() {
+      if (isStopping()) return STOPPING;
       inFlight ??= check().finally(() => {
         inFlight = null;
       });
-      return (await inFlight) && !isStopping();
+      const judgement = await inFlight;
+      return isStopping() ? STOPPING : judgement;
     },
   };
 }

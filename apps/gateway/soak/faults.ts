@@ -1,0 +1,92 @@
+/** What goes wrong, one fault after the other, and while which of them what failures are explained. */
+import { connect } from "node:net";
+import type { PostgresServer } from "@latchkey/tooling/postgres-server";
+import type { RedisServer } from "@latchkey/tooling/redis-server";
+import type { SoakedService } from "./service.ts";
+
+export interface Fault {
+  readonly name: string;
+  /** Causes of a 503 that it explains, while it lasts and for so long after. */
+  readonly explains: readonly string[];
+  inject(): Promise<void>;
+}
+
+export interface Surroundings {
+  readonly service: SoakedService;
+  readonly postgres: PostgresServer;
+  readonly redis: RedisServer | null;
+}
+
+const FROZEN_MS = 7_000;
+const DOWN_MS = 3_000;
+const ABORTED_LOGINS = 100;
+const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not answer within 1000 ms"];
+
+export function createFaults({ service, postgres, redis }: Surroundings): readonly Fault[] {
+  const faults: Fault[] = [
+    {
+      name: "PostgreSQL frozen",
+      explains: DATABASE,
+      async inject() {
+        using _ = await postgres.freeze();
+        await Bun.sleep(FROZEN_MS);
+      },
+    },
+    {
+      name: "a hashing worker dies",
+      explains: ["HASH_WORKER_CRASHED"],
+      inject: async () => service.crashWorker(),
+    },
+    {
+      name: "PostgreSQL killed and started again",
+      explains: DATABASE,
+      async inject() {
+        await postgres.kill();
+        await Bun.sleep(DOWN_MS);
+        await postgres.start();
+      },
+    },
+    { name: "clients that hang up", explains: [], inject: () => hangUp(service.url) },
+  ];
+  if (redis) {
+    faults.push(
+      {
+        name: "Redis frozen",
+        explains: [],
+        async inject() {
+          using _ = redis.freeze();
+          await Bun.sleep(FROZEN_MS);
+        },
+      },
+      {
+        name: "Redis killed and started again",
+        explains: [],
+        async inject() {
+          await redis.kill();
+          await Bun.sleep(DOWN_MS);
+          await redis.start();
+        },
+      },
+    );
+  }
+  return faults;
+}
+
+/** Logins that nobody waits for, and connections that break in the middle of a request. */
+async function hangUp(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const hangers = Array.from({ length: ABORTED_LOGINS }, async (_, index) => {
+    const signal = AbortSignal.timeout(index);
+    const body = JSON.stringify({ email: "nobody@example.org", password: "nobody waits" });
+    const headers = { "content-type": "application/json" };
+    await fetch(`${url}/auth/login`, { method: "POST", headers, body, signal }).catch(() => null);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => undefined);
+    socket.write(
+      "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+    );
+    await Bun.sleep(10);
+    socket.destroy();
+  });
+  await Promise.all(hangers);
+}

@@ -1,0 +1,32 @@
+/** What a PromQL expression reads: its selectors, and the labels by which it groups. No more of a parser than that needs. */
+
+export interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+}
+
+export interface Reading {
+  readonly selectors: readonly Selector[];
+  /** Labels after `by`, `on` and `without`. */
+  readonly groupings: readonly string[];
+}
+
+const WORDS = new Set(["and", "or", "unless", "bool", "offset", "group_left", "group_right", "Inf", "NaN"]);
+const GROUPING = /\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g;
+const NAME = /(?<![\w.:])([a-zA-Z_:][\w:]*)(\s*\()?/g;
+
+export function readExpression(expression: string): Reading {
+  const groupings = [...expression.matchAll(GROUPING)].flatMap(([, list = ""]) => list.split(/\s*,\s*/));
+  const matchers: string[] = [];
+  const bare = expression
+    .replace(GROUPING, " ")
+    .replace(/\{([^}]*)\}/g, (_, list: string) => `@${matchers.push(list) - 1} `)
+    .replace(/\[[^\]]*\]/g, " ");
+  const selectors = [...bare.matchAll(NAME)].flatMap(({ 0: whole, 1: metric = "", 2: call, index }) => {
+    if (call !== undefined || WORDS.has(metric)) return [];
+    const place = /^@(\d+)/.exec(bare.slice(index + whole.length))?.[1];
+    const list = place === undefined ? "" : (matchers[Number(place)] ?? "");
+    return [{ metric, labels: [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label) }];
+  });
+  return { selectors, groupings };
+}
