@@ -114,7 +114,7 @@ function measure(addon: NativeAddon, { id, width }: NativeKernel): number {
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
   for (const lane of lanes) addon.prepare(state, lane, nothing, nothing);
   let best = Number.POSITIVE_INFINITY;
-  for (const iterations of [100, 500, 500, 500]) {
+  for (const iterations of [500, 2000, 2000, 2000]) {
     const started = performance.now();
     addon.advance(id, state, lanes, iterations, 0);
     best = Math.min(best, (performance.now() - started) / 1000 / iterations);
