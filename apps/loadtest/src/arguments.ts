@@ -9,7 +9,7 @@ Usage: bun run loadtest --url URL [options]
   --url URL            where the service listens, such as http://127.0.0.1:3000
   --scenario NAME      login: every client logs in again as soon as it is answered  (login)
   --concurrency N      clients at once, 1 to 1000  (48)
-  --duration SECONDS   how long, 1 to 600  (10)
+  --duration SECONDS   how long after a second of warm-up, 1 to 600  (10)
   --users N            accounts that the clients log in with, made where missing, 1 to 1000  (48)
   --json               the report as one JSON object
   --help               this text
