@@ -28,13 +28,13 @@ export function createTokens({
   const signer = new Elysia().use(jwt({ secret: secretKey, alg: algorithm, exp: `${tokenExpireMinutes}m` }));
   const acceptedKeys = [secretKey, previousSecretKey]
     .filter((key) => key !== null)
-    .map((key) => new TextEncoder().encode(key));
+    .map((key) => importKey(key, algorithm));
 
   return {
     sign: (userId) => signer.decorator.jwt.sign({ sub: String(userId) }),
     async verify(token) {
       for (const key of acceptedKeys) {
-        const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
+        const verified = await compactVerify(token, await key, { algorithms: [algorithm] }).catch(() => null);
         // RFC 7519 §7.2 through RFC 7515 §4.1.11: no extension that must be understood is.
         if (verified) return verified.protectedHeader.crit ? null : subjectOf(parseClaims(verified.payload));
       }
@@ -42,6 +42,16 @@ export function createTokens({
     },
   };
 }
+
+/** Once for all tokens: given the bytes, the library would import them anew for each. */
+const importKey = (secret: string, algorithm: TokensOptions["algorithm"]): Promise<CryptoKey> =>
+  crypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(secret),
+    { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` },
+    false,
+    ["verify"],
+  );
 
 type Claims = Readonly<Record<string, unknown>>;
 
