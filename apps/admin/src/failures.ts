@@ -1,11 +1,15 @@
 /** What can go wrong, the exit code of each and the sentence that tells the operator; no failure ever shows a stack. */
 import { printable } from "./output.ts";
 
-/** 64 and up as sysexits.h has them: EX_USAGE, EX_UNAVAILABLE, EX_CONFIG; 130 is 128 + SIGINT, as shells count. */
+/**
+ * 64 and up as sysexits.h has them, and as the service uses them: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_CONFIG;
+ * 130 is 128 + SIGINT, as shells count.
+ */
 export const EXIT = {
   done: 0,
   refused: 1,
   usage: 64,
+  migration: 65,
   database: 69,
   configuration: 78,
   interrupted: 130,
@@ -51,8 +55,8 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   CONFIGURATION_ERROR: EXIT.configuration,
   UNSUPPORTED_DATABASE_URL: EXIT.configuration,
   DATABASE_UNAVAILABLE: EXIT.database,
-  UNSUPPORTED_DATABASE_SERVER: EXIT.database,
-  SCHEMA_TOO_NEW: EXIT.database,
+  UNSUPPORTED_DATABASE_SERVER: EXIT.migration,
+  SCHEMA_TOO_NEW: EXIT.migration,
   SCHEMA_MISSING: EXIT.database,
   INTERRUPTED: EXIT.interrupted,
 };

@@ -23,6 +23,7 @@ const EXIT_CODES = `Exit codes:
   0    done
   1    refused: no such account, a name that is taken, a question denied
   64   usage: a command, option, argument or password that is not accepted
+  65   migration: the database cannot be brought to this release's schema
   69   database: it does not answer, or has not this release's schema
   78   configuration: an environment variable is not what it may be
   130  interrupted`;
