@@ -1,10 +1,13 @@
 /** Loads one URL for a while over a few connections: with wrk where it is installed, else with a loop of fetches. */
 
-export interface LoadOptions {
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
+export interface Load {
   readonly connections: number;
   readonly seconds: number;
+}
+
+export interface LoadOptions extends Load {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export const driver = Bun.which("wrk") === null ? "fetch" : "wrk";

@@ -1,7 +1,6 @@
 /** Shows that a page of todos costs the same wherever it starts, on both databases, and by which plan. */
 
-import { describeMachine } from "@latchkey/tooling/machine";
-import { startPostgresServer } from "@latchkey/tooling/postgres-server";
+import type { PostgresServer } from "@latchkey/tooling/postgres-server";
 import type { Database } from "../src/index.ts";
 import { openLibsqlScratch } from "../test/libsql-scratch.ts";
 import { openPostgresScratch } from "../test/postgres-scratch.ts";
@@ -44,29 +43,23 @@ async function report(name: string, database: Database, plan: string[]): Promise
   for (const line of plan) print(`  ${line}`);
 }
 
-print(describeMachine());
-{
+/** Measures the embedded database, which needs nothing. */
+export async function reportLibsqlPages(): Promise<void> {
   await using scratch = await openLibsqlScratch();
   await scratch.execute(`
     with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${rows})
     insert into todos (title) select 'todo ' || n from numbers`);
   const plan = await scratch.query<{ detail: string }>(`explain query plan ${page}`);
-  await report(
-    "libsql",
-    scratch.database,
-    plan.map(({ detail }) => detail),
-  );
+  const lines = plan.map(({ detail }) => detail);
+  await report("libsql", scratch.database, lines);
 }
-{
-  await using server = await startPostgresServer();
+
+/** Measures a new database of a running server. */
+export async function reportPostgresPages(server: PostgresServer): Promise<void> {
   await using scratch = await openPostgresScratch(server);
   await scratch.execute(`insert into todos (title) select 'todo ' || n from generate_series(1, ${rows}) n`);
   await scratch.execute("vacuum analyze todos");
   const plan = await scratch.query<{ "QUERY PLAN": string }>(`explain (analyze, buffers, costs off) ${page}`);
-  await report(
-    "PostgreSQL",
-    scratch.database,
-    plan.map((line) => line["QUERY PLAN"]),
-  );
+  const lines = plan.map((line) => line["QUERY PLAN"]);
+  await report("PostgreSQL", scratch.database, lines);
 }
-print(`\n${describeMachine()}`);
