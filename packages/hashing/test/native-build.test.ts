@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { buildNative } from "../build/native.ts";
 import { loadNative, nativeKernels } from "../src/kernel/native.ts";
 import { nativeFilePrefix } from "../src/kernel/native-file.ts";
+import { selectKernel } from "../src/kernel/select.ts";
+import { compilingTest } from "./describe-native.ts";
 import { buildInto, refusedBy, temporaryDirectory } from "./native-fixture.ts";
 
 // A build takes about a second alone, and several run at once here.
 setDefaultTimeout(60_000);
 
+const testCompiled = compilingTest();
 const MAIN = join(import.meta.dirname, "../build/main.ts");
 
 async function runBuild(
@@ -25,7 +28,7 @@ async function runBuild(
   return { code: await child.exited, output, complaint };
 }
 
-test("two builds at once leave one whole file", async () => {
+testCompiled("two builds at once leave one whole file", async () => {
   using directory = temporaryDirectory();
   const runs = await Promise.all([
     runBuild(directory.path, process.env),
@@ -41,7 +44,7 @@ test("two builds at once leave one whole file", async () => {
   });
 });
 
-test("each compiler that is here makes an addon whose kernels all pass their trial", async () => {
+testCompiled("each compiler that is here makes an addon whose kernels all pass their trial", async () => {
   using directory = temporaryDirectory();
   const compilers = ["cc", "gcc", "clang"].filter((name) => Bun.which(name) !== null);
   expect(compilers).not.toEqual([]);
@@ -53,7 +56,7 @@ test("each compiler that is here makes an addon whose kernels all pass their tri
   }
 });
 
-test("a second build finds the first", async () => {
+testCompiled("a second build finds the first", async () => {
   using directory = temporaryDirectory();
   const path = await buildInto(directory.path);
   const inode = statSync(path).ino;
@@ -72,7 +75,7 @@ test("without a compiler the build succeeds and the reason is kept for the servi
   expect((await runBuild(directory.path, { PATH: "/nonexistent" }, "--strict")).code).toBe(1);
 });
 
-test("a file that was built elsewhere serves where no compiler is", async () => {
+testCompiled("a file that was built elsewhere serves where no compiler is", async () => {
   using directory = temporaryDirectory();
   const path = await buildInto(directory.path);
   const result = await buildNative({ environment: { PATH: "/nonexistent" }, directory: directory.path });
@@ -92,7 +95,7 @@ for (const [what, CC, reason] of [
   });
 }
 
-test("a compiler that fails leaves no file, and a later build forgets the reason", async () => {
+testCompiled("a compiler that fails leaves no file, and a later build forgets the reason", async () => {
   using directory = temporaryDirectory();
   const failed = await buildNative({
     environment: process.env,
@@ -133,7 +136,7 @@ test("a file that is no addon is unavailable with a reason", () => {
   expect(() => loadNative(path)).toThrow();
 });
 
-test("a kernel that dies and one that errs are unavailable, and the others serve", async () => {
+testCompiled("a kernel that dies and one that errs are unavailable, and the others serve", async () => {
   using directory = temporaryDirectory();
   const path = await buildInto(directory.path, { defines: ["LATCHKEY_FAULTY_KERNELS"] });
   const status = nativeKernels(directory.path);
@@ -147,10 +150,27 @@ test("a kernel that dies and one that errs are unavailable, and the others serve
   expect(reasons.wrong).toContain("wrong digest");
 });
 
-test("the bench program times a kernel's bare loop", async () => {
+testCompiled(
+  "the reason of a fallback names the kernels that failed their trial, and no others",
+  async () => {
+    using directory = temporaryDirectory();
+    await buildInto(directory.path, { defines: ["LATCHKEY_FAULTY_KERNELS"] });
+    const { choice, fallbackReason } = selectKernel("auto", directory.path);
+    expect(choice.kind).toBe("native");
+    expect(fallbackReason).toMatch(/^crash: .* died by SIG(ILL|TRAP); wrong: .* wrong digest in lane 0$/);
+    expect(() => selectKernel("crash", directory.path)).toThrow("died by SIG");
+    const status = nativeKernels(directory.path);
+    const families = status.available ? status.kernels.map(({ family }) => family) : [];
+    for (const family of families) expect(selectKernel(family, directory.path).fallbackReason).toBeNull();
+    expect(selectKernel("portable", directory.path).fallbackReason).toBeNull();
+  },
+);
+
+testCompiled("the bench program times a kernel's bare loop", async () => {
   using directory = temporaryDirectory();
+  await buildInto(directory.path);
   const path = await buildInto(directory.path, { target: "bench" });
-  const status = nativeKernels();
+  const status = nativeKernels(directory.path);
   const [kernel] = status.available ? status.kernels : [];
   if (!kernel) throw new Error("no kernel");
   const child = Bun.spawnSync([path, kernel.family, String(kernel.width), "2", "0.05"]);

@@ -1,90 +1,92 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
 import { LANE_WORDS } from "../src/kernel/native.ts";
-import { digestOf, nativeFixture } from "./native-fixture.ts";
+import { describeNative } from "./describe-native.ts";
+import { digestOf } from "./native-fixture.ts";
 
-const { addon, kernels, refused } = await nativeFixture();
-const text = (value: string) => new TextEncoder().encode(value);
+await describeNative("the native kernels", ({ addon, kernels, refused }) => {
+  const text = (value: string) => new TextEncoder().encode(value);
 
-const PUBLISHED = [
-  // RFC 7914, section 11
-  ["passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"],
-  ["Password", "NaCl", 80_000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"],
-  // The inputs of RFC 6070 with SHA-256 as the hash
-  ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
-] as const;
+  const PUBLISHED = [
+    // RFC 7914, section 11
+    ["passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"],
+    ["Password", "NaCl", 80_000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"],
+    // The inputs of RFC 6070 with SHA-256 as the hash
+    ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
+  ] as const;
 
-const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
+  const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
 
-test("the machine's processor has a kernel, and none that it has failed its known-answer test", () => {
-  expect(kernels.length).toBeGreaterThan(0);
-  expect(refused).toEqual([]);
-});
+  test("the machine's processor has a kernel, and none that it has failed its known-answer test", () => {
+    expect(kernels.length).toBeGreaterThan(0);
+    expect(refused).toEqual([]);
+  });
 
-test("the first iteration is right for every length around the block", () => {
-  const state = new Uint32Array(LANE_WORDS);
-  for (const passwordLength of LENGTHS) {
-    for (const saltLength of LENGTHS) {
-      const [password, salt] = [randomBytes(passwordLength), randomBytes(saltLength)];
-      addon.prepare(state, 0, password, salt);
-      expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
-      expect(state.subarray(16, 24)).toEqual(state.subarray(24, 32));
+  test("the first iteration is right for every length around the block", () => {
+    const state = new Uint32Array(LANE_WORDS);
+    for (const passwordLength of LENGTHS) {
+      for (const saltLength of LENGTHS) {
+        const [password, salt] = [randomBytes(passwordLength), randomBytes(saltLength)];
+        addon.prepare(state, 0, password, salt);
+        expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
+        expect(state.subarray(16, 24)).toEqual(state.subarray(24, 32));
+      }
     }
+  });
+
+  test("a password and a salt that lie in the lane itself are read before it is written", () => {
+    const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
+    const bytes = new Uint8Array(state.buffer);
+    const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
+    addon.prepare(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
+    expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
+  });
+
+  for (const kernel of kernels) {
+    describe(`${kernel.family} with ${kernel.width} lanes`, () => {
+      for (const [password, salt, iterations, hex] of PUBLISHED) {
+        test(`gives the published digest after ${iterations} iterations`, () => {
+          const state = new Uint32Array(LANE_WORDS);
+          addon.prepare(state, 0, text(password), text(salt));
+          if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, 0);
+          expect(digestOf(state, 0)).toBe(hex);
+        });
+      }
+
+      test("advances any lanes of a larger buffer in any order, and touches no other", () => {
+        const places = kernel.width + 3;
+        for (let count = 1; count <= kernel.width; count++) {
+          const state = new Uint32Array(places * LANE_WORDS).fill(0xdeadbeef);
+          const lanes = shuffled(places).subarray(0, count);
+          const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
+          for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
+          addon.advance(kernel.id, state, lanes, 3, 0);
+          addon.advance(kernel.id, state, lanes.toReversed(), 5, 0);
+          for (let lane = 0; lane < places; lane++) {
+            const job = jobs.get(lane);
+            if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
+            else
+              expect(new Set(state.subarray(lane * LANE_WORDS, (lane + 1) * LANE_WORDS))).toEqual(
+                new Set([0xdeadbeef]),
+              );
+          }
+        }
+      });
+
+      test("lanes of different iteration counts end at their own time", () => {
+        const state = new Uint32Array(kernel.width * LANE_WORDS);
+        const jobs = Array.from({ length: kernel.width }, randomJob);
+        for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
+        for (let ended = 0; ended < kernel.width; ended++) {
+          const rest = Uint32Array.from({ length: kernel.width - ended }, (_, i) => ended + i);
+          addon.advance(kernel.id, state, rest, 2, 0);
+        }
+        for (const [lane, job] of jobs.entries())
+          expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));
+      });
+    });
   }
 });
-
-test("a password and a salt that lie in the lane itself are read before it is written", () => {
-  const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
-  const bytes = new Uint8Array(state.buffer);
-  const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
-  addon.prepare(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
-  expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
-});
-
-for (const kernel of kernels) {
-  describe(`${kernel.family} with ${kernel.width} lanes`, () => {
-    for (const [password, salt, iterations, hex] of PUBLISHED) {
-      test(`gives the published digest after ${iterations} iterations`, () => {
-        const state = new Uint32Array(LANE_WORDS);
-        addon.prepare(state, 0, text(password), text(salt));
-        if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, 0);
-        expect(digestOf(state, 0)).toBe(hex);
-      });
-    }
-
-    test("advances any lanes of a larger buffer in any order, and touches no other", () => {
-      const places = kernel.width + 3;
-      for (let count = 1; count <= kernel.width; count++) {
-        const state = new Uint32Array(places * LANE_WORDS).fill(0xdeadbeef);
-        const lanes = shuffled(places).subarray(0, count);
-        const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
-        for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
-        addon.advance(kernel.id, state, lanes, 3, 0);
-        addon.advance(kernel.id, state, lanes.toReversed(), 5, 0);
-        for (let lane = 0; lane < places; lane++) {
-          const job = jobs.get(lane);
-          if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
-          else
-            expect(new Set(state.subarray(lane * LANE_WORDS, (lane + 1) * LANE_WORDS))).toEqual(
-              new Set([0xdeadbeef]),
-            );
-        }
-      }
-    });
-
-    test("lanes of different iteration counts end at their own time", () => {
-      const state = new Uint32Array(kernel.width * LANE_WORDS);
-      const jobs = Array.from({ length: kernel.width }, randomJob);
-      for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
-      for (let ended = 0; ended < kernel.width; ended++) {
-        const rest = Uint32Array.from({ length: kernel.width - ended }, (_, i) => ended + i);
-        addon.advance(kernel.id, state, rest, 2, 0);
-      }
-      for (const [lane, job] of jobs.entries())
-        expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));
-    });
-  });
-}
 
 function randomJob(): { password: Uint8Array; salt: Uint8Array } {
   return { password: randomBytes(randomInt(140)), salt: randomBytes(randomInt(140)) };
