@@ -4,10 +4,11 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
+import { describeMachine } from "@latchkey/tooling/machine";
 import { kernels } from "../src/index.ts";
 import { loadNative, type NativeKernel, nativeKernels } from "../src/kernel/native.ts";
 import { bareLoopRate, buildBareLoop, crypto, ITERATIONS, openPool, secondsFor } from "./contenders.ts";
-import { print, printMachine, printRow } from "./table.ts";
+import { print, printRow } from "./table.ts";
 
 const options = {
   rounds: { type: "string", default: "5" },
@@ -31,7 +32,7 @@ async function interleave<Name extends string>(entries: Record<Name, () => numbe
 
 const status = nativeKernels();
 const native: readonly NativeKernel[] = status.available ? status.kernels : [];
-printMachine();
+print(describeMachine());
 print(
   `kernels: ${kernels()
     .map(({ name }) => name)

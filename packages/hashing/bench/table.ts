@@ -1,5 +1,4 @@
-/** Printing: the machine, and rows of figures with every round beside their median. */
-import { cpus, loadavg } from "node:os";
+/** Printing: rows of figures with every round beside their median. */
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -10,11 +9,6 @@ export function median(values: readonly number[]): number {
 
 export function print(line = ""): void {
   process.stdout.write(`${line}\n`);
-}
-
-export function printMachine(): void {
-  const load = loadavg().map((minutes) => minutes.toFixed(2));
-  print(`${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, Bun ${Bun.version}, load ${load.join(" ")}`);
 }
 
 export interface Row {

@@ -45,7 +45,7 @@ export interface DeriveJob extends CallOptions {
 export interface HasherStats extends PoolStats {
   /** The kernel that serves; where several may, the one that does most of the work when all lanes are busy. */
   readonly kernel: string;
-  /** Why a slower kernel serves than this machine could run; null if none does. */
+  /** Why the portable kernel serves unasked, or which kernels failed their trial on this processor; null if neither. */
   readonly fallbackReason: string | null;
 }
 

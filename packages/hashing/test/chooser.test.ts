@@ -71,17 +71,27 @@ describe("Chooser", () => {
     expect(widthsOf(chooser.settledPlan(16))).toEqual([16]);
   });
 
-  test("trying others out never takes much more than the best", () => {
+  test("a first measurement that was disturbed does not hold for long", () => {
+    const chooser = new Chooser(WIDTHS, [1_000, 42.5, 53, 400]);
+    expect(widthsOf(chooser.settledPlan(4))).toEqual([2, 2]);
+    for (let slice = 0; slice < 500; slice++) {
+      for (const variant of chooser.plan(4)) chooser.record(variant, COSTS[variant] ?? 0);
+    }
+    expect(widthsOf(chooser.settledPlan(4))).toEqual([4]);
+  });
+
+  test("others are tried out in less than one slice of a hundred, with room for every lane", () => {
     const chooser = new Chooser(WIDTHS, COSTS);
+    let tried = 0;
     for (let slice = 0; slice < 1_000; slice++) {
       const occupied = 1 + (slice % 16);
       const plan = chooser.plan(occupied);
-      expect(chooser.secondsOf(plan)).toBeLessThan(
-        2 * chooser.secondsOf(chooser.settledPlan(occupied)) + 1e-9,
-      );
+      for (const variant of plan) chooser.record(variant, COSTS[variant] ?? 0);
+      if (chooser.secondsOf(plan) > chooser.secondsOf(chooser.settledPlan(occupied))) tried += 1;
       expect(plan.reduce((sum, variant) => sum + (WIDTHS[variant]?.width ?? 0), 0)).toBeGreaterThanOrEqual(
         occupied,
       );
     }
+    expect(tried).toBeLessThan(10);
   });
 });

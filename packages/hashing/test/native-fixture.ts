@@ -34,7 +34,7 @@ export async function nativeFixture(): Promise<NativeFixture> {
 
 export function refusedBy(status: NativeStatus): readonly string[] {
   if (!status.available) return [status.reason];
-  const refused = status.unavailable.filter(({ reason }) => reason.includes("known-answer test"));
+  const refused = status.unavailable.filter(({ because }) => because === "failed");
   return refused.map(({ family, reason }) => `${family}: ${reason}`);
 }
 

@@ -6,8 +6,12 @@ import { LANE_WORDS, type NativeAddon, type NativeKernel } from "./native.ts";
 
 /** Long against a turn of the event loop, short against a login. */
 const SLICE_SECONDS = 0.006;
+/** The first slice after every lane was free: the jobs that come together with the first one are posted meanwhile. */
+const FIRST_SLICE_SECONDS = 0.001;
 /** A call shorter than this measures the call, not the iterations. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
+/** Weight of the newest slice in the running mean of the core's share. */
+const NEWEST_WEIGHT = 0.05;
 /** Words of T in a lane, as the derived key has them: most significant byte first. */
 const DIGEST_WORDS = { from: 24, to: 32 } as const;
 const FREE = -1;
@@ -24,6 +28,9 @@ export class BatchKernel implements Kernel {
   readonly #left: number[];
   /** The lanes of the slice, occupied ones first. */
   readonly #busy: Uint32Array;
+  #sliceSeconds = SLICE_SECONDS;
+  /** Part of the core that slices got of late, above 0, to 1: what neighbours leave. */
+  #share = 1;
 
   /** @param options `variants` has at least one; `nice` is 0 to 19. */
   constructor({
@@ -46,6 +53,7 @@ export class BatchKernel implements Kernel {
   }
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
+    if (this.#left.every((left) => left === FREE)) this.#sliceSeconds = FIRST_SLICE_SECONDS;
     this.#addon.prepare(this.#state, lane, password, salt);
     this.#left[lane] = iterations - 1;
   }
@@ -60,7 +68,8 @@ export class BatchKernel implements Kernel {
     }
     if (busy === 0) return;
     const plan = this.#chooser.plan(busy);
-    const iterations = Math.min(shortest, Math.ceil(SLICE_SECONDS / this.#chooser.secondsOf(plan)));
+    const iterations = Math.min(shortest, Math.ceil(this.#sliceSeconds / this.#chooser.secondsOf(plan)));
+    this.#sliceSeconds = SLICE_SECONDS;
     this.#advance(plan, this.#busy.subarray(0, busy), iterations);
     for (const lane of this.#busy.subarray(0, busy)) this.#left[lane] = (this.#left[lane] ?? 0) - iterations;
   }
@@ -84,7 +93,7 @@ export class BatchKernel implements Kernel {
     const plan = this.#chooser.settledPlan(this.lanes);
     return {
       kernel: this.#variants[plan[0] ?? 0]?.family ?? "",
-      capacityPerSecond: this.lanes / (STORED_ITERATIONS * this.#chooser.secondsOf(plan)),
+      capacityPerSecond: (this.#share * this.lanes) / (STORED_ITERATIONS * this.#chooser.secondsOf(plan)),
     };
   }
 
@@ -95,9 +104,12 @@ export class BatchKernel implements Kernel {
       if (!variant) continue;
       const group = busy.subarray(from, from + variant.width);
       const started = performance.now();
-      this.#addon.advance(variant.id, this.#state, group, iterations, this.#nice);
-      const seconds = (performance.now() - started) / 1000;
-      if (seconds >= MIN_SAMPLE_SECONDS) this.#chooser.record(index, seconds / iterations);
+      const seconds = this.#addon.advance(variant.id, this.#state, group, iterations, this.#nice);
+      if (seconds >= MIN_SAMPLE_SECONDS) {
+        this.#chooser.record(index, seconds / iterations);
+        const share = Math.min(1, (1000 * seconds) / (performance.now() - started));
+        this.#share += NEWEST_WEIGHT * (share - this.#share);
+      }
       from += variant.width;
     }
   }
@@ -107,7 +119,7 @@ export class BatchKernel implements Kernel {
   }
 }
 
-/** Seconds per iteration: the best of a few short runs, because at the start of a process much else goes on. */
+/** Processor seconds per iteration: the best of a few short runs, because at the start caches and clock are cold. */
 function measure(addon: NativeAddon, { id, width }: NativeKernel): number {
   const nothing = new Uint8Array(0);
   const state = new Uint32Array(width * LANE_WORDS);
@@ -115,9 +127,7 @@ function measure(addon: NativeAddon, { id, width }: NativeKernel): number {
   for (const lane of lanes) addon.prepare(state, lane, nothing, nothing);
   let best = Number.POSITIVE_INFINITY;
   for (const iterations of [500, 2000, 2000, 2000]) {
-    const started = performance.now();
-    addon.advance(id, state, lanes, iterations, 0);
-    best = Math.min(best, (performance.now() - started) / 1000 / iterations);
+    best = Math.min(best, addon.advance(id, state, lanes, iterations, 0) / iterations);
   }
   return best;
 }

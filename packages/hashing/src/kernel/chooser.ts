@@ -1,16 +1,18 @@
 /**
  * Decides which kernels advance the occupied lanes: the combination with the least time for one iteration of all of
- * them, by what each kernel was last seen to cost on this core. Nothing here knows a processor by name.
+ * them, by the processor time that each kernel was last seen to cost on this core. Nothing here knows a processor by
+ * name. Elapsed time would not do: it makes the kernel in use look dear whenever a neighbour takes the core.
  */
 
 /** A new combination must be this much cheaper than the one in use, so that noise does not swap them back and forth. */
 const HYSTERESIS = 0.95;
-/** A kernel's cost is the median of as many measurements: a slice that was interrupted does not count. */
+/** A kernel's cost is the least of so many last measurements: a slice that was disturbed only ever takes longer. */
 const SAMPLES = 5;
-/** One slice in so many uses the kernel that was not measured for longest, so that no cost grows stale. */
-const EXPLORE_EVERY = 256;
-/** ... unless that would make the slice so many times longer. */
-const EXPLORE_LIMIT = 2;
+/**
+ * One slice in so many uses the kernel that was not measured for longest, however slow it once looked: what was measured
+ * while the machine was disturbed would else hold for good. A slice is not longer for it, it only gets less far.
+ */
+const EXPLORE_EVERY = 128;
 
 export interface Variant {
   /** Lanes that it advances in one go; fewer cost the same. */
@@ -20,6 +22,7 @@ export interface Variant {
 interface Cost {
   seconds: number;
   readonly samples: number[];
+  /** A turn. */
   measuredAt: number;
 }
 
@@ -33,7 +36,7 @@ export class Chooser {
   readonly #plans: Plan[] = [];
   #turn = 0;
 
-  /** @param seconds what one iteration costs with each variant, measured a moment ago. */
+  /** @param seconds of processor time: what one iteration costs with each variant, measured a moment ago. */
   constructor(variants: readonly Variant[], seconds: readonly number[]) {
     this.#variants = variants;
     this.#costs = variants.map((_, index) => {
@@ -45,10 +48,7 @@ export class Chooser {
   /** The plan for one slice of so many occupied lanes (at least 1). */
   plan(occupied: number): Plan {
     this.#turn += 1;
-    const plan = this.settledPlan(occupied);
-    if (this.#turn % EXPLORE_EVERY !== 0) return plan;
-    const exploring = this.#exploringPlan(occupied);
-    return this.secondsOf(exploring) < EXPLORE_LIMIT * this.secondsOf(plan) ? exploring : plan;
+    return this.#turn % EXPLORE_EVERY === 0 ? this.#exploringPlan(occupied) : this.settledPlan(occupied);
   }
 
   /** The plan without exploring. */
@@ -69,14 +69,16 @@ export class Chooser {
     return this.#costs[variant]?.seconds ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Takes in what one iteration cost just now. */
+  /** Takes in what one iteration cost just now, in seconds of processor time. */
   record(variant: number, seconds: number): void {
     const cost = this.#costs[variant];
     if (!cost) return;
+    // What was measured long ago says less than one fresh measurement.
+    if (this.#turn - cost.measuredAt >= EXPLORE_EVERY) cost.samples.length = 0;
     cost.measuredAt = this.#turn;
     cost.samples.push(seconds);
     if (cost.samples.length > SAMPLES) cost.samples.shift();
-    cost.seconds = median(cost.samples);
+    cost.seconds = Math.min(...cost.samples);
   }
 
   /** `cheapest[n]` follows from those before it: some variant comes first, and the rest is the cheapest for its rest. */
@@ -101,17 +103,8 @@ export class Chooser {
   }
 
   #exploringPlan(occupied: number): Plan {
-    let oldest = 0;
-    for (const [variant, { measuredAt }] of this.#costs.entries()) {
-      if (measuredAt < (this.#costs[oldest]?.measuredAt ?? 0)) oldest = variant;
-    }
-    // Its turn counts also if it turns out too slow to run, or it would stand in the way of the others.
-    const cost = this.#costs[oldest];
-    if (cost) cost.measuredAt = this.#turn;
+    const measuredAt = this.#costs.map((cost) => cost.measuredAt);
+    const oldest = measuredAt.indexOf(Math.min(...measuredAt));
     return [oldest, ...this.#cheapestPlan(Math.max(0, occupied - (this.#variants[oldest]?.width ?? 0)))];
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.POSITIVE_INFINITY;
 }

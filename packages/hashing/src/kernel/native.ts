@@ -25,11 +25,20 @@ export interface NativeAddon {
   prepare(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
   /**
    * Advances `lanes` (1 to width distinct lane indices) by `iterations` (1 to 2^32 - 1) further iterations; with a `nice`
-   * from 1 to 19 on a thread of its own that stands back so far for others (Linux), with 0 on the calling one.
+   * from 1 to 19 on a thread of its own that stands back so far for others (Linux), with 0 on the calling one. Returns
+   * the seconds of processor time that it took.
    */
-  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number, nice: number): void;
+  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number, nice: number): number;
   /** Overwrites with zeros in a way that no compiler removes. */
   wipe(bytes: Uint8Array | Uint32Array): void;
+}
+
+/** A family of which a kernel cannot run. */
+export interface Unavailable {
+  readonly family: string;
+  /** `failed`: this processor has what it needs, and yet it died or erred in its trial. */
+  readonly because: "unsupported" | "failed";
+  readonly reason: string;
 }
 
 export type NativeStatus =
@@ -37,7 +46,7 @@ export type NativeStatus =
       readonly available: true;
       readonly path: string;
       readonly kernels: readonly NativeKernel[];
-      readonly unavailable: readonly { readonly family: string; readonly reason: string }[];
+      readonly unavailable: readonly Unavailable[];
     }
   | { readonly available: false; readonly reason: string };
 
@@ -139,17 +148,20 @@ function summary(
   verdicts: ReadonlyMap<number, string | null>,
 ): NativeStatus {
   const kernels: NativeKernel[] = [];
-  const reasons = new Map<string, string>();
+  const unavailable = new Map<string, Unavailable>();
   for (const { id, family, width, missing } of listed) {
     const verdict = verdicts.get(id) ?? null;
-    if (missing !== null) reasons.set(family, missing);
-    else if (verdict !== null) reasons.set(family, `its known-answer test with ${width} lanes ${verdict}`);
-    else kernels.push({ id, family, width });
+    if (missing !== null) {
+      unavailable.set(family, { family, because: "unsupported", reason: missing });
+    } else if (verdict !== null) {
+      const reason = `its known-answer test with ${width} lanes ${verdict}`;
+      unavailable.set(family, { family, because: "failed", reason });
+    } else kernels.push({ id, family, width });
   }
   for (const family of FAMILIES) {
-    if (!listed.some((kernel) => kernel.family === family))
-      reasons.set(family, `not a kernel for ${process.arch}`);
+    if (listed.some((kernel) => kernel.family === family)) continue;
+    const reason = `not a kernel for ${process.arch}`;
+    unavailable.set(family, { family, because: "unsupported", reason });
   }
-  const unavailable = [...reasons].map(([family, reason]) => ({ family, reason }));
-  return { available: true, path, kernels, unavailable };
+  return { available: true, path, kernels, unavailable: [...unavailable.values()] };
 }

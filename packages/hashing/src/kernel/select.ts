@@ -1,7 +1,8 @@
 /** Chooses the kernel: all that run on this machine together, or the one family that was asked for by name. */
 import { HashKernelUnavailable } from "../errors.ts";
 import type { KernelChoice } from "./kernel.ts";
-import { type NativeKernel, type NativeStatus, nativeKernels } from "./native.ts";
+import { type NativeKernel, type NativeStatus, nativeKernels, type Unavailable } from "./native.ts";
+import { BUILD_DIRECTORY } from "./native-file.ts";
 
 const PORTABLE = "portable";
 
@@ -10,7 +11,10 @@ export interface KernelSelection {
   readonly name: string;
   /** Lanes of one worker. */
   readonly lanes: number;
-  /** Why the portable kernel serves although it was not asked for; null if it does not. */
+  /**
+   * Why the portable kernel serves although it was not asked for, or which kernels failed their trial although this
+   * processor has what they need; null if all that was asked for and should run here serves.
+   */
   readonly fallbackReason: string | null;
   readonly choice: KernelChoice;
 }
@@ -27,30 +31,39 @@ export function kernels(): readonly { readonly name: string }[] {
 
 /**
  * @param name "auto" or one of `kernels()`.
+ * @param directory where the addon was built.
  * @throws HashKernelUnavailable if the name is unknown or cannot run here.
  */
-export function selectKernel(name: string): KernelSelection {
+export function selectKernel(name: string, directory: string = BUILD_DIRECTORY): KernelSelection {
   if (name === PORTABLE) return portable(null);
-  const status = nativeKernels();
-  if (name !== "auto") {
-    const variants = status.available ? status.kernels.filter(({ family }) => family === name) : [];
-    if (!status.available || variants.length === 0)
-      throw new HashKernelUnavailable(name, reasonFor(name, status));
-    return native(status.path, variants);
+  const status = nativeKernels(directory);
+  const isAsked = ({ family }: { readonly family: string }) => name === "auto" || family === name;
+  const variants = status.available ? status.kernels.filter(isAsked) : [];
+  if (status.available && variants.length > 0) {
+    const failed = status.unavailable.filter((entry) => isAsked(entry) && entry.because === "failed");
+    return native(status.path, variants, failed);
   }
-  if (!status.available) return portable(status.reason);
-  if (status.kernels.length > 0) return native(status.path, status.kernels);
-  return portable(status.unavailable.map(({ family, reason }) => `${family}: ${reason}`).join("; "));
+  if (name !== "auto") throw new HashKernelUnavailable(name, reasonFor(name, status));
+  return portable(status.available ? describe(status.unavailable) : status.reason);
 }
 
 function portable(fallbackReason: string | null): KernelSelection {
   return { name: PORTABLE, lanes: 1, fallbackReason, choice: { kind: "portable" } };
 }
 
-function native(path: string, variants: readonly NativeKernel[]): KernelSelection {
+function native(
+  path: string,
+  variants: readonly NativeKernel[],
+  failed: readonly Unavailable[],
+): KernelSelection {
   const widest = variants.reduce((widest, variant) => (variant.width > widest.width ? variant : widest));
   const choice = { kind: "native", path, variants } as const;
-  return { name: widest.family, lanes: widest.width, fallbackReason: null, choice };
+  const fallbackReason = failed.length > 0 ? describe(failed) : null;
+  return { name: widest.family, lanes: widest.width, fallbackReason, choice };
+}
+
+function describe(unavailable: readonly Unavailable[]): string {
+  return unavailable.map(({ family, reason }) => `${family}: ${reason}`).join("; ");
 }
 
 function reasonFor(name: string, status: NativeStatus): string {
