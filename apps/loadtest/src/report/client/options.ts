@@ -1,0 +1,103 @@
+/** What uPlot is told of a chart: its axes, scales and lines. Colours are functions, asked again at every drawing. */
+import type uPlot from "uplot";
+import type { Chart, Series } from "../chart.ts";
+import { colourOf } from "./dom.ts";
+
+export const PLOT_HEIGHT = 230;
+const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+/** Lines with few points show them; with many they are only noise. */
+const POINTS_UP_TO = 24;
+
+const write = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+
+export function optionsOf(chart: Chart, width: number): uPlot.Options {
+  const { axis } = chart;
+  return {
+    width,
+    height: PLOT_HEIGHT,
+    padding: [8, 22, 0, 0],
+    scales: { x: xScale(chart), y: yScale(chart) },
+    axes: [
+      { ...lines(), ...xTicks(chart), space: axis === "percentile" ? 40 : 56, size: 26 },
+      { ...lines(), ...yTicks(chart), size: 62, space: 36 },
+    ],
+    series: [
+      { label: "", value: (_, x) => (x === null ? "" : xLabel(x, axis)) },
+      ...chart.series.map((each) => lineOf(each, chart)),
+    ],
+    legend: { markers: { width: 2, stroke: markerOf(chart) } },
+    cursor: axis === "seconds" ? { sync: { key: "seconds" }, drag: { x: false } } : { drag: { x: false } },
+  };
+}
+
+const markerOf =
+  ({ series }: Chart) =>
+  (_: uPlot, index: number): string =>
+    `var(--${series[index - 1]?.colour ?? "grey"})`;
+
+const lines = (): uPlot.Axis => ({
+  font: FONT,
+  stroke: () => colourOf("quiet"),
+  grid: { stroke: () => colourOf("line"), width: 1 },
+  ticks: { show: false },
+});
+
+function lineOf({ label, colour, style }: Series, { x, unit, axis }: Chart): uPlot.Series {
+  return {
+    label,
+    stroke: () => colourOf(colour),
+    width: 2,
+    // Curves of several operations have their points in different places.
+    spanGaps: axis === "percentile",
+    points: { show: style !== "dashed" && axis !== "percentile" && x.length <= POINTS_UP_TO, size: 6 },
+    value: (_, y) => (y === null ? "–" : `${write(y)}${unit === "ms" ? " ms" : unit}`),
+    ...(style === "area" && { fill: () => `${colourOf(colour)}1f` }),
+    ...(style === "dashed" && { dash: [5, 5], width: 1.5 }),
+  };
+}
+
+function xScale({ axis, x }: Chart): uPlot.Scale {
+  const first = x[0] ?? 0;
+  const last = x.at(-1) ?? 1;
+  if (axis === "clients") return { time: false, distr: 3, log: 2, range: [first, Math.max(last, 2 * first)] };
+  if (axis === "percentile") return { time: false, distr: 3, log: 10, range: [1, Math.max(10, last)] };
+  return { time: false, range: [first, last > first ? last : first + 1] };
+}
+
+function yScale({ isLogarithmic, series }: Chart): uPlot.Scale {
+  if (isLogarithmic) return { distr: 3, log: 10 };
+  const values = series.flatMap((each) => each.values.filter((value) => value !== null));
+  return { range: [0, 1.08 * Math.max(...values) || 1] };
+}
+
+function xTicks({ axis, x }: Chart): uPlot.Axis {
+  const values: uPlot.Axis.Values = (_, splits) => splits.map((at) => xLabel(at, axis));
+  if (axis === "clients") return { values, filter: keepAll, splits: () => [...x] };
+  if (axis !== "percentile") return { values };
+  const nines = [2, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+  return { values, filter: keepAll, splits: () => nines.filter((at) => at <= (x.at(-1) ?? 1)) };
+}
+
+function xLabel(value: number, axis: Chart["axis"]): string {
+  if (axis === "seconds") return `${write(value)} s`;
+  if (axis === "rate") return `${write(value)}/s`;
+  if (axis === "clients") return String(value);
+  return `${Number((100 - 100 / value).toPrecision(value > 1000 ? 6 : 4))} %`;
+}
+
+function yTicks({ isLogarithmic, unit }: Chart): uPlot.Axis {
+  const values: uPlot.Axis.Values = (_, splits) =>
+    splits.map((at) => `${write(at)}${unit === "ms" ? " ms" : unit}`);
+  return isLogarithmic
+    ? { values, filter: keepAll, splits: (_, _axis, min, max) => powersOfTen(min, max) }
+    : { values };
+}
+
+/** uPlot would leave labels of its own choice out of a logarithmic axis. */
+const keepAll = (_: uPlot, splits: number[]): number[] => splits;
+
+function powersOfTen(min: number, max: number): number[] {
+  const first = Math.ceil(Math.log10(min));
+  const last = Math.floor(Math.log10(max));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => 10 ** (first + index));
+}
