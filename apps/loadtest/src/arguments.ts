@@ -1,91 +1,54 @@
-/** The command line: what to drive, how hard and for how long. Every wrong argument is one sentence. */
-import { parseArgs } from "node:util";
-import { LoadtestError } from "./errors.ts";
+/** The figures that commands take. Every wrong one is a sentence. */
+import { EXIT, LoadtestError } from "./errors.ts";
 
-export const HELP = `Drives a running Latchkey service and says what it saw.
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000 };
 
-Usage: bun run loadtest --url URL [options]
-
-  --url URL            where the service listens, such as http://127.0.0.1:3000
-  --scenario NAME      login: every client logs in again as soon as it is answered  (login)
-  --concurrency N      clients at once, 1 to 1000  (48)
-  --duration SECONDS   how long after a second of warm-up, 1 to 600  (10)
-  --users N            accounts that the clients log in with, made where missing, 1 to 1000  (48)
-  --json               the report as one JSON object
-  --help               this text
-
-The service must run without its limits: RATE_LIMIT_ENABLED=false. Beside the clients one more connection asks
-/healthz every 5 ms, which shows whether the service stays responsive meanwhile.
-
-Exit codes: 0 measured, 64 a wrong argument, 69 the service cannot be reached or refuses to be measured.
-`;
-
-const SCENARIOS = ["login"] as const;
-
-export interface Arguments {
-  /** Without a trailing slash. */
-  readonly url: string;
-  readonly scenario: (typeof SCENARIOS)[number];
-  readonly concurrency: number;
-  readonly durationSeconds: number;
-  readonly users: number;
-  readonly json: boolean;
-  readonly help: boolean;
+interface Named {
+  /** The option, such as `--p99`. */
+  readonly name: string;
+  readonly text: string | undefined;
 }
 
-/** @throws {LoadtestError} with exit code 64 */
-export function parseArguments(args: readonly string[]): Arguments {
-  const values = parseOptions(args);
-  const help = values.help ?? false;
-  return {
-    url: help ? "" : parseUrl(values.url),
-    scenario: parseScenario(values.scenario ?? "login"),
-    concurrency: parseCount("--concurrency", values.concurrency ?? "48", 1000),
-    durationSeconds: parseCount("--duration", values.duration ?? "10", 600),
-    users: parseCount("--users", values.users ?? "48", 1000),
-    json: values.json ?? false,
-    help,
-  };
+/** `800ms`, `1s` or `1.5s`. @throws {LoadtestError} with exit code 64 */
+export function parseMilliseconds({ name, text }: Named): number {
+  const [, figure, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(expectText({ name, text })) ?? [];
+  const milliseconds = Number(figure) * (UNIT_MS[unit] ?? Number.NaN);
+  if (milliseconds > 0) return milliseconds;
+  throw wrong(`${name} must be a time such as 800ms or 1s, not ${JSON.stringify(text)}`);
 }
 
-function parseOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        url: { type: "string" },
-        scenario: { type: "string" },
-        concurrency: { type: "string" },
-        duration: { type: "string" },
-        users: { type: "string" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    }).values;
-  } catch (error) {
-    throw wrong(error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error));
-  }
+export interface Range {
+  readonly min: number;
+  readonly max: number;
 }
 
-function parseUrl(text: string | undefined): string {
-  if (text === undefined) throw wrong("--url is missing");
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw wrong(`--url must be an http or https URL, not ${JSON.stringify(text)}`);
-  }
-  return url.origin;
+/** A decimal within bounds. @throws {LoadtestError} with exit code 64 */
+export function parseNumber({ name, text }: Named, { min, max }: Range): number {
+  const given = expectText({ name, text });
+  const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw wrong(`${name} must be a number from ${min} to ${max}, not ${JSON.stringify(text)}`);
 }
 
-function parseScenario(text: string): Arguments["scenario"] {
-  const scenario = SCENARIOS.find((known) => known === text);
-  if (scenario === undefined) throw wrong(`--scenario must be ${SCENARIOS.join(" or ")}, not ${text}`);
-  return scenario;
+/** A whole number within bounds. @throws {LoadtestError} with exit code 64 */
+export function parseWhole({ name, text }: Named, { min, max }: Range): number {
+  const given = expectText({ name, text });
+  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw wrong(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);
 }
 
-function parseCount(name: string, text: string, max: number): number {
-  const count = Number(text);
-  if (/^[1-9][0-9]*$/.test(text) && count <= max) return count;
-  throw wrong(`${name} must be a whole number from 1 to ${max}, not ${JSON.stringify(text)}`);
+/** An http or https URL, without a trailing slash. @throws {LoadtestError} with exit code 64 */
+export function parseOrigin({ name, text }: Named): string {
+  const given = expectText({ name, text });
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url !== null && ["http:", "https:"].includes(url.protocol)) return url.origin;
+  throw wrong(`${name} must be an http or https URL, not ${JSON.stringify(text)}`);
 }
 
-const wrong = (problem: string) => new LoadtestError(`${problem}; --help shows what there is.`, 64);
+export function expectText({ name, text }: Named): string {
+  if (text === undefined) throw wrong(`${name} is missing`);
+  return text;
+}
+
+const wrong = (problem: string) => new LoadtestError(`${problem}; --help shows what there is.`, EXIT.usage);
