@@ -1,45 +1,39 @@
-/** Asks `/healthz` at a steady pace over one connection of its own, and remembers how long each answer took. */
+/** Asks `/healthz` at a steady pace over one connection of its own, and tells how long each answer took. */
 import { connect } from "node:net";
 import { connect as connectSecurely } from "node:tls";
-import { type Percentiles, percentilesOf } from "./percentiles.ts";
 
 const INTERVAL_MS = 5;
-
-export interface ProbeReport {
-  readonly count: number;
-  /** Milliseconds; null if nothing was answered. */
-  readonly latency: Percentiles | null;
-  /** Why the stream ended early, if it did. */
-  readonly failure: string | null;
-}
+/** How long the end waits for the last answer. */
+const LAST_ANSWER_MS = 1000;
 
 export interface ProbeStream {
-  stop(): Promise<ProbeReport>;
+  /** Why the stream ended early; null if it did not. */
+  stop(): Promise<string | null>;
 }
 
 /**
  * Starts asking. A probe that is late because the one before it was slow counts from when it was due, so that one stall is
  * not mistaken for one slow probe.
  */
-export function startProbeStream(url: string): ProbeStream {
+export function startProbeStream(url: string, record: (milliseconds: number) => void): ProbeStream {
   const { hostname, port, protocol, host } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, "");
   const isSecure = protocol === "https:";
   const target = { host: address, port: Number(port || (isSecure ? 443 : 80)) };
   const socket = isSecure ? connectSecurely({ ...target, servername: address }) : connect(target);
   const request = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-  const latencies: number[] = [];
+  const decoder = new TextDecoder("latin1");
   let isStopping = false;
   let failure: string | null = null;
   let answered = Promise.withResolvers<void>();
   let received = "";
 
   const fail = (reason: string): void => {
-    if (!isStopping) failure ??= reason;
+    failure ??= reason;
     answered.resolve();
   };
   socket.on("data", (chunk: Uint8Array) => {
-    received += new TextDecoder("latin1").decode(chunk);
+    received += decoder.decode(chunk);
     if (!isWhole(received)) return;
     if (!/^HTTP\/1\.1 200 /.test(received)) fail(`a probe was answered ${received.slice(9, 12)}`);
     received = "";
@@ -60,7 +54,7 @@ export function startProbeStream(url: string): ProbeStream {
       socket.write(request);
       await answered.promise;
       freeAt = performance.now();
-      if (failure === null) latencies.push(freeAt - from);
+      if (failure === null) record(freeAt - from);
       due += INTERVAL_MS;
     }
   };
@@ -69,9 +63,12 @@ export function startProbeStream(url: string): ProbeStream {
   return {
     async stop() {
       isStopping = true;
+      const timer = setTimeout(() => fail("the last probe was not answered"), LAST_ANSWER_MS);
       await asking;
+      clearTimeout(timer);
+      const reason = failure;
       socket.destroy();
-      return { count: latencies.length, latency: percentilesOf(latencies), failure };
+      return reason;
     },
   };
 }
