@@ -1,4 +1,7 @@
-/** Asks `/healthz` at a steady pace over one connection of its own, and tells how long each answer took. */
+/**
+ * The thread of the probe stream: asks `/healthz` at a steady pace over one connection of its own, and tells how long each
+ * answer took. First it is sent the service's URL; whatever it is sent then ends it with a `ProbesEnded`.
+ */
 import { connect } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 
@@ -6,16 +9,29 @@ const INTERVAL_MS = 5;
 /** How long the end waits for the last answer. */
 const LAST_ANSWER_MS = 1000;
 
-export interface ProbeStream {
+export interface ProbesEnded {
   /** Why the stream ended early; null if it did not. */
-  stop(): Promise<string | null>;
+  readonly failure: string | null;
 }
 
+/** Milliseconds of one answer, or the end. */
+export type FromProbes = number | ProbesEnded;
+
+declare const self: Worker;
+
+const tell = (message: FromProbes): void => self.postMessage(message);
+
+let end: (() => Promise<void>) | null = null;
+self.onmessage = ({ data }: MessageEvent<string>) => {
+  if (end === null) end = startAsking(data);
+  else void end();
+};
+
 /**
- * Starts asking. A probe that is late because the one before it was slow counts from when it was due, so that one stall is
+ * A probe that is late because the one before it was slow counts from when it was due, so that one stall is
  * not mistaken for one slow probe.
  */
-export function startProbeStream(url: string, record: (milliseconds: number) => void): ProbeStream {
+function startAsking(url: string): () => Promise<void> {
   const { hostname, port, protocol, host } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, "");
   const isSecure = protocol === "https:";
@@ -54,22 +70,19 @@ export function startProbeStream(url: string, record: (milliseconds: number) => 
       socket.write(request);
       await answered.promise;
       freeAt = performance.now();
-      if (failure === null) record(freeAt - from);
+      if (failure === null) tell(freeAt - from);
       due += INTERVAL_MS;
     }
   };
   const asking = ask();
 
-  return {
-    async stop() {
-      isStopping = true;
-      const timer = setTimeout(() => fail("the last probe was not answered"), LAST_ANSWER_MS);
-      await asking;
-      clearTimeout(timer);
-      const reason = failure;
-      socket.destroy();
-      return reason;
-    },
+  return async () => {
+    isStopping = true;
+    const timer = setTimeout(() => fail("the last probe was not answered"), LAST_ANSWER_MS);
+    await asking;
+    clearTimeout(timer);
+    tell({ failure });
+    socket.destroy();
   };
 }
 
