@@ -1,0 +1,45 @@
+/**
+ * Draws the reports that the README shows, `docs/load-*.png`: logins at a rate near what each kernel can check, on either
+ * database. `bun run pictures` runs it; it takes three minutes, and wants a machine that does nothing else.
+ */
+import { join } from "node:path";
+import { freePort } from "@latchkey/tooling/free-port";
+import { describeMachine } from "@latchkey/tooling/machine";
+import { startPostgresServer } from "@latchkey/tooling/postgres-server";
+import { fileUrl, openFolder, startService } from "../../gateway/bench/servers.ts";
+import { DESKTOP, openBrowser } from "../../gateway/test/browser-chromium.ts";
+
+const MAIN = join(import.meta.dir, "../src/main.ts");
+const DOCS = join(import.meta.dir, "../../../docs");
+const SECONDS = 30;
+/** Logins a second: about 80 % of what two cores of the README's machine can check. */
+const RATES = { auto: 80, portable: 24 } as const;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+print(describeMachine());
+await using folder = await openFolder();
+await using postgres = await startPostgresServer();
+await using browser = await openBrowser();
+const databases = { libsql: fileUrl(folder.path), postgres: await postgres.createDatabase() };
+
+for (const [kind, database] of Object.entries(databases)) {
+  for (const [kernel, rate] of Object.entries(RATES)) {
+    const metricsPort = String(await freePort());
+    await using service = await startService(folder.path, {
+      DATABASE_URL: database,
+      HASH_KERNEL: kernel,
+      METRICS_PORT: metricsPort,
+      RATE_LIMIT_ENABLED: "false",
+    });
+    const name = `load-${kind}-${kernel}`;
+    const report = join(folder.path, name);
+    const asked = { url: service.url, metrics: `http://127.0.0.1:${metricsPort}`, rate, duration: SECONDS };
+    const flags = Object.entries({ ...asked, report }).flatMap(([flag, value]) => [`--${flag}`, `${value}`]);
+    const child = Bun.spawn([process.execPath, MAIN, ...flags], { stdio: ["ignore", "inherit", "ignore"] });
+    if ((await child.exited) !== 0) throw new Error(`${name} ended with ${child.exitCode}`);
+    const { page } = await browser.visit(`file://${report}.html`, DESKTOP);
+    await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true, animations: "disabled" });
+    print(`docs/${name}.png\n`);
+  }
+}
