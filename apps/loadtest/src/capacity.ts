@@ -39,11 +39,11 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
   const server = options.metrics?.current() ?? null;
   const found = {
     p99BoundMs: options.p99BoundMs,
-    loginsPerSecond: highest?.ratePerSecond ?? 0,
+    loginsPerSecond: highest?.achievedPerSecond ?? 0,
     p99: highest?.p99 ?? null,
     shareOfRaw:
       server && server.capacityPerSecond > 0
-        ? (highest?.ratePerSecond ?? 0) / server.capacityPerSecond
+        ? (highest?.achievedPerSecond ?? 0) / server.capacityPerSecond
         : null,
   };
   const bottleneck = runs.find(({ run }) => run.driver.bottleneck !== null)?.run.driver.bottleneck ?? null;

@@ -133,7 +133,7 @@ export interface CapacityReport {
     readonly perSecond: number;
     readonly p50: number;
   }[];
-  /** The highest rate that passed; 0 if none did. */
+  /** Answered at the highest rate that passed; 0 if none did. */
   readonly loginsPerSecond: number;
   readonly p99: number | null;
   /** Cores that the service's hash workers use; null without metrics. */

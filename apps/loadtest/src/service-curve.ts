@@ -24,19 +24,23 @@ export interface ServiceCurveOptions extends RunOptions {
 /** One and a half minutes on a fast service with two workers of sixteen lanes; ends early with the signal. */
 export async function measureServiceCurve(options: ServiceCurveOptions): Promise<readonly CurvePoint[]> {
   const { asked, metrics, onPoint, warmUpSeconds = WARM_UP_SECONDS } = options;
-  const { concurrencies = concurrenciesOf(metrics?.current() ?? UNKNOWN_CORE) } = options;
+  const core = metrics?.current() ?? UNKNOWN_CORE;
+  const { concurrencies = concurrenciesOf(core) } = options;
   const minSeconds = Math.min(MIN_SECONDS, asked.durationSeconds);
   const curve: CurvePoint[] = [];
   let best = 0;
   for (const concurrency of concurrencies) {
     if (options.signal?.aborted) break;
     const roundSeconds = best > 0 ? concurrency / best : 0;
+    // What the capacity hangs on is measured longest.
+    const durationSeconds =
+      concurrency > core.lanes ? asked.durationSeconds : Math.max(minSeconds, Math.ceil(2 * roundSeconds));
     const { all } = await runLoad({
       ...options,
       asked: {
         ...asked,
         load: { kind: "closed", concurrency },
-        durationSeconds: Math.min(MAX_SECONDS, Math.max(minSeconds, Math.ceil(2 * roundSeconds))),
+        durationSeconds: Math.min(MAX_SECONDS, durationSeconds),
       },
       warmUpSeconds: Math.min(MAX_SECONDS, Math.max(warmUpSeconds, WARM_UP_ROUNDS * roundSeconds)),
       // A client of a slow service waits for as many before it.

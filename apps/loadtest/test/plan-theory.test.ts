@@ -59,7 +59,8 @@ describe("a service made of a measured curve", () => {
     { concurrency: 2, perSecond: 40 },
     { concurrency: 4, perSecond: 50 },
     { concurrency: 8, perSecond: 80 },
-    { concurrency: 16, perSecond: 84 },
+    { concurrency: 12, perSecond: 82 },
+    { concurrency: 16, perSecond: 86 },
   ];
   const service = createService({ curve, workers: 2, lanes: 4 });
 
@@ -67,9 +68,15 @@ describe("a service made of a measured curve", () => {
     expect(service.laneMs.slice(0, 3)).toEqual([50, 80, 90]);
   });
 
-  test("with every lane busy it is as fast as the fastest measurement with every lane busy", () => {
+  test("with every lane busy it is as fast as the measurements in which logins waited are on average", () => {
     expect(service.laneMs[3]).toBeCloseTo(8000 / 84, 9);
     expect(capacityPerSecond(service)).toBeCloseTo(84, 9);
+  });
+
+  test("what an overloaded open loop answered counts for more than a closed loop", () => {
+    const open = createService({ curve, overloaded: [80, 82], workers: 2, lanes: 4 });
+    expect(capacityPerSecond(open)).toBeCloseTo(81, 9);
+    expect(open.laneMs.slice(0, 3)).toEqual(service.laneMs.slice(0, 3));
   });
 
   test("gives back the rates that were measured", () => {

@@ -9,6 +9,9 @@ import { createService, type ServiceModel } from "./service.ts";
 const PORTABLE_LANES = 1;
 const NATIVE_LANES = 16;
 
+/** A step that failed and answered less than this share of what was asked had more to do than it could. */
+const OVERLOADED = 0.95;
+
 const Positive = Type.Number({ exclusiveMinimum: 0 });
 
 /** The members that the planner needs; a report has more. */
@@ -19,6 +22,13 @@ const CapacityFile = Type.Object({
   curve: Type.Array(Type.Object({ concurrency: Type.Integer({ minimum: 1 }), perSecond: Positive }), {
     minItems: 1,
   }),
+  steps: Type.Array(
+    Type.Object({
+      ratePerSecond: Positive,
+      achievedPerSecond: Type.Number({ minimum: 0 }),
+      passed: Type.Boolean(),
+    }),
+  ),
   cores: Type.Union([Type.Null(), Type.Integer({ minimum: 1 })]),
   kernel: Type.Union([Type.Null(), Type.String()]),
   /** Of all workers together; reports without metrics lack it. */
@@ -62,7 +72,11 @@ export async function readCapacity(path: string | null): Promise<Capacity> {
       ? PORTABLE_LANES
       : NATIVE_LANES;
   const curve = report.curve.toSorted((a, b) => a.concurrency - b.concurrency);
-  return { service: createService({ curve, workers: cores, lanes }), machine, kernel, startedAt, path };
+  const overloaded = report.steps
+    .filter((step) => !step.passed && step.achievedPerSecond < OVERLOADED * step.ratePerSecond)
+    .map(({ achievedPerSecond }) => achievedPerSecond);
+  const service = createService({ curve, overloaded, workers: cores, lanes });
+  return { service, machine, kernel, startedAt, path };
 }
 
 async function readJson(path: string): Promise<unknown> {

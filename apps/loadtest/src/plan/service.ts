@@ -30,6 +30,8 @@ export interface CurvePoint {
 export interface MeasuredService {
   /** At least one point, ascending by concurrency. */
   readonly curve: readonly CurvePoint[];
+  /** Logins a second that were answered while more were asked for. @default none */
+  readonly overloaded?: readonly number[];
   readonly workers: number;
   /** Lanes of one worker. */
   readonly lanes: number;
@@ -37,19 +39,22 @@ export interface MeasuredService {
 
 /**
  * k busy lanes on each of c workers are what c·k clients in a closed loop keep busy, so by Little's law a login takes
- * c·k / X(c·k) there. With all lanes busy the fastest of the measurements counts: in the others lanes stood empty
- * between an answer and the client's next login.
+ * c·k / X(c·k) there. With all lanes busy an overloaded open loop is the truer measurement, if there is one: clients that
+ * wait for each other's lanes keep them in step, and lanes that end one by one cut slices short, which costs some percent.
  */
-export function createService({ curve, workers, lanes }: MeasuredService): ServiceModel {
+export function createService({ curve, overloaded = [], workers, lanes }: MeasuredService): ServiceModel {
   const full = workers * lanes;
-  const saturated = curve.filter(({ concurrency }) => concurrency >= full);
-  const best = Math.max(responseRate(curve, full), ...saturated.map(({ perSecond }) => perSecond));
+  const waiting = curve.filter(({ concurrency }) => concurrency > full).map(({ perSecond }) => perSecond);
+  const fullRate = meanOf(overloaded) ?? meanOf(waiting) ?? responseRate(curve, full);
   const laneMs = Array.from({ length: lanes }, (_, index) => {
     const clients = workers * (index + 1);
-    return (1000 * clients) / (clients === full ? best : responseRate(curve, clients));
+    return (1000 * clients) / (clients === full ? fullRate : responseRate(curve, clients));
   });
   return withWorkers({ workers, laneMs, sliceMs: SLICE_MS, queueLimit: 0 }, workers);
 }
+
+const meanOf = (rates: readonly number[]): number | null =>
+  rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
 
 /** The same service on as many cores: workers share nothing, so each is as fast as before. */
 export function withWorkers(service: ServiceModel, workers: number): ServiceModel {
