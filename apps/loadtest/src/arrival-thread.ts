@@ -11,7 +11,7 @@ export interface ArrivalPlan {
 }
 
 /** Covers the way of a message to the main thread. */
-export const AHEAD_MS = 0.1;
+const AHEAD_MS = 0.1;
 
 declare const self: Worker;
 
