@@ -53,7 +53,7 @@ if (status.available) {
     const { ms } = await interleave({
       ms() {
         const started = performance.now();
-        addon.advance(id, state, lanes, ITERATIONS / 10, 0);
+        addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, new Float64Array(1));
         return 10 * (performance.now() - started);
       },
     });

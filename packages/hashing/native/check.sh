@@ -16,10 +16,10 @@ selftest() {
     while read -r file for flags; do
         [ "$for" = any ] || [ "$for" = "$processor" ] || continue
         # $flags is a list of words.
-        "$@" -std=c11 -Wall -Wextra -Werror $flags -c "$file" -o "$output-$file.o"
+        "$@" -std=c11 -pthread -Wall -Wextra -Werror $flags -c "$file" -o "$output-$file.o"
         objects="$objects $output-$file.o"
     done <"$aside/list"
-    "$@" $objects -o "$output"
+    "$@" -pthread $objects -o "$output"
 }
 
 case $(uname -m) in

@@ -1,20 +1,15 @@
 /* The Node-API door: JavaScript's values become C's only after their type, length and range were checked, and a bad
- * one throws. No statics that change and no instance data: any number of threads may load it and die at any time. */
+ * one throws. No statics that change: any number of threads may load it and die at any time, and what one of them has
+ * started ends with it. */
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
 #include <node_api.h>
 
 #include <stdbool.h>
-#include <pthread.h>
 #include <time.h>
-#ifdef __linux__
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include "lane.h"
+#include "thread.h"
 #include "wipe.h"
 
 static bool refuse_type(napi_env env, const char *message)
@@ -98,8 +93,9 @@ static bool lane_pointers(napi_env env, const struct view *state, const struct v
 {
     const uint32_t *indices = lanes->data;
     for (size_t i = 0; i < lanes->length; i++) {
-        if (indices[i] >= state->length / LANE_WORDS) return refuse_range(env, "lanes must be indices into state");
-        pointers[i] = (uint32_t *)state->data + (size_t)indices[i] * LANE_WORDS;
+        const uint32_t index = indices[i];
+        if (index >= state->length / LANE_WORDS) return refuse_range(env, "lanes must be indices into state");
+        pointers[i] = (uint32_t *)state->data + (size_t)index * LANE_WORDS;
         for (size_t j = 0; j < i; j++) {
             if (pointers[j] == pointers[i]) return refuse_range(env, "lanes must be distinct");
         }
@@ -107,14 +103,23 @@ static bool lane_pointers(napi_env env, const struct view *state, const struct v
     return true;
 }
 
-struct slice {
+/* Lanes that one kernel advances together. */
+struct group {
     const struct kernel *kernel;
     uint32_t *const *lanes;
     size_t count;
-    uint32_t iterations;
-    int nice;
-    double seconds; /* out: of this thread's processor time */
+    double seconds; /* out: processor time */
 };
+
+struct slice {
+    struct group groups[MAX_WIDTH];
+    size_t count;
+    uint32_t iterations;
+    bool gives_way;
+};
+
+/* Iterations times lanes between two moments at which others may have the processor: 0.2 to 0.6 ms. */
+enum { STRETCH = 8000 };
 
 /* clock_getres(2): time in which others had the core does not count. */
 static double processor_seconds(void)
@@ -124,79 +129,111 @@ static double processor_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-#ifdef __linux__
-/* sched_setattr(2), which the C library does not wrap everywhere. */
-struct scheduling {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-};
-
-/* Lowers this thread alone; refused, it stays as it is. Since Linux 6.12 the runtime is the slice that a thread asks for,
- * 100 ms at most: whoever asks for less takes the core from it the moment it wakes, and not at the next tick. */
-static void stand_back(int nice)
+static void run_group(struct group *group, uint32_t iterations, bool gives_way)
 {
-    struct scheduling scheduling = {.size = sizeof scheduling, .policy = SCHED_OTHER, .nice = nice, .runtime = 100000000};
-    prctl(PR_SET_NAME, "derive");
-    syscall(SYS_sched_setattr, 0, &scheduling, 0);
+    const uint32_t stretch = STRETCH / group->kernel->width;
+    const double start = processor_seconds();
+    for (uint32_t step; iterations > 0; iterations -= step) {
+        step = gives_way && iterations > stretch ? stretch : iterations;
+        kernel_advance(group->kernel, group->lanes, group->count, step);
+        if (gives_way) thread_give_way();
+    }
+    group->seconds = processor_seconds() - start;
 }
-#endif
 
-static void *run_slice(void *argument)
+static void run_slice(void *argument)
 {
     struct slice *slice = argument;
-#ifdef __linux__
-    if (slice->nice > 0) stand_back(slice->nice);
-#endif
-    double start = processor_seconds();
-    kernel_advance(slice->kernel, slice->lanes, slice->count, slice->iterations);
-    slice->seconds = processor_seconds() - start;
+    for (size_t i = 0; i < slice->count; i++) run_group(&slice->groups[i], slice->iterations, slice->gives_way);
+}
+
+/* Cuts the lanes into a group for each kernel of the plan: each takes its width of them, the last one what is left. */
+static bool cut_groups(napi_env env, const struct view *plan, uintptr_t runnable, uint32_t *const *lanes, size_t count,
+                       struct slice *slice)
+{
+    const uint32_t *ids = plan->data;
+    size_t from = 0;
+    for (size_t i = 0; i < plan->length; i++) {
+        const uint32_t id = ids[i];
+        if (id >= kernel_count) return refuse_range(env, "plan must hold ids of kernels");
+        if ((runnable >> id & 1) == 0) return refuse_range(env, "plan must hold kernels that this machine can run");
+        if (from >= count) return refuse_range(env, "plan must not hold more kernels than the lanes take");
+        const struct kernel *kernel = &kernels[id];
+        const size_t taken = count - from < kernel->width ? count - from : kernel->width;
+        slice->groups[slice->count++] = (struct group){kernel, lanes + from, taken, 0};
+        from += taken;
+    }
+    return from == count || refuse_range(env, "plan must hold kernels for all lanes");
+}
+
+static void end_thread(void *thread)
+{
+    thread_end(thread);
+}
+
+/* startThread(nice) -> a handle, or null where there is no such thread. It ends with the JavaScript thread. */
+static napi_value start_thread(napi_env env, napi_callback_info info)
+{
+    napi_value value, handle;
+    double nice;
+    if (!arguments(env, info, 1, &value, NULL)) return NULL;
+    if (!integer(env, value, 1, 19, "nice must be an integer from 1 to 19", &nice)) return NULL;
+    struct thread *thread = thread_start((int)nice);
+    if (thread == NULL) return napi_get_null(env, &handle) == napi_ok ? handle : NULL;
+    if (napi_add_env_cleanup_hook(env, end_thread, thread) == napi_ok) {
+        return napi_create_external(env, thread, NULL, NULL, &handle) == napi_ok ? handle : NULL;
+    }
+    thread_end(thread);
+    napi_throw_error(env, NULL, "the thread could not be tied to this one");
     return NULL;
 }
 
-/* A lowered slice has a thread of its own, gone when this returns: whatever thread the engine makes inherits the
- * priority of the one that makes it, so JavaScript's must stay as it is. Without a thread the calling one does it. */
-static void advance_slice(struct slice *slice)
+/* A handle of startThread, or null. */
+static bool thread_of(napi_env env, napi_value value, struct thread **thread)
 {
-    pthread_t thread;
-    if (slice->nice > 0 && pthread_create(&thread, NULL, run_slice, slice) == 0) {
-        pthread_join(thread, NULL);
-        return;
-    }
-    slice->nice = 0;
-    run_slice(slice);
+    napi_valuetype type;
+    *thread = NULL;
+    if (napi_typeof(env, value, &type) != napi_ok) return false;
+    if (type == napi_null) return true;
+    return (type == napi_external && napi_get_value_external(env, value, (void **)thread) == napi_ok) ||
+           refuse_type(env, "thread must be a handle of startThread, or null");
 }
 
-/* advance(kernel, state, lanes, iterations, nice) -> processor seconds; made with the bit set of kernels that this machine can run. */
+/* advance(plan, state, lanes, iterations, thread, seconds); made with the bit set of kernels that this machine can run. */
 static napi_value advance(napi_env env, napi_callback_info info)
 {
-    napi_value values[5];
-    struct view state, lanes;
-    double id, iterations, nice;
+    napi_value values[6];
+    struct view plan, state, lanes, seconds;
+    double iterations;
     void *runnable;
+    struct thread *thread;
     uint32_t *pointers[MAX_WIDTH];
-    napi_value seconds;
-    if (!arguments(env, info, 5, values, &runnable)) return NULL;
-    if (!integer(env, values[0], 0, (double)(kernel_count - 1), "kernel must be the id of a kernel", &id)) return NULL;
-    const struct kernel *kernel = &kernels[(size_t)id];
-    if (((uintptr_t)runnable >> (size_t)id & 1) == 0) {
-        refuse_range(env, "kernel must be one that this machine can run");
-        return NULL;
-    }
-    if (!lane_buffer(env, values[1], &state)) return NULL;
+    struct slice slice = {.count = 0};
+    if (!arguments(env, info, 6, values, &runnable)) return NULL;
+    if (!words(env, values[0], "plan must be a Uint32Array", &plan) || !lane_buffer(env, values[1], &state)) return NULL;
     if (!words(env, values[2], "lanes must be a Uint32Array", &lanes)) return NULL;
-    if (lanes.length < 1 || lanes.length > kernel->width) {
-        refuse_range(env, "lanes must name from one to the kernel's width of lanes");
+    if (lanes.length < 1 || lanes.length > MAX_WIDTH) {
+        refuse_range(env, "lanes must name from one lane to as many as the widest kernel takes");
         return NULL;
     }
     if (!lane_pointers(env, &state, &lanes, pointers)) return NULL;
+    if (!cut_groups(env, &plan, (uintptr_t)runnable, pointers, lanes.length, &slice)) return NULL;
     if (!integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &iterations)) return NULL;
-    if (!integer(env, values[4], 0, 19, "nice must be an integer from 0 to 19", &nice)) return NULL;
-    struct slice slice = {kernel, pointers, lanes.length, (uint32_t)iterations, (int)nice, 0};
-    advance_slice(&slice);
-    return napi_create_double(env, slice.seconds, &seconds) == napi_ok ? seconds : NULL;
+    if (!thread_of(env, values[4], &thread)) return NULL;
+    if (!view_of(env, values[5], &seconds) || seconds.type != napi_float64_array) {
+        refuse_type(env, "seconds must be a Float64Array");
+        return NULL;
+    }
+    if (seconds.length < slice.count) {
+        refuse_range(env, "seconds must have a place for each kernel of the plan");
+        return NULL;
+    }
+    slice.iterations = (uint32_t)iterations;
+    slice.gives_way = thread != NULL;
+    if (thread == NULL) run_slice(&slice);
+    else thread_run(thread, run_slice, &slice);
+    for (size_t i = 0; i < slice.count; i++) ((double *)seconds.data)[i] = slice.groups[i].seconds;
+    return NULL;
 }
 
 /* wipe(bytes) */
@@ -249,6 +286,7 @@ NAPI_MODULE_INIT()
     }
     done = done && napi_set_named_property(env, exports, "kernels", list) == napi_ok &&
            export_function(env, exports, "prepare", prepare, NULL) &&
+           export_function(env, exports, "startThread", start_thread, NULL) &&
            export_function(env, exports, "advance", advance, (void *)runnable) &&
            export_function(env, exports, "wipe", wipe_view, NULL);
     if (!done) napi_throw_error(env, NULL, "the hashing addon could not be set up");

@@ -1,11 +1,13 @@
 /* A program that holds every kernel this machine can run against published vectors and against a PBKDF2 written here
- * for nothing but plainness; made to run under sanitizers and emulators. Ends with 1 at the first difference. */
+ * for nothing but plainness, and tries the thread and the wiping around them; made to run under sanitizers and
+ * emulators. Ends with 1 at the first difference. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lane.h"
 #include "sha256.h"
+#include "thread.h"
 #include "wipe.h"
 
 #define GUARD UINT32_C(0xdeadbeef)
@@ -172,6 +174,25 @@ static void test_occupancy(const struct kernel *kernel, size_t count)
     free(memory);
 }
 
+static void count_up(void *count)
+{
+    thread_give_way();
+    ++*(unsigned *)count;
+}
+
+/* What a task has written is there when thread_run returns, and a thread that is idle ends. */
+static void test_thread(void)
+{
+    for (unsigned round = 0; round < 8; round++) {
+        unsigned count = 0;
+        struct thread *thread = thread_start(1);
+        if (thread == NULL) return;
+        for (unsigned task = 0; task < round; task++) thread_run(thread, count_up, &count);
+        expect(count == round, "a thread lost a task");
+        thread_end(thread);
+    }
+}
+
 static void test_wipe(void)
 {
     uint8_t bytes[40];
@@ -186,6 +207,7 @@ int main(void)
 {
     size_t tried = 0;
     test_wipe();
+    test_thread();
     for (size_t id = 0; id < kernel_count; id++) {
         const struct kernel *kernel = &kernels[id];
         if (kernel->missing() != NULL) {

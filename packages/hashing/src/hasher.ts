@@ -8,8 +8,8 @@ import { Pool, type PoolStats } from "./pool.ts";
 
 const MAX_WORKERS = 1024;
 const MAX_NICE = 19;
-/** A tenth of a normal thread's weight (sched(7), nice): the event loop wins, and a busy neighbour does not starve logins. */
-export const DEFAULT_NICE = 15;
+/** A third of a normal thread's weight (sched(7)): the event loop wins, and a busy neighbour does not starve logins. */
+export const DEFAULT_NICE = 5;
 const MAX_QUEUE_LIMIT = 1_000_000;
 /** Bound of `derive`: half a second of a fast core, past any advice for PBKDF2. */
 const MAX_ITERATIONS = 10_000_000;
@@ -24,7 +24,7 @@ export interface HasherOptions {
   readonly queueLimit?: number;
   /** "auto", or one name of `kernels()`. @default "auto" */
   readonly kernel?: string;
-  /** How far the native kernels' threads stand back for all others, 0 to 19 (nice(2)); Linux only. @default 15 */
+  /** How far the native kernels' threads stand back for all others, 0 to 19 (nice(2)); Linux only. @default 5 */
   readonly nice?: number;
 }
 

@@ -15,6 +15,12 @@ interface Occupant {
   readonly enteredMs: number;
 }
 
+/**
+ * Jobs that enter their lanes together leave them together, and an event loop that hears of them all at once keeps others
+ * waiting until it has answered the last. Fewer than these would break up the answers further, and cost it more turns.
+ */
+const ENTER_TOGETHER = 4;
+
 export class Lanes {
   readonly #kernel: Kernel;
   /** Index is the lane; null is a free one. */
@@ -35,11 +41,11 @@ export class Lanes {
     this.#next.push(offer);
   }
 
-  /** Drops what was withdrawn, admits, runs one slice, and returns who left. */
+  /** Drops what was withdrawn, admits a few, runs one slice, and returns who left. */
   turn(): Departure[] {
     const left = this.#retire();
-    this.#admit();
-    this.#kernel.run();
+    const isFilling = this.#admit() > 0 && this.#occupants.includes(null);
+    this.#kernel.run(isFilling ? "brief" : "full");
     left.push(...this.#retire());
     return left;
   }
@@ -50,15 +56,17 @@ export class Lanes {
     for (const [lane, occupant] of this.#occupants.entries()) if (occupant) this.#leave(lane);
   }
 
-  #admit(): void {
-    for (let lane = 0; lane < this.#occupants.length; lane++) {
-      if (this.#occupants[lane] !== null) continue;
-      const occupant = this.#claimNext();
-      if (!occupant) return;
+  /** How many entered. */
+  #admit(): number {
+    for (let entered = 0; entered < ENTER_TOGETHER; entered++) {
+      const lane = this.#occupants.indexOf(null);
+      const occupant = lane === -1 ? null : this.#claimNext();
+      if (!occupant) return entered;
       const { password, salt, shape } = occupant.memory;
       this.#kernel.load(lane, { password, salt, iterations: shape.iterations });
       this.#occupants[lane] = occupant;
     }
+    return ENTER_TOGETHER;
   }
 
   /** The first offer that still stands. */

@@ -1,4 +1,4 @@
-/** Lanes: whatever leaves one, finished or dropped, leaves zeros behind; a slice after none was occupied is short. */
+/** Lanes: whatever leaves one, finished or dropped, leaves zeros behind; those that come at once leave a few at a time. */
 import { describe, expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
 import { kernels } from "../src/index.ts";
@@ -11,8 +11,11 @@ const native = kernels()
 interface Report {
   /** Whether each of two lanes held nothing but zeros. */
   readonly memory: Record<string, boolean[]>;
-  /** Iterations of the first two slices after all lanes were free. */
+  /** Iterations of a brief slice and of a full one. */
   readonly slices: readonly [number, number];
+  readonly lanes: number;
+  /** How many left together, of twice as many equal jobs as lanes that came at once. */
+  readonly departures: readonly number[];
 }
 
 async function inspect(kernel: string): Promise<Report> {
@@ -35,8 +38,14 @@ describe("lanes", () => {
     });
   });
 
-  test.each(native)("kernel %s: jobs that come just after the first wait a short slice", async (name) => {
-    const [first, second] = (await inspect(name)).slices;
-    expect(second).toBeGreaterThan(2 * first);
+  test.each(native)("kernel %s: a brief slice is a part of a full one", async (name) => {
+    const [brief, full] = (await inspect(name)).slices;
+    expect(full).toBeGreaterThan(2 * brief);
+  });
+
+  test.each(native)("kernel %s: jobs that come at once leave a few at a time", async (name) => {
+    const { departures, lanes } = await inspect(name);
+    expect(departures.reduce((sum, count) => sum + count)).toBe(2 * lanes);
+    expect(Math.max(...departures)).toBeLessThanOrEqual(4);
   });
 });

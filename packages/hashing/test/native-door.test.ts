@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
 import { LANE_WORDS } from "../src/kernel/native.ts";
 import { describeNative } from "./describe-native.ts";
-import { digestOf } from "./native-fixture.ts";
+import { advance, digestOf } from "./native-fixture.ts";
 
 await describeNative("the native door", ({ addon, kernels }) => {
   const [kernel] = kernels;
@@ -16,14 +17,29 @@ await describeNative("the native door", ({ addon, kernels }) => {
     return array;
   }
 
+  /** The arguments of a right call of `advance`, but for what is named. */
+  function slice(wrong: Record<string, unknown>): unknown[] {
+    const right = {
+      plan: Uint32Array.of(kernel?.id ?? 0),
+      state: lanes(1),
+      lanes: Uint32Array.of(0),
+      iterations: 1,
+      thread: null,
+      seconds: new Float64Array(1),
+    };
+    return Object.values({ ...right, ...wrong });
+  }
+
+  type Name = "prepare" | "startThread" | "advance" | "wipe";
+
   /** Past the types, as a fault elsewhere would come. */
-  function call(name: "prepare" | "advance" | "wipe", ...values: unknown[]): unknown {
+  function call(name: Name, ...values: unknown[]): unknown {
     return Reflect.apply(addon[name], addon, values);
   }
 
   const hostile = { valueOf: () => 0, length: 32, buffer: new ArrayBuffer(128) };
 
-  const REFUSED: Record<"prepare" | "advance" | "wipe", [string, ErrorConstructor, unknown[]][]> = {
+  const REFUSED: Record<Name, [string, ErrorConstructor, unknown[]][]> = {
     prepare: [
       ["no arguments", TypeError, []],
       ["one argument too few", TypeError, [lanes(1), 0, none]],
@@ -49,28 +65,42 @@ await describeNative("the native door", ({ addon, kernels }) => {
       ["a password as a DataView", TypeError, [lanes(1), 0, new DataView(new ArrayBuffer(4)), none]],
       ["no salt", TypeError, [lanes(1), 0, none, undefined]],
     ],
+    startThread: [
+      ["no arguments", TypeError, []],
+      ["nice in words", TypeError, ["7"]],
+      ["no lowering", RangeError, [0]],
+      ["a nice value below", RangeError, [-1]],
+      ["a nice value beyond", RangeError, [20]],
+      ["a broken nice value", RangeError, [1.5]],
+    ],
     advance: [
       ["no arguments", TypeError, []],
-      ["a kernel by name", TypeError, [kernel.family, lanes(1), Uint32Array.of(0), 1, 0]],
-      ["a kernel below", RangeError, [-1, lanes(1), Uint32Array.of(0), 1, 0]],
-      ["a kernel beyond", RangeError, [99, lanes(1), Uint32Array.of(0), 1, 0]],
-      ["a broken kernel", RangeError, [0.1, lanes(1), Uint32Array.of(0), 1, 0]],
-      ["state as floats", TypeError, [kernel.id, new Float32Array(LANE_WORDS), Uint32Array.of(0), 1, 0]],
-      ["a detached state", RangeError, [kernel.id, detached(), Uint32Array.of(0), 1, 0]],
-      ["lanes as a plain array", TypeError, [kernel.id, lanes(1), [0], 1, 0]],
-      ["no lanes", RangeError, [kernel.id, lanes(1), new Uint32Array(0), 1, 0]],
-      ["a lane beyond", RangeError, [kernel.id, lanes(2), Uint32Array.of(2), 1, 0]],
-      ["the largest lane", RangeError, [kernel.id, lanes(2), Uint32Array.of(0xffffffff), 1, 0]],
-      ["no iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 0, 0]],
-      ["negative iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), -1, 0]],
-      ["too many iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 2 ** 32, 0]],
-      ["broken iterations", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1.5, 0]],
-      ["iterations in words", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), "1", 0]],
-      ["one argument too few", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), 1]],
-      ["nice in words", TypeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, "7"]],
-      ["a nice value below", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, -1]],
-      ["a nice value beyond", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, 20]],
-      ["a broken nice value", RangeError, [kernel.id, lanes(1), Uint32Array.of(0), 1, 1.5]],
+      ["one argument too few", TypeError, slice({}).slice(0, -1)],
+      ["one argument too many", TypeError, [...slice({}), null]],
+      ["a kernel by name", TypeError, slice({ plan: kernel.family })],
+      ["a plan as a plain array", TypeError, slice({ plan: [kernel.id] })],
+      ["a plan of bytes", TypeError, slice({ plan: Uint8Array.of(kernel.id) })],
+      ["an empty plan", RangeError, slice({ plan: new Uint32Array(0) })],
+      ["a kernel beyond", RangeError, slice({ plan: Uint32Array.of(99) })],
+      ["the largest kernel", RangeError, slice({ plan: Uint32Array.of(0xffffffff) })],
+      ["a kernel without a lane", RangeError, slice({ plan: Uint32Array.of(kernel.id, kernel.id) })],
+      ["state as floats", TypeError, slice({ state: new Float32Array(LANE_WORDS) })],
+      ["a detached state", RangeError, slice({ state: detached() })],
+      ["lanes as a plain array", TypeError, slice({ lanes: [0] })],
+      ["no lanes", RangeError, slice({ lanes: new Uint32Array(0) })],
+      ["a lane beyond", RangeError, slice({ state: lanes(2), lanes: Uint32Array.of(2) })],
+      ["the largest lane", RangeError, slice({ state: lanes(2), lanes: Uint32Array.of(0xffffffff) })],
+      ["no iterations", RangeError, slice({ iterations: 0 })],
+      ["negative iterations", RangeError, slice({ iterations: -1 })],
+      ["too many iterations", RangeError, slice({ iterations: 2 ** 32 })],
+      ["broken iterations", RangeError, slice({ iterations: 1.5 })],
+      ["iterations in words", TypeError, slice({ iterations: "1" })],
+      ["a thread by number", TypeError, slice({ thread: 7 })],
+      ["no thread at all", TypeError, slice({ thread: undefined })],
+      ["an object as a thread", TypeError, slice({ thread: {} })],
+      ["seconds as a plain array", TypeError, slice({ seconds: [0] })],
+      ["seconds of single precision", TypeError, slice({ seconds: new Float32Array(1) })],
+      ["no place for seconds", RangeError, slice({ seconds: new Float64Array(0) })],
     ],
     wipe: [
       ["nothing", TypeError, []],
@@ -81,7 +111,7 @@ await describeNative("the native door", ({ addon, kernels }) => {
     ],
   };
 
-  for (const [name, cases] of Object.entries(REFUSED) as [keyof typeof REFUSED, (typeof REFUSED)["wipe"]][]) {
+  for (const [name, cases] of Object.entries(REFUSED) as [Name, (typeof REFUSED)["wipe"]][]) {
     describe(`${name} refuses`, () => {
       for (const [what, error, values] of cases) {
         test(what, () => expect(() => call(name, ...values)).toThrow(error));
@@ -92,14 +122,14 @@ await describeNative("the native door", ({ addon, kernels }) => {
   for (const { id, family, width } of kernels) {
     test(`${family} with ${width} lanes refuses one lane more than it has, and one lane twice`, () => {
       const indices = Uint32Array.from({ length: width + 1 }, (_, lane) => lane);
-      expect(() => addon.advance(id, lanes(width + 1), indices, 1, 0)).toThrow(RangeError);
-      expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1, 0)).toThrow(RangeError);
+      expect(() => advance(addon, [id], lanes(width + 1), indices, 1)).toThrow(RangeError);
+      expect(() => advance(addon, [id, id], lanes(2), Uint32Array.of(1, 1), 1)).toThrow(RangeError);
     });
   }
 
   test("a refused call leaves the state as it was", () => {
     const state = lanes(1).fill(7);
-    expect(() => addon.advance(kernel.id, state, Uint32Array.of(0, 1), 1, 0)).toThrow(RangeError);
+    expect(() => advance(addon, [kernel.id], state, Uint32Array.of(0, 1), 1)).toThrow(RangeError);
     expect(new Set(state)).toEqual(new Set([7]));
   });
 
@@ -108,14 +138,22 @@ await describeNative("the native door", ({ addon, kernels }) => {
     addon.prepare(state, 1, none, none);
     const before = state.slice();
     state[0] = 1;
-    addon.advance(kernel.id, state, state.subarray(0, 1), 1, 0);
+    advance(addon, [kernel.id], state, state.subarray(0, 1), 1);
     expect(digestOf(state, 1)).not.toBe(digestOf(before, 1));
   });
 
-  test.each([0, 7])("advance with nice %p tells its processor time, in seconds", (nice) => {
+  const HANDLES = [
+    ["the calling thread", () => null],
+    ["a lowered thread", () => addon.startThread(7)],
+  ] as const;
+
+  test.each(HANDLES)("advance on %s gives the digest and tells its processor time", (_, open) => {
     const state = lanes(1);
+    const thread = open();
+    addon.prepare(state, 0, none, none);
     const started = performance.now();
-    const seconds = addon.advance(kernel.id, state, Uint32Array.of(0), 20_000, nice);
+    const [seconds] = advance(addon, [kernel.id], state, Uint32Array.of(0), 19_999, thread);
+    expect(digestOf(state, 0)).toBe(pbkdf2Sync("", "", 20_000, 32, "sha256").toString("hex"));
     expect(seconds).toBeGreaterThan(0);
     // The two clocks may differ by a little, never by a factor.
     expect(seconds).toBeLessThan((1.1 * (performance.now() - started)) / 1000);

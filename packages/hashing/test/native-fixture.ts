@@ -6,9 +6,11 @@ import { type BuildOptions, buildNative } from "../build/native.ts";
 import {
   LANE_WORDS,
   loadNative,
+  type NativeAddon,
   type NativeKernel,
   type NativeStatus,
   nativeKernels,
+  type ThreadHandle,
 } from "../src/kernel/native.ts";
 
 export interface NativeFixture {
@@ -16,7 +18,7 @@ export interface NativeFixture {
   readonly kernels: readonly NativeKernel[];
   /** Families that this processor has, but whose known-answer test failed. */
   readonly refused: readonly string[];
-  readonly addon: ReturnType<typeof loadNative>;
+  readonly addon: NativeAddon;
 }
 
 /** The addon for this machine. Throws where no C compiler is. */
@@ -47,6 +49,20 @@ export async function buildInto(directory: string, options: Partial<BuildOptions
   const result = await buildNative({ environment: process.env, directory, ...options });
   if (result.built === "not") throw new Error(`${result.reason}\n${result.output}`);
   return result.path;
+}
+
+/** Advances on the calling thread, or on the thread of the handle; gives the processor time of each kernel, in seconds. */
+export function advance(
+  addon: NativeAddon,
+  plan: readonly number[],
+  state: Uint32Array,
+  lanes: Uint32Array,
+  iterations: number,
+  thread: ThreadHandle | null = null,
+): Float64Array {
+  const seconds = new Float64Array(plan.length);
+  addon.advance(Uint32Array.from(plan), state, lanes, iterations, thread, seconds);
+  return seconds;
 }
 
 /** T of one lane as hexadecimal. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
-import { LANE_WORDS } from "../src/kernel/native.ts";
+import { LANE_WORDS, type NativeKernel } from "../src/kernel/native.ts";
 import { describeNative } from "./describe-native.ts";
-import { digestOf } from "./native-fixture.ts";
+import { advance, digestOf } from "./native-fixture.ts";
 
 await describeNative("the native kernels", ({ addon, kernels, refused }) => {
   const text = (value: string) => new TextEncoder().encode(value);
@@ -15,6 +15,8 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
   ] as const;
 
+  /** Lanes that one slice takes at most. */
+  const WIDEST = 16;
   const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
 
   test("the machine's processor has a kernel, and none that it has failed its known-answer test", () => {
@@ -42,13 +44,31 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
   });
 
+  test("a plan of several kernels cuts the lanes in its order: each takes its width, the last one what is left", () => {
+    const plan: NativeKernel[] = [];
+    let room = 0;
+    for (const kernel of kernels.toSorted((one, other) => one.width - other.width)) {
+      if (room + kernel.width > WIDEST) break;
+      plan.push(kernel);
+      room += kernel.width;
+    }
+    const ids = plan.map(({ id }) => id);
+    for (const count of [room, room - 1]) {
+      const state = new Uint32Array(count * LANE_WORDS);
+      const jobs = Array.from({ length: count }, randomJob);
+      for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
+      expect(advance(addon, ids, state, shuffled(count), 6)).not.toContain(0);
+      for (const [lane, job] of jobs.entries()) expect(digestOf(state, lane)).toBe(derived(job, 7));
+    }
+  });
+
   for (const kernel of kernels) {
     describe(`${kernel.family} with ${kernel.width} lanes`, () => {
       for (const [password, salt, iterations, hex] of PUBLISHED) {
         test(`gives the published digest after ${iterations} iterations`, () => {
           const state = new Uint32Array(LANE_WORDS);
           addon.prepare(state, 0, text(password), text(salt));
-          if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, 0);
+          if (iterations > 1) advance(addon, [kernel.id], state, Uint32Array.of(0), iterations - 1);
           expect(digestOf(state, 0)).toBe(hex);
         });
       }
@@ -60,8 +80,8 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
           const lanes = shuffled(places).subarray(0, count);
           const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
           for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
-          addon.advance(kernel.id, state, lanes, 3, 0);
-          addon.advance(kernel.id, state, lanes.toReversed(), 5, 0);
+          advance(addon, [kernel.id], state, lanes, 3);
+          advance(addon, [kernel.id], state, lanes.toReversed(), 5);
           for (let lane = 0; lane < places; lane++) {
             const job = jobs.get(lane);
             if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
@@ -79,7 +99,7 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
         for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
         for (let ended = 0; ended < kernel.width; ended++) {
           const rest = Uint32Array.from({ length: kernel.width - ended }, (_, i) => ended + i);
-          addon.advance(kernel.id, state, rest, 2, 0);
+          advance(addon, [kernel.id], state, rest, 2);
         }
         for (const [lane, job] of jobs.entries())
           expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));

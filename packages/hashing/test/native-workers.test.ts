@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { describeNative } from "./describe-native.ts";
 import type { Task } from "./native-worker.ts";
 
@@ -43,6 +44,19 @@ await describeNative("the addon in workers", ({ path, kernels }) => {
     expect(await Promise.all(answers)).toEqual(passwords.map(derived));
   });
 
+  /** Threads of this process that bear the name of those that derive. */
+  const derivers = () =>
+    readdirSync("/proc/self/task").filter((id) => nameOf(id).startsWith("derive")).length;
+
+  test.if(process.platform === "linux")("a lowered thread ends with the worker that started it", async () => {
+    const before = derivers();
+    const doomed = start({ path, kernel, nice: 1 });
+    expect(await doomed.answer).toBe("advancing");
+    expect(derivers()).toBe(before + 1);
+    await doomed[Symbol.asyncDispose]();
+    expect(derivers()).toBe(before);
+  });
+
   test("a worker that is terminated inside a kernel ends, and the others go on", async () => {
     for (let round = 0; round < 5; round++) {
       const doomed = start({ path, kernel });
@@ -53,3 +67,12 @@ await describeNative("the addon in workers", ({ path, kernels }) => {
     }
   });
 });
+
+/** Empty for a thread that has ended since it was listed. */
+function nameOf(id: string): string {
+  try {
+    return readFileSync(`/proc/self/task/${id}/comm`, "utf8");
+  } catch {
+    return "";
+  }
+}

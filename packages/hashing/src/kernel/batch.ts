@@ -1,14 +1,12 @@
 /** The kernel over the C code: as many lanes as its widest variant, advanced together in slices of a few milliseconds. */
 import { STORED_ITERATIONS } from "../encoding.ts";
 import { Chooser, type Plan } from "./chooser.ts";
-import { assertWorkerThread, type Kernel, type LaneJob, type Pace } from "./kernel.ts";
-import { LANE_WORDS, type NativeAddon, type NativeKernel } from "./native.ts";
+import { assertWorkerThread, type Kernel, type LaneJob, type Pace, type Slice } from "./kernel.ts";
+import { LANE_WORDS, type NativeAddon, type NativeKernel, type ThreadHandle } from "./native.ts";
 
-/** Long against a turn of the event loop, short against a login. */
-const SLICE_SECONDS = 0.006;
-/** The first slice after every lane was free: the jobs that come together with the first one are posted meanwhile. */
-const FIRST_SLICE_SECONDS = 0.001;
-/** A call shorter than this measures the call, not the iterations. */
+/** Full: long against a turn of the event loop, short against a login. Brief: long against what answering a login takes. */
+const SLICE_SECONDS: Readonly<Record<Slice, number>> = { full: 0.006, brief: 0.002 };
+/** A run shorter than this measures its overhead, not the iterations. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
 /** Weight of the newest slice in the running mean of the core's share. */
 const NEWEST_WEIGHT = 0.05;
@@ -20,7 +18,8 @@ export class BatchKernel implements Kernel {
   readonly lanes: number;
   readonly #addon: NativeAddon;
   readonly #variants: readonly NativeKernel[];
-  readonly #nice: number;
+  /** null: slices run on the worker's own thread. */
+  readonly #thread: ThreadHandle | null;
   readonly #chooser: Chooser;
   /** LANE_WORDS words for each lane. */
   readonly #state: Uint32Array;
@@ -28,7 +27,8 @@ export class BatchKernel implements Kernel {
   readonly #left: number[];
   /** The lanes of the slice, occupied ones first. */
   readonly #busy: Uint32Array;
-  #sliceSeconds = SLICE_SECONDS;
+  /** Processor time of each kernel in the slice. */
+  readonly #seconds: Float64Array;
   /** Part of the core that slices got of late, above 0, to 1: what neighbours leave. */
   #share = 1;
 
@@ -42,10 +42,11 @@ export class BatchKernel implements Kernel {
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
     this.#variants = variants;
-    this.#nice = nice;
+    this.#thread = nice > 0 ? addon.startThread(nice) : null;
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
     this.#left = new Array<number>(this.lanes).fill(FREE);
     this.#busy = new Uint32Array(this.lanes);
+    this.#seconds = new Float64Array(this.lanes);
     this.#chooser = new Chooser(
       variants,
       variants.map((variant) => measure(addon, variant)),
@@ -53,25 +54,24 @@ export class BatchKernel implements Kernel {
   }
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
-    if (this.#left.every((left) => left === FREE)) this.#sliceSeconds = FIRST_SLICE_SECONDS;
     this.#addon.prepare(this.#state, lane, password, salt);
     this.#left[lane] = iterations - 1;
   }
 
-  run(): void {
-    let busy = 0;
+  run(slice: Slice): void {
+    let count = 0;
     let shortest = Number.POSITIVE_INFINITY;
     for (const [lane, left] of this.#left.entries()) {
       if (left <= 0) continue;
-      this.#busy[busy++] = lane;
+      this.#busy[count++] = lane;
       shortest = Math.min(shortest, left);
     }
-    if (busy === 0) return;
-    const plan = this.#chooser.plan(busy);
-    const iterations = Math.min(shortest, Math.ceil(this.#sliceSeconds / this.#chooser.secondsOf(plan)));
-    this.#sliceSeconds = SLICE_SECONDS;
-    this.#advance(plan, this.#busy.subarray(0, busy), iterations);
-    for (const lane of this.#busy.subarray(0, busy)) this.#left[lane] = (this.#left[lane] ?? 0) - iterations;
+    if (count === 0) return;
+    const busy = this.#busy.subarray(0, count);
+    const plan = this.#chooser.plan(count);
+    const iterations = Math.min(shortest, Math.ceil(SLICE_SECONDS[slice] / this.#chooser.secondsOf(plan)));
+    this.#advance(plan, busy, iterations);
+    for (const lane of busy) this.#left[lane] = (this.#left[lane] ?? 0) - iterations;
   }
 
   isFinished(lane: number): boolean {
@@ -98,20 +98,18 @@ export class BatchKernel implements Kernel {
   }
 
   #advance(plan: Plan, busy: Uint32Array, iterations: number): void {
-    let from = 0;
-    for (const index of plan) {
-      const variant = this.#variants[index];
-      if (!variant) continue;
-      const group = busy.subarray(from, from + variant.width);
-      const started = performance.now();
-      const seconds = this.#addon.advance(variant.id, this.#state, group, iterations, this.#nice);
-      if (seconds >= MIN_SAMPLE_SECONDS) {
-        this.#chooser.record(index, seconds / iterations);
-        const share = Math.min(1, (1000 * seconds) / (performance.now() - started));
-        this.#share += NEWEST_WEIGHT * (share - this.#share);
-      }
-      from += variant.width;
+    const ids = Uint32Array.from(plan, (index) => this.#variants[index]?.id ?? 0);
+    const started = performance.now();
+    this.#addon.advance(ids, this.#state, busy, iterations, this.#thread, this.#seconds);
+    const elapsed = (performance.now() - started) / 1000;
+    let total = 0;
+    for (const [at, index] of plan.entries()) {
+      const seconds = this.#seconds[at] ?? 0;
+      if (seconds >= MIN_SAMPLE_SECONDS) this.#chooser.record(index, seconds / iterations);
+      total += seconds;
     }
+    if (total >= MIN_SAMPLE_SECONDS)
+      this.#share += NEWEST_WEIGHT * (Math.min(1, total / elapsed) - this.#share);
   }
 
   #laneWords(lane: number): Uint32Array {
@@ -125,9 +123,12 @@ function measure(addon: NativeAddon, { id, width }: NativeKernel): number {
   const state = new Uint32Array(width * LANE_WORDS);
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
   for (const lane of lanes) addon.prepare(state, lane, nothing, nothing);
+  const plan = Uint32Array.of(id);
+  const seconds = new Float64Array(1);
   let best = Number.POSITIVE_INFINITY;
   for (const iterations of [500, 2000, 2000, 2000]) {
-    best = Math.min(best, addon.advance(id, state, lanes, iterations, 0) / iterations);
+    addon.advance(plan, state, lanes, iterations, null, seconds);
+    best = Math.min(best, (seconds[0] ?? best) / iterations);
   }
   return best;
 }

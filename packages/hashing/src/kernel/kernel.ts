@@ -10,13 +10,16 @@ export interface LaneJob {
   readonly iterations: number;
 }
 
+/** How long a slice is at most: `brief` is a part of a `full` one. */
+export type Slice = "brief" | "full";
+
 /** Lives in one worker. Lanes are numbered from 0; each is free or holds one job. */
 export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
   /** Advances the occupied lanes for one slice: until the shortest job ends or a few milliseconds have passed. */
-  run(): void;
+  run(slice: Slice): void;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;

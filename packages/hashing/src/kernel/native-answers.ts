@@ -33,7 +33,7 @@ function trial(kernel: NativeKernel): string | null {
   const lanes = Uint32Array.from({ length: kernel.width }, (_, lane) => lane);
   for (const lane of lanes) addon.prepare(state, lane, password(lane), salt(lane));
   if (digest(state, 0) !== PUBLISHED) return "missed the published first iteration";
-  addon.advance(kernel.id, state, lanes, FURTHER_ITERATIONS, 0);
+  addon.advance(Uint32Array.of(kernel.id), state, lanes, FURTHER_ITERATIONS, null, new Float64Array(1));
   for (const lane of lanes) {
     const expected = pbkdf2Sync(password(lane), salt(lane), 1 + FURTHER_ITERATIONS, 32, "sha256").toString(
       "hex",

@@ -19,16 +19,35 @@ export interface NativeKernel {
   readonly width: number;
 }
 
+declare const THREAD: unique symbol;
+
+/** Made by {@link NativeAddon.startThread}, and of no use in another worker. */
+export interface ThreadHandle {
+  readonly [THREAD]: true;
+}
+
 /** The addon's functions. Each throws a TypeError or a RangeError on a bad argument, before it touches memory. */
 export interface NativeAddon {
   /** Puts PBKDF2's first iteration for (password, salt) into `lane`: midstates, U1, T = U1. Any lengths, 0 included. */
   prepare(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
   /**
-   * Advances `lanes` (1 to width distinct lane indices) by `iterations` (1 to 2^32 - 1) further iterations; with a `nice`
-   * from 1 to 19 on a thread of its own that stands back so far for others (Linux), with 0 on the calling one. Returns
-   * the seconds of processor time that it took.
+   * Starts a thread for {@link advance}, lowered by `nice` (1 to 19, nice(2)), that gives way to whatever else is to run
+   * several times a millisecond; null where a thread cannot be lowered alone (that takes Linux). It ends with its handle.
    */
-  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number, nice: number): number;
+  startThread(nice: number): ThreadHandle | null;
+  /**
+   * Advances `lanes` (1 to 16 distinct lane indices) by `iterations` (1 to 2^32 - 1) further iterations. Each kernel of
+   * `plan` in turn takes as many of them as its width, the last one what is left. Runs on `thread`, for which it waits,
+   * or on the calling one. Writes the seconds of processor time that each kernel took into `seconds`.
+   */
+  advance(
+    plan: Uint32Array,
+    state: Uint32Array,
+    lanes: Uint32Array,
+    iterations: number,
+    thread: ThreadHandle | null,
+    seconds: Float64Array,
+  ): void;
   /** Overwrites with zeros in a way that no compiler removes. */
   wipe(bytes: Uint8Array | Uint32Array): void;
 }

@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from "node:crypto";
 import { STORED_ITERATIONS } from "../encoding.ts";
 import { DIGEST_BYTES } from "../protocol.ts";
-import { assertWorkerThread, type Kernel, type LaneJob, type Pace } from "./kernel.ts";
+import { assertWorkerThread, type Kernel, type LaneJob, type Pace, type Slice } from "./kernel.ts";
 
 /** A few milliseconds on any machine of this century. */
 const CALIBRATION_ITERATIONS = 20_000;
@@ -41,7 +41,7 @@ export class PortableKernel implements Kernel {
     };
   }
 
-  run(): void {
+  run(_slice: Slice): void {
     const lane = this.#lane;
     if (!lane || lane.digest) return;
     const started = performance.now();
