@@ -61,7 +61,7 @@ test("what is not set shows its default, or in brackets what its absence means",
   expect(lines).toContain("CORS_ORIGINS=(none)");
   expect(lines).toContain("RATE_LIMIT_LOGIN=(off)");
   expect(lines).toContain("METRICS_PORT=(none: no metrics listener)");
-  expect(lines).toContain("HASH_NICE=15");
+  expect(lines).toContain("HASH_NICE=5");
 });
 
 const PRODUCTION = { DATABASE_URL: "postgres://latchkey@db/latchkey", AUTH_SECRET_KEY: SECRET_KEY };

@@ -126,7 +126,7 @@ test("with nothing set every default is the documented one", () => {
       register: { limit: 3, windowMs: 60_000, text: "3 per 1 minute" },
     },
     redisUrl: null,
-    hash: { workers: null, queueLimit: null, kernel: "auto", nice: 15 },
+    hash: { workers: null, queueLimit: null, kernel: "auto", nice: 5 },
     log: { level: "info", format: "json" },
     metrics: null,
     shutdown: { graceSeconds: 10, delaySeconds: 0 },

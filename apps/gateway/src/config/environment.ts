@@ -62,7 +62,7 @@ export const Environment = Type.Object({
   /** Absent: five seconds of the measured capacity, at least 64. */
   HASH_QUEUE_LIMIT: Type.Optional(wholeNumber(0, 1_000_000)),
   /** How far the deriving threads stand back for all others (nice(2)); Linux only. */
-  HASH_NICE: wholeNumber(0, 19, { default: 15 }),
+  HASH_NICE: wholeNumber(0, 19, { default: 5 }),
   HASH_KERNEL: Type.String({ default: "auto", description: "auto or the name of one kernel" }),
   LOG_LEVEL: oneOf(LOG_LEVELS, { default: "info" }),
   /** Absent: pretty on a terminal, else json. */
