@@ -9,13 +9,13 @@ export interface ProbeStream {
   stop(): Promise<string | null>;
 }
 
-/** Starts asking; `record` is called for each answer. */
+/** Starts asking; `record` is called for each answer, some time after it. */
 export function startProbeStream(url: string, record: (milliseconds: number) => void): ProbeStream {
   const thread = new Worker(new URL("./probe-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<string | null>();
   thread.onmessage = ({ data }: MessageEvent<FromProbes>) => {
-    if (typeof data === "number") record(data);
-    else ended.resolve(data.failure);
+    if ("failure" in data) ended.resolve(data.failure);
+    else for (const milliseconds of data) record(milliseconds);
   };
   thread.onerror = ({ message }) => ended.resolve(message);
   thread.postMessage(url);
