@@ -13,7 +13,7 @@ import { median } from "./rank-test.ts";
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "10" },
+    seconds: { type: "string", default: "20" },
     clients: { type: "string", default: "48" },
   },
 });
