@@ -1,15 +1,20 @@
 /** When a hasher knows what it can do. */
 import { expect, test } from "bun:test";
 import { createHasher } from "../src/index.ts";
+import { Pool } from "../src/pool.ts";
 
 test("once ready, every worker's measured capacity is in the sum, and the queue's default limit follows it", async () => {
-  await using one = createHasher({ workers: 1, kernel: "portable" });
-  await using two = createHasher({ workers: 2, kernel: "portable" });
-  expect(two.stats().capacityPerSecond).toBe(0);
-  await Promise.all([one.ready(), two.ready()]);
-  const { capacityPerSecond, queueLimit } = two.stats();
-  expect(capacityPerSecond).toBeGreaterThan(one.stats().capacityPerSecond);
-  expect(queueLimit).toBe(Math.max(64, Math.ceil(5 * capacityPerSecond)));
+  const pool = new Pool({
+    workers: 3,
+    lanes: 1,
+    queueLimit: undefined,
+    setup: { kernel: { kind: "portable" }, nice: 0, share: 1 },
+    entry: new URL("./fixtures/steady-worker.ts", import.meta.url),
+  });
+  expect(pool.stats()).toMatchObject({ capacityPerSecond: 0, queueLimit: 64 });
+  await pool.ready();
+  expect(pool.stats()).toMatchObject({ capacityPerSecond: 300, queueLimit: 1500 });
+  await pool.close();
 });
 
 test("whoever waits for a hasher that is closed meanwhile goes on", async () => {
