@@ -1,7 +1,7 @@
 /** A database for one test, and the service's own way into it, which stays open while the tool runs beside it. */
 import { join } from "node:path";
 import { type Database, openDatabase } from "@latchkey/database";
-import { type PostgresServer, startPostgresServer } from "@latchkey/tooling/postgres-server";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Outcome, openFolder, runTool } from "./tool.ts";
 
 /** The addresses of empty databases of one kind. */

@@ -5,7 +5,7 @@
 import { openDatabase } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { createTodos } from "../src/features/todos/service.ts";
-import { createTokens } from "../src/http/tokens.ts";
+import { createTokens } from "../src/middleware/jwt.ts";
 
 const [url = "", secretKey = ""] = process.argv.slice(2);
 const database = await openDatabase({ url });

@@ -1,14 +1,12 @@
-/**
- * What the databases and the service before them cost: two routes on PostgreSQL through every layer against their queries
- * over the bare driver, and a page of todos wherever it starts, on both databases.
- */
+/** Compares two routes on PostgreSQL, through all middleware, with the same queries over the bare driver. */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { startPostgresServer } from "@latchkey/tooling/postgres-server";
-import { reportLibsqlPages, reportPostgresPages } from "../../../packages/database/bench/pages.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startService } from "@latchkey/testing/measured-service";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { driver } from "./load.ts";
 import { compare, describeRounds, print, ratePercent } from "./rounds.ts";
-import { openFolder, seed, startBare, startService } from "./servers.ts";
+import { seed, startBare } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +26,7 @@ await using server = await startPostgresServer();
 {
   const url = await server.createDatabase();
   await using folder = await openFolder();
-  await using service = await startService(folder.path, { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize });
+  await using service = await startService(folder, { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize });
   const headers = await seed(service.url);
   await using yardstick = await startBare("bare-queries.ts", url, poolSize);
   print(
@@ -44,6 +42,4 @@ await using server = await startPostgresServer();
     print(`  bare       ${describeRounds(results.yardstick)}`);
   }
 }
-await reportLibsqlPages();
-await reportPostgresPages(server);
 print(`\n${describeMachine()}`);

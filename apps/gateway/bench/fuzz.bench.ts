@@ -1,8 +1,8 @@
 /** The fuzzer of the tests at any length: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 at a fault. */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { runFuzz } from "../test/fuzz-run.ts";
-import { startService } from "../test/service.ts";
+import { describeMachine } from "@latchkey/testing/machine";
+import { runFuzz } from "../test/adversarial/fuzz/run.ts";
+import { startService } from "../test/support/service.ts";
 
 const { values } = parseArgs({
   options: {

@@ -3,10 +3,12 @@
  * the idle service. Each server is a process of its own; the rounds of the two are interleaved.
  */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { benchSecretKey, startService } from "@latchkey/testing/measured-service";
 import { driver } from "./load.ts";
 import { compare, describeRounds, print, ratePercent } from "./rounds.ts";
-import { benchSecretKey, fileUrl, openFolder, seed, startBare, startService } from "./servers.ts";
+import { seed, startBare } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -25,12 +27,12 @@ async function residentMegabytes(pid: number): Promise<string> {
 }
 
 await using folder = await openFolder();
-await using service = await startService(folder.path);
+await using service = await startService(folder);
 print(describeMachine());
 await Bun.sleep(1000);
 print(`idle service: ${await residentMegabytes(service.pid)} MB resident`);
 const headers = await seed(service.url);
-await using yardstick = await startBare("bare.ts", fileUrl(folder.path), benchSecretKey);
+await using yardstick = await startBare("bare.ts", folder.databaseUrl, benchSecretKey);
 print(`${rounds} rounds of ${load.seconds} s, ${load.connections} connections, driven by ${driver}`);
 for (const path of ["/healthz", "/auth/me", "/todos?limit=20"]) {
   const results = await compare({ service, yardstick, path, headers, load, rounds });

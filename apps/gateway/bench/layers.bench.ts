@@ -3,10 +3,12 @@
  * router, in processor time per request. Each server is a process of its own; the rounds of the two are interleaved.
  */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { benchSecretKey, startService } from "@latchkey/testing/measured-service";
 import { driver } from "./load.ts";
 import { compare, describeRounds, medianMicroseconds, print } from "./rounds.ts";
-import { benchSecretKey, fileUrl, openFolder, startBare, startService } from "./servers.ts";
+import { startBare } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,8 +22,8 @@ const load = { seconds: Number(values.seconds), connections: Number(values.conne
 const AIM_MICROSECONDS = 5;
 
 await using folder = await openFolder();
-await using service = await startService(folder.path);
-await using yardstick = await startBare("bare.ts", fileUrl(folder.path), benchSecretKey);
+await using service = await startService(folder);
+await using yardstick = await startBare("bare.ts", folder.databaseUrl, benchSecretKey);
 print(describeMachine());
 print(`${rounds} rounds of ${load.seconds} s, ${load.connections} connections, driven by ${driver}`);
 const results = await compare({ service, yardstick, path: "/healthz", load, rounds });

@@ -6,8 +6,9 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createHasher } from "@latchkey/hashing";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { openDataFolder, startProcess } from "../test/process.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startProcess } from "@latchkey/testing/service-process";
 import { median } from "./rank-test.ts";
 
 const { values } = parseArgs({
@@ -76,12 +77,12 @@ const logIns = (duration: number): Promise<Run> => drive({ concurrency: clients,
 /** As good as idle, so that both sides are probed by the same program. */
 const rest = (): Promise<Run> => drive({ scenario: "read", rate: 0.1, users: 1, duration: seconds });
 
-await using folder = await openDataFolder();
+await using folder = await openFolder();
 await using hasher = createHasher();
 await hasher.ready();
 const { workers, kernel } = hasher.stats();
 await using service = startProcess({
-  DATABASE_URL: folder.url,
+  DATABASE_URL: folder.databaseUrl,
   RATE_LIMIT_ENABLED: "false",
   HASH_WORKERS: String(workers),
 });

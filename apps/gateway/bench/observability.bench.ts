@@ -3,11 +3,13 @@
  * off. Two processes over one database, their rounds interleaved and in alternating order.
  */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startService } from "@latchkey/testing/measured-service";
 import { driver } from "./load.ts";
 import { median } from "./rank-test.ts";
 import { compare, describeRounds, print, type Round } from "./rounds.ts";
-import { openFolder, seed, startService } from "./servers.ts";
+import { seed } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -22,8 +24,8 @@ const rounds = Number(values.rounds);
 const load = { seconds: Number(values.seconds), connections: Number(values.connections) };
 
 await using folder = await openFolder();
-await using off = await startService(folder.path, { LOG_LEVEL: "silent" });
-await using on = await startService(folder.path, { LOG_LEVEL: "info", METRICS_PORT: "0" });
+await using off = await startService(folder, { LOG_LEVEL: "silent" });
+await using on = await startService(folder, { LOG_LEVEL: "info", METRICS_PORT: "0" });
 const headers = await seed(off.url);
 print(describeMachine());
 print(`${path}: ${rounds} rounds of ${load.seconds} s, ${load.connections} connections, by ${driver}`);

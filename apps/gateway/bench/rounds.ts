@@ -1,7 +1,8 @@
 /** Two servers loaded in turns, so that a busy machine is unfair to neither. */
+
+import type { MeasuredServer } from "@latchkey/testing/measured-service";
 import { type Load, measureLoad } from "./load.ts";
 import { median } from "./rank-test.ts";
-import type { Server } from "./servers.ts";
 
 export interface Round {
   /** Requests per second. */
@@ -11,8 +12,8 @@ export interface Round {
 }
 
 export interface Comparison {
-  readonly service: Server;
-  readonly yardstick: Server;
+  readonly service: MeasuredServer;
+  readonly yardstick: MeasuredServer;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly load: Load;
@@ -38,7 +39,10 @@ export async function compare(comparison: Comparison): Promise<Rounds> {
   return results;
 }
 
-async function measureRound({ url, pid }: Server, { path, headers = {}, load }: Comparison): Promise<Round> {
+async function measureRound(
+  { url, pid }: MeasuredServer,
+  { path, headers = {}, load }: Comparison,
+): Promise<Round> {
   const before = await processorSeconds(pid);
   const rate = await measureLoad({ url: url + path, headers, ...load });
   const used = (await processorSeconds(pid)) - before;

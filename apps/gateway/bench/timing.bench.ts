@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openDatabase } from "@latchkey/database";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { post, startProcess } from "../test/process.ts";
+import { describeMachine } from "@latchkey/testing/machine";
+import { post, startProcess } from "@latchkey/testing/service-process";
 import { median, rankTest } from "./rank-test.ts";
 
 /** Of three comparisons together (Bonferroni): a sound service is accused once in a hundred runs. */

@@ -1,7 +1,7 @@
 /** What goes wrong, one fault after the other, and while which of them what failures are explained. */
 import { connect } from "node:net";
-import type { PostgresServer } from "@latchkey/tooling/postgres-server";
-import type { RedisServer } from "@latchkey/tooling/redis-server";
+import type { PostgresServer } from "@latchkey/testing/postgres-server";
+import type { RedisServer } from "@latchkey/testing/redis-server";
 import type { SoakedService } from "./service.ts";
 
 export interface Fault {

@@ -4,9 +4,9 @@
  */
 import { parseArgs } from "node:util";
 import type { TodoPage } from "@latchkey/contracts";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { startPostgresServer } from "@latchkey/tooling/postgres-server";
-import { startRedisServer } from "@latchkey/tooling/redis-server";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startRedisServer } from "@latchkey/testing/redis-server";
 import { runClients, type Tally } from "./clients.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { createLedger, type Held } from "./ledger.ts";

@@ -7,15 +7,15 @@ import { createApp } from "./app.ts";
 import { type Config, ConfigurationError, parseConfig } from "./config/config.ts";
 import { describeConfig } from "./config/describe-config.ts";
 import { readOrCreateSecretKey } from "./config/secret-key.ts";
-import { createLogger, type Logger } from "./logger.ts";
-import { createMetrics } from "./metrics/metrics.ts";
-import { serveMetrics } from "./metrics/server.ts";
-import { timedDatabase } from "./metrics/timed-database.ts";
-import { openSharedCounters } from "./quotas/redis.ts";
-import { createShutdown } from "./shutdown.ts";
-import { databaseFault, EXIT, listen, StartFault } from "./start-faults.ts";
+import { createShutdown } from "./lifecycle/shutdown.ts";
+import { databaseFault, EXIT, listen, StartFault } from "./lifecycle/startup-errors.ts";
+import { createLogger, type Logger } from "./observability/logger.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { serveMetrics } from "./observability/metrics-server.ts";
+import { timedDatabase } from "./observability/timed-database.ts";
+import { openSharedCounters } from "./rate-limit/redis-store.ts";
 
-/** Long enough for a client in the midst of a conversation to get the answer that ends it (`http/leave-taking.ts`). */
+/** Long enough for a client in the midst of a conversation to get the answer that ends it (`middleware/connection-close.ts`). */
 const FAREWELL_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");

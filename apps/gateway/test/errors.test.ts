@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import { answerFor, answerTo, ERROR_TABLE, type Failure } from "../src/errors.ts";
-import { startService } from "./service.ts";
+import { startService } from "./support/service.ts";
 
 type Expected = readonly [status: number, detail: unknown, headers?: Record<string, string>];
 const challenge = { "WWW-Authenticate": "Bearer" };

@@ -3,8 +3,9 @@
  * median that it measures against wrk's, on the same service, in turns.
  */
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { openFolder, startService } from "../../gateway/bench/servers.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startService } from "@latchkey/testing/measured-service";
 import type { LoadRequest } from "../src/http-client.ts";
 import type { Asked, Latency } from "../src/results.ts";
 import { runLoad } from "../src/run.ts";
@@ -93,7 +94,7 @@ async function compareWithWrk(url: string): Promise<void> {
 
 print(describeMachine());
 await using folder = await openFolder();
-await using service = await startService(folder.path, { RATE_LIMIT_ENABLED: "false" });
+await using service = await startService(folder, { RATE_LIMIT_ENABLED: "false" });
 await offer(service.url);
 if (Bun.which("wrk") === null) print("\nwrk is not installed, so the medians cannot be compared with its.");
 else await compareWithWrk(service.url);

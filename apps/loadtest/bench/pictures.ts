@@ -3,11 +3,12 @@
  * database. `bun run pictures` runs it; it takes three minutes, and wants a machine that does nothing else.
  */
 import { join } from "node:path";
-import { freePort } from "@latchkey/tooling/free-port";
-import { describeMachine } from "@latchkey/tooling/machine";
-import { startPostgresServer } from "@latchkey/tooling/postgres-server";
-import { fileUrl, openFolder, startService } from "../../gateway/bench/servers.ts";
-import { DESKTOP, openBrowser } from "../../gateway/test/browser-chromium.ts";
+import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import { openFolder } from "@latchkey/testing/folder";
+import { freePort } from "@latchkey/testing/free-port";
+import { describeMachine } from "@latchkey/testing/machine";
+import { startService } from "@latchkey/testing/measured-service";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const DOCS = join(import.meta.dir, "../../../docs");
@@ -21,12 +22,12 @@ print(describeMachine());
 await using folder = await openFolder();
 await using postgres = await startPostgresServer();
 await using browser = await openBrowser();
-const databases = { libsql: fileUrl(folder.path), postgres: await postgres.createDatabase() };
+const databases = { libsql: folder.databaseUrl, postgres: await postgres.createDatabase() };
 
 for (const [kind, database] of Object.entries(databases)) {
   for (const [kernel, rate] of Object.entries(RATES)) {
     const metricsPort = String(await freePort());
-    await using service = await startService(folder.path, {
+    await using service = await startService(folder, {
       DATABASE_URL: database,
       HASH_KERNEL: kernel,
       METRICS_PORT: metricsPort,

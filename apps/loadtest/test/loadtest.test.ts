@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDataFolder, startProcess } from "../../gateway/test/process.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { startProcess } from "@latchkey/testing/service-process";
 import { startFakeService } from "./fake-service.ts";
 
 function start(...args: readonly string[]) {
@@ -24,12 +25,12 @@ function start(...args: readonly string[]) {
 const run = (...args: readonly string[]) => start(...args).ended;
 
 async function startUnlimited(env: Record<string, string> = {}) {
-  const folder = await openDataFolder();
-  const service = startProcess({ DATABASE_URL: folder.url, RATE_LIMIT_ENABLED: "false", ...env });
+  const folder = await openFolder();
+  const service = startProcess({ DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", ...env });
   return {
     url: await service.ready(),
     lines: service.lines,
-    database: folder.url,
+    database: folder.databaseUrl,
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ import {
   openBrowser,
   overflowOf,
   type Visit,
-} from "../../gateway/test/browser-chromium.ts";
+} from "@latchkey/testing/chromium";
 import { renderCapacityPage, renderPage } from "../src/report/page.ts";
 import { exampleCapacity, exampleRun, latencyOf } from "./example-run.ts";
 

@@ -2,15 +2,17 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { querySqlite, spawnSqlite } from "@latchkey/testing/sqlite";
 import { DatabaseUnavailable } from "../src/index.ts";
 import { openReader } from "../src/libsql/client.ts";
-import { openFolder, openLibsqlScratch, queryElsewhere, spawnLibsqlProcess } from "./libsql-scratch.ts";
+import { openLibsqlScratch, spawnReplica } from "./libsql-scratch.ts";
 
 setDefaultTimeout(30_000);
 
 /** Another process that holds the write lock, or the whole file, until it is disposed. */
 async function holdLock(url: string, action: "hold" | "hold-exclusively" = "hold"): Promise<AsyncDisposable> {
-  const child = spawnLibsqlProcess(action, url);
+  const child = spawnSqlite(action, url);
   const reader = child.stdout.getReader();
   await reader.read();
   return {
@@ -72,7 +74,7 @@ test("a write that meets the lock for longer than its patience is unavailable, a
 test("a read that met a lock keeps no other process from writing afterwards", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "rollback-journal.db");
-  await queryElsewhere(`file:${path}`, "create table numbers (value integer)");
+  await querySqlite(`file:${path}`, "create table numbers (value integer)");
   const reader = openReader(path);
   const count = async () => (await reader.execute("select count(*) from numbers")).rows[0]?.[0];
   expect(await count()).toBe(0);
@@ -82,7 +84,7 @@ test("a read that met a lock keeps no other process from writing afterwards", as
     expect(failure.code).toBe("SQLITE_BUSY");
   }
   expect(await count()).toBe(0);
-  await queryElsewhere(`file:${path}`, "insert into numbers values (1)");
+  await querySqlite(`file:${path}`, "insert into numbers values (1)");
   expect(await count()).toBe(1);
   reader.close();
 });
@@ -90,7 +92,7 @@ test("a read that met a lock keeps no other process from writing afterwards", as
 test("every write that two killed processes had acknowledged is there", async () => {
   await using scratch = await openLibsqlScratch();
   const acknowledgedBy = async () => {
-    const child = spawnLibsqlProcess("write", scratch.url);
+    const child = spawnReplica("write", scratch.url);
     let output = "";
     for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
       output += chunk;

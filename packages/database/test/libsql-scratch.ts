@@ -1,8 +1,7 @@
-/** A libsql file in a folder of its own, removed with everything in it. */
-
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** A migrated libsql file in a folder of its own, removed with everything in it. */
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { querySqlite } from "@latchkey/testing/sqlite";
 import { openLibsqlDatabase } from "../src/libsql/database.ts";
 import type { Scratch } from "./repository-conformance.ts";
 
@@ -12,38 +11,20 @@ export interface LibsqlScratch extends Scratch {
   query<Row>(sql: string): Promise<Row[]>;
 }
 
-type Action = "migrate" | "query" | "hold" | "hold-exclusively" | "write";
-
-/** Starts `libsql-process.ts`. Another process, because a second SQLite in this one would drop the locks of the first. */
-export function spawnLibsqlProcess(action: Action, url: string, sql = "") {
-  return Bun.spawn([process.execPath, join(import.meta.dir, "libsql-process.ts"), action, url, sql], {
-    stdin: "pipe",
-    stdout: "pipe",
-  });
-}
-
-/** Runs SQL in another process, with another SQLite than the one under test. */
-export async function queryElsewhere<Row>(url: string, sql: string): Promise<Row[]> {
-  await using child = spawnLibsqlProcess("query", url, sql);
-  return JSON.parse(await new Response(child.stdout).text());
-}
-
-export async function openFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "latchkey-database-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
+/** Starts `libsql-process.ts`: a replica that migrates the database, or creates todos until it is killed. */
+export const spawnReplica = (action: "migrate" | "write", url: string) =>
+  Bun.spawn([process.execPath, join(import.meta.dir, "libsql-process.ts"), action, url], { stdout: "pipe" });
 
 export async function openLibsqlScratch(options: { patienceMs?: number } = {}): Promise<LibsqlScratch> {
   const folder = await openFolder();
-  const path = join(folder.path, "test.db");
-  const url = `file:${path}`;
+  const url = folder.databaseUrl;
   const reopen = () => openLibsqlDatabase({ url, ...options });
   const database = await reopen();
   await database.migrate();
-  const query = <Row>(sql: string) => queryElsewhere<Row>(url, sql);
+  const query = <Row>(sql: string) => querySqlite<Row>(url, sql);
   return {
     database,
-    path,
+    path: url.slice("file:".length),
     url,
     reopen,
     query,

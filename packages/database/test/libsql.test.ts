@@ -3,10 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { DatabaseUnavailable, openDatabase, SchemaTooNew } from "../src/index.ts";
 import { openClient } from "../src/libsql/client.ts";
 import { createTodoRepository } from "../src/libsql/todos.ts";
-import { openFolder, openLibsqlScratch, spawnLibsqlProcess } from "./libsql-scratch.ts";
+import { openLibsqlScratch, spawnReplica } from "./libsql-scratch.ts";
 import { repositoryConformance } from "./repository-conformance.ts";
 
 repositoryConformance("libsql", openLibsqlScratch);
@@ -113,7 +114,7 @@ describe("the schema", () => {
   test("is made once when several processes start on the same missing file", async () => {
     await using folder = await openFolder();
     const url = `file:${join(folder.path, "new", "latchkey.db")}`;
-    const processes = Array.from({ length: 4 }, () => spawnLibsqlProcess("migrate", url));
+    const processes = Array.from({ length: 4 }, () => spawnReplica("migrate", url));
     const outputs = await Promise.all(processes.map((child) => new Response(child.stdout).text()));
     expect(outputs).toEqual(Array.from({ length: 4 }, () => "migrated\n"));
     await using database = await openDatabase({ url });

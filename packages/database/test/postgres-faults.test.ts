@@ -1,7 +1,7 @@
 /** A sick server costs errors, never hangs, and nothing but its own recovery is needed to be well again. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type PostgresServer, startPostgresServer } from "@latchkey/tooling/postgres-server";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Database, DatabaseUnavailable, openDatabase } from "../src/index.ts";
 import { openPostgresDatabase } from "../src/postgres/database.ts";
 import { openPostgresScratch, type PostgresScratch } from "./postgres-scratch.ts";

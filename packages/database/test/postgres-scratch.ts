@@ -1,6 +1,6 @@
 /** A migrated PostgreSQL database of its own on a running server. */
 
-import type { PostgresServer } from "@latchkey/tooling/postgres-server";
+import type { PostgresServer } from "@latchkey/testing/postgres-server";
 import { openPostgresDatabase } from "../src/postgres/database.ts";
 import type { Scratch } from "./repository-conformance.ts";
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type PostgresServer, startPostgresServer } from "@latchkey/tooling/postgres-server";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { DatabaseUnavailable, openDatabase, SchemaTooNew, UnsupportedDatabaseServer } from "../src/index.ts";
 import { checkServer } from "../src/postgres/migrate.ts";
 import { openPostgresScratch } from "./postgres-scratch.ts";

@@ -1,7 +1,7 @@
 /** The two schemas are one: what one database promises about its columns and their uniqueness, the other promises too. */
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { startPostgresServer } from "@latchkey/tooling/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { openLibsqlScratch } from "./libsql-scratch.ts";
 import { openPostgresScratch } from "./postgres-scratch.ts";
 

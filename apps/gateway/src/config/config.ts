@@ -1,6 +1,6 @@
 /** Turns environment variables into one frozen Config, or reports every fault at once. Reads nothing but its arguments. */
 import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
-import { parseQuota, type Quota } from "../quotas/quota.ts";
+import { parseQuota, type Quota } from "../rate-limit/policy.ts";
 import type { Environment } from "./environment.ts";
 import { accepted, type Faults, readEnvironment } from "./read-environment.ts";
 import { type AuthAlgorithm, weaknessOf } from "./secret-key.ts";

@@ -1,5 +1,5 @@
 /** The effective configuration for an operator to read, a line for each variable; no secret is ever part of it. */
-import type { Quota } from "../quotas/quota.ts";
+import type { Quota } from "../rate-limit/policy.ts";
 import type { Config } from "./config.ts";
 import type { EnvironmentName } from "./environment.ts";
 

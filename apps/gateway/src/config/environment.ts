@@ -1,6 +1,6 @@
 /** The environment variables: their types, bounds, defaults and, in `description`, what a wrong value is told. */
 import Type from "typebox";
-import { QUOTA_PATTERN } from "../quotas/quota.ts";
+import { QUOTA_PATTERN } from "../rate-limit/policy.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export const LOG_FORMATS = ["json", "pretty"] as const;

@@ -1,6 +1,6 @@
 /** What the OpenAPI document says of the account routes. */
 import type { ErrorCode } from "@latchkey/contracts";
-import { operation } from "../../http/openapi.ts";
+import { operation } from "../../docs/operation.ts";
 
 const HASHING_FAILURES: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 

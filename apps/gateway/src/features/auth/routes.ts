@@ -2,10 +2,10 @@
 import { LoginBody, RegisterBody, type Token, UpdateBody, type User as UserShape } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { authentication } from "../../http/authentication.ts";
-import { parseJsonBody } from "../../http/body.ts";
-import { type Limit, limitRoute } from "../../http/rate-limit.ts";
-import { validator } from "../../http/validation.ts";
+import { authentication } from "../../middleware/bearer-auth.ts";
+import { parseJsonBody } from "../../middleware/body-limit.ts";
+import { type Limit, limitRoute } from "../../middleware/rate-limit.ts";
+import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
 import type { Accounts } from "./service.ts";
 

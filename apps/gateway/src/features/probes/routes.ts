@@ -1,7 +1,7 @@
 /** HTTP for the probes: liveness touches nothing, readiness asks the database. */
 import { Elysia } from "elysia";
-import { operation, response } from "../../http/openapi.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { operation, response } from "../../docs/operation.ts";
+import { requestContext } from "../../middleware/request-context.ts";
 import type { Readiness } from "./service.ts";
 
 /** The paths that no limit counts and the log shows at debug. */

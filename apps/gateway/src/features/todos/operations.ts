@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of the todo routes. */
-import { operation } from "../../http/openapi.ts";
+import { operation } from "../../docs/operation.ts";
 
 export const listTodos = operation({
   id: "listTodos",

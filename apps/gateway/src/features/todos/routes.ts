@@ -10,8 +10,8 @@ import {
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { parseJsonBody } from "../../http/body.ts";
-import { validator } from "../../http/validation.ts";
+import { parseJsonBody } from "../../middleware/body-limit.ts";
+import { validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import * as operations from "./operations.ts";
 import type { Todos } from "./service.ts";

@@ -1,0 +1,30 @@
+/** Bodies in a coding: nothing is ever unpacked, so nothing can swell. */
+import { expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { startService } from "../support/service.ts";
+
+const CODINGS = {
+  gzip: gzipSync,
+  "x-gzip": gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+} as const;
+
+test.each(Object.entries(CODINGS))(
+  "a body in %s is no JSON, whatever it would become",
+  async (coding, compress) => {
+    await using service = await startService();
+    const small = Buffer.from('{"title":"x"}');
+    const bomb = Buffer.concat([Buffer.from('{"title":"'), Buffer.alloc(8 * 1024 * 1024, "x")]);
+    for (const plain of [small, bomb]) {
+      const body = new Uint8Array(compress(plain));
+      const answer = await service.call("POST", "/todos", { body, headers: { "content-encoding": coding } });
+      expect([answer.status, answer.body]).toMatchObject([
+        422,
+        { detail: [{ loc: ["body"], type: "json_invalid" }] },
+      ]);
+    }
+    expect((await service.call("GET", "/todos")).body).toMatchObject({ items: [] });
+  },
+);

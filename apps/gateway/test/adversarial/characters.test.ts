@@ -1,0 +1,96 @@
+/** How long a text is and what an e-mail looks like: lengths in code points, the pattern after trimming. */
+import { expect, test } from "bun:test";
+import { eachDatabase, newCredentials } from "../support/service.ts";
+
+const PAIR = "e\u0301"; // two code points, one letter to the eye
+const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}"; // seven code points, one picture
+
+eachDatabase((startService) => {
+  test("a username has 1 to 32 code points, not UTF-16 units and not pictures, on register and update", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const statusesOf = async (username: string) => [
+      (await service.call("POST", "/auth/register", { body: { ...newCredentials(), username } })).status,
+      (await service.call("PATCH", "/auth/me", { token, body: { username: `${username.slice(0, -1)}!` } }))
+        .status,
+    ];
+    expect(await statusesOf("x")).toEqual([201, 200]);
+    expect(await statusesOf(`${"🦊".repeat(31)}x`)).toEqual([201, 200]);
+    expect(await statusesOf(`${PAIR.repeat(15)}xy`)).toEqual([201, 200]);
+    expect(await statusesOf(`${FAMILY.repeat(4)}abcd`)).toEqual([201, 200]);
+    expect(await statusesOf(`${"🦊".repeat(32)}x`)).toEqual([422, 422]);
+    expect(await statusesOf(`${PAIR.repeat(16)}x`)).toEqual([422, 422]);
+    expect(await statusesOf(`${FAMILY.repeat(4)}abcde`)).toEqual([422, 422]);
+  });
+
+  test("a password has 8 to 128 code points on register and update", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const statusesOf = async (password: string) => [
+      (await service.call("POST", "/auth/register", { body: { ...newCredentials(), password } })).status,
+      (await service.call("PATCH", "/auth/me", { token, body: { password } })).status,
+    ];
+    for (const text of ["p".repeat(8), " ".repeat(8), "🦊".repeat(8), PAIR.repeat(4), "🦊".repeat(128)]) {
+      expect(await statusesOf(text)).toEqual([201, 200]);
+    }
+    for (const text of ["", "p".repeat(7), "🦊".repeat(7), `${PAIR.repeat(3)}x`, FAMILY, "🦊".repeat(129)]) {
+      expect(await statusesOf(text)).toEqual([422, 422]);
+    }
+  });
+
+  test("an e-mail has something, one @, and a host with a dot and no empty label", async () => {
+    await using service = await startService();
+    const statusOf = async (email: string) =>
+      (await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } })).status;
+    for (const email of [
+      "a@b.c",
+      "o'hara+tag@sub.example.org",
+      "ünï@exämple.org",
+      "🦊@fox.example",
+      '"@x.y',
+      ".@x.y",
+    ]) {
+      expect([email, await statusOf(email)]).toEqual([email, 201]);
+    }
+    const refused = [
+      ...[
+        "",
+        " ",
+        "@",
+        "a",
+        "a@",
+        "@b.c",
+        "a@b",
+        "a@b.",
+        "a@.b",
+        "a@b..c",
+        "a@.b.c",
+        "a@b.c.",
+        "a@b@c.d",
+        "a@@b.c",
+      ],
+      ...["a b@c.d", "a@b c.d", "a@b.c d", "a@b.c\nd@e.f", "a\u00a0b@c.d", "a@b.c\u2028d", "a@b\t.c"],
+    ];
+    for (const email of refused) expect([email, await statusOf(email)]).toEqual([email, 422]);
+  });
+
+  test("an e-mail of 254 code points is taken and one of 255 is not", async () => {
+    await using service = await startService();
+    const statusOf = async (length: number) => {
+      const email = `${"🦊".repeat(length - 4)}@b.c`;
+      return (await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } })).status;
+    };
+    expect([await statusOf(254), await statusOf(255)]).toEqual([201, 422]);
+  });
+
+  test("an e-mail of a million characters is refused without delay", async () => {
+    await using service = await startService();
+    const started = performance.now();
+    for (const email of ["a".repeat(1_000_000), `a@${"b.".repeat(500_000)}`, `${"@".repeat(1_000_000)}`]) {
+      expect((await service.call("POST", "/auth/login", { body: { email, password: "x" } })).status).toBe(
+        422,
+      );
+    }
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,64 @@
+/** The judge of the fuzzer: what must hold of any answer, whatever was asked. Gives faults instead of throwing. */
+import type { WireAnswer } from "../../support/wire.ts";
+import { ECHO, SECRET } from "./values.ts";
+
+/** Every header that the service has a reason to send; anything else was put there by somebody else. */
+const HEADERS = new Set([
+  ...["content-type", "content-length", "content-encoding", "etag", "date", "connection", "vary", "allow"],
+  ...["access-control-allow-origin", "access-control-expose-headers", "access-control-allow-methods"],
+  ...["access-control-allow-headers", "access-control-max-age", "cache-control", "content-security-policy"],
+  ...["cross-origin-opener-policy", "cross-origin-resource-policy", "permissions-policy", "referrer-policy"],
+  ...["x-content-type-options", "x-frame-options", "x-request-id", "www-authenticate", "retry-after"],
+  ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
+]);
+
+/** What the HTTP server says itself, without the service, to what is no HTTP: a status and not a byte more. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 431, 505]);
+
+const INTERNALS =
+  /node_modules|\.tsx?\b|\bat .+:\d+|Error:|sqlite|libsql|select |insert |\/(src|home|tmp|usr|etc|work)\/|elysia|typebox|\bbun\b|hashed_?password/i;
+
+export function faultsOf({ status, headers, body }: WireAnswer, method: string): string[] {
+  const text = body.toString();
+  const faults: string[] = [];
+  const fail = (isFault: boolean, fault: string): void => void (isFault && faults.push(fault));
+
+  const names = headers.map(([name]) => name);
+  if (REFUSALS.has(status) && !names.includes("x-request-id")) {
+    fail(text !== "" || names.join() !== "connection", `a refusal with ${names.join()} and ${text}`);
+    return faults;
+  }
+  fail(status >= 500, `a ${status}`);
+  for (const [index, name] of names.entries()) {
+    fail(!HEADERS.has(name), `a header ${name}`);
+    fail(names.indexOf(name) !== index, `two headers ${name}`);
+  }
+  for (const name of ["x-request-id", "x-content-type-options", "vary", "content-security-policy"]) {
+    fail(!names.includes(name), `no header ${name}`);
+  }
+  const everything = `${JSON.stringify(headers)}${text}`;
+  fail(everything.includes(SECRET), "the client's secret");
+  if (status >= 400) {
+    fail(text.includes(ECHO), "a submitted value");
+    fail(INTERNALS.test(text), "internals");
+    fail(method !== "HEAD" && !isEnvelope(text), "no envelope");
+  }
+  return faults;
+}
+
+function isEnvelope(text: string): boolean {
+  const { detail, ...others } = parseObject(text);
+  if (Object.keys(others).length > 0) return false;
+  return typeof detail === "string" || (Array.isArray(detail) && detail.length > 0 && detail.every(isIssue));
+}
+
+const isIssue = (issue: unknown): boolean =>
+  typeof issue === "object" && issue !== null && Object.keys(issue).sort().join() === "loc,msg,type";
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return { ...JSON.parse(text) };
+  } catch {
+    return {};
+  }
+}

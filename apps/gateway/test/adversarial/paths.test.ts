@@ -1,0 +1,107 @@
+/** Paths as clients never send them, over a raw socket: however one is written, it means one route to every layer. */
+import { describe, expect, test } from "bun:test";
+import { type Service, startService } from "../support/service.ts";
+import { parseAnswers } from "../support/wire.ts";
+
+const ANY_LIMITS = { RATE_LIMIT_ENABLED: "true" };
+
+/** The answer to one request whose target is sent as it is. */
+async function ask(service: Service, target: string, host = "x") {
+  const answer = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  const [first] = parseAnswers(answer, ["GET"]);
+  if (!first) throw new Error(`No answer to ${target}`);
+  return { status: first.status, text: first.body.toString() };
+}
+
+const LIVE = '{"status":"ok"}';
+const NOT_FOUND = '{"detail":"Not Found"}';
+
+describe("dot segments are resolved before anything looks at the path", () => {
+  test.each([
+    ["/todos/../healthz", 200, LIVE],
+    ["/a/b/../../healthz", 200, LIVE],
+    ["/./healthz", 200, LIVE],
+    ["/healthz/.", 200, LIVE],
+    ["/%2e%2E/healthz", 200, LIVE],
+    ["/todos/%2e./healthz", 200, LIVE],
+    ["/todos\\..\\healthz", 200, LIVE],
+    ["/../../../healthz", 200, LIVE],
+    ["/healthz/..", 404, NOT_FOUND],
+    ["/healthz/..;/todos", 404, NOT_FOUND],
+    ["/healthz%2f..%2ftodos", 404, NOT_FOUND],
+    ["/../../etc/passwd", 404, NOT_FOUND],
+    ["/docs/assets/../../package.json", 404, NOT_FOUND],
+    ["/docs/assets/..%2f..%2fpackage.json", 404, NOT_FOUND],
+    ["/docs/assets/%2e%2e/%2e%2e/src/main.ts", 404, NOT_FOUND],
+  ])("%s is a %d", async (target, status, text) => {
+    await using service = await startService();
+    expect(await ask(service, target)).toMatchObject({ status, text });
+  });
+
+  test("so that they lead around no quota", async () => {
+    await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_DEFAULT: "2/hour" } });
+    expect((await ask(service, "/healthz/../todos")).status).toBe(200);
+    expect((await ask(service, "/docs/assets/../../todos")).status).toBe(200);
+    expect((await ask(service, "/healthz/../todos")).status).toBe(429);
+    expect((await ask(service, "/todos/../healthz")).status).toBe(200);
+  });
+
+  test("nor around the quota of login", async () => {
+    await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_LOGIN: "1/hour" } });
+    const body = '{"email":"nobody@example.org","password":"whatever"}';
+    const login = (target: string) =>
+      service.raw(
+        `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    expect(await login("/todos/../auth/login")).toStartWith("HTTP/1.1 401 ");
+    expect(await login("/auth/./login")).toStartWith("HTTP/1.1 429 ");
+    expect(service.hasher.stats().completed).toBe(1);
+  });
+});
+
+describe("no other writing of a path is another one", () => {
+  test.each([
+    ["//healthz", 404, NOT_FOUND],
+    ["/healthz//", 404, NOT_FOUND],
+    ["//evil.example/healthz", 404, NOT_FOUND],
+    ["/%68ealthz", 404, NOT_FOUND],
+    ["/healthz%00", 404, NOT_FOUND],
+    ["/healthz;x=1", 404, NOT_FOUND],
+    ["/healthz?/../todos", 200, LIVE],
+    ["http://evil.example/healthz", 200, LIVE],
+    ["http://user:word@evil.example:99/healthz", 200, LIVE],
+  ])("%s is a %d", async (target, status, text) => {
+    await using service = await startService();
+    expect(await ask(service, target)).toMatchObject({ status, text });
+  });
+
+  test("a Host says nothing of the path, whatever is in it", async () => {
+    await using service = await startService();
+    for (const host of [
+      "x/auth/me?",
+      "x/auth/me#",
+      "@x/auth/me?",
+      "x:80/auth/me?",
+      "[::1",
+      "x/../auth/me?",
+      "",
+    ]) {
+      const { status, text } = await ask(service, "/healthz", host);
+      expect([host, status, text]).toEqual([host, 200, LIVE]);
+    }
+    expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
+  });
+});
+
+describe("an id in the path is decoded once", () => {
+  test.each(["%31", "1%00", "%2531", "%zz", "%ff%fe", "%", "\xe9", "a".repeat(8_000)])(
+    "/todos/%s is the todo 1 or a 422, and never a failure",
+    async (id) => {
+      await using service = await startService();
+      await service.call("POST", "/todos", { body: { title: "x" } });
+      const { status } = await ask(service, `/todos/${id}`);
+      expect(status).toBe(id === "%31" ? 200 : 422);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+/** Clients that take their time: hundreds of them keep nobody else waiting, and none of them keeps a place for ever. */
+import { expect, test } from "bun:test";
+import { startService } from "../support/service.ts";
+import { openWire, type Wire } from "../support/wire.ts";
+
+const CONNECTIONS = 500;
+const ROUNDS = 20;
+
+/** What one of them has sent before it begins to drip. */
+const BEGINNINGS = [
+  "POST /auth/login",
+  "POST /auth/login HTTP/1.1\r\nHost: x\r\nX-Name: ",
+  "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
+  "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+];
+
+test("five hundred connections that send a byte at a time keep nobody else waiting", async () => {
+  await using service = await startService();
+  using stack = new DisposableStack();
+  const slow = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async (_, index) => {
+      const wire = stack.use(await openWire(service));
+      wire.send(BEGINNINGS[index % BEGINNINGS.length] ?? "");
+      return wire;
+    }),
+  );
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const wire of slow) wire.send("x");
+    const { email, password } = await service.register();
+    expect(await service.login({ email, password })).toBeString();
+    expect((await service.call("GET", "/todos")).status).toBe(200);
+    if (round === 0) expect(slow.filter(({ isOpen }) => isOpen)).toHaveLength(CONNECTIONS);
+  }
+});
+
+test("a body that does not come to an end in the idle timeout ends the connection, however it drips", async () => {
+  await using service = await startService({ idleTimeoutSeconds: 1 });
+  using wire: Wire = await openWire(service);
+  wire.send(BEGINNINGS[2] ?? "");
+  const drip = setInterval(() => wire.send("x"), 100);
+  try {
+    await wire.closed;
+  } finally {
+    clearInterval(drip);
+  }
+  expect(service.log.filter(({ route }) => route === "/auth/login")).toMatchObject([{ status: 499 }]);
+});

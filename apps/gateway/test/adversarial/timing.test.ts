@@ -1,0 +1,29 @@
+/** Nobody learns from a failed login whether an account is there: the answers are the same to the last byte. */
+import { expect, test } from "bun:test";
+import { startService } from "../support/service.ts";
+
+test("an unknown e-mail, a wrong password and an inactive account get one answer: status, headers and body", async () => {
+  await using service = await startService({
+    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "100/minute", TRUST_PROXY: "1" },
+  });
+  const active = await service.register();
+  const inactive = await service.register();
+  await service.sql(`update users set is_active = false where id = ${inactive.user.id}`);
+  const emails = ["nobody@example.org", active.email, inactive.email, active.email.toUpperCase()];
+  const answers: string[] = [];
+  for (const [index, email] of emails.entries()) {
+    const body = JSON.stringify({ email, password: "not the password" });
+    const head = [
+      "POST /auth/login HTTP/1.1",
+      "Host: x",
+      "Connection: close",
+      "Content-Type: application/json",
+    ];
+    // A client of its own each, so that all have the same quota left.
+    const own = [`X-Forwarded-For: 192.0.2.${index}`, "X-Request-ID: same", `Content-Length: ${body.length}`];
+    const answer = await service.raw([...head, ...own, "", body].join("\r\n"));
+    answers.push(answer.replace(/^Date: .*\r\n/im, ""));
+  }
+  expect(answers[0]).toStartWith("HTTP/1.1 401 ");
+  expect(new Set(answers).size).toBe(1);
+});

@@ -1,0 +1,62 @@
+/** Tokens beside the common tricks: members given twice, unusual JSON, and sizes that no login would make. */
+import { expect, test } from "bun:test";
+import { type Forgery, forge } from "../support/forge-token.ts";
+import { startService } from "../support/service.ts";
+
+const exp = 4_000_000_000;
+const alg = '"alg":"HS256"';
+
+/** Of a member given twice the last counts (RFC 7519 §4), for the signature as for the claims. */
+const TWICE: Readonly<Record<string, readonly [status: number, forgery: (sub: string) => Forgery]>> = {
+  "alg none, then the right one": [200, (sub) => ({ header: `{"alg":"none",${alg}}`, claims: { sub, exp } })],
+  "the right alg, then none": [401, (sub) => ({ header: `{${alg},"alg":"none"}`, claims: { sub, exp } })],
+  "the right alg, then another": [401, (sub) => ({ header: `{${alg},"alg":"HS512"}`, claims: { sub, exp } })],
+  "an exp that is past, then one to come": [
+    200,
+    (sub) => ({ claims: `{"sub":"${sub}","exp":1,"exp":${exp}}` }),
+  ],
+  "an exp to come, then one that is past": [
+    401,
+    (sub) => ({ claims: `{"sub":"${sub}","exp":${exp},"exp":1}` }),
+  ],
+  "nobody's sub, then somebody's": [
+    200,
+    (sub) => ({ claims: `{"sub":"424242","sub":"${sub}","exp":${exp}}` }),
+  ],
+  "somebody's sub, then nobody's": [
+    404,
+    (sub) => ({ claims: `{"sub":"${sub}","sub":"424242","exp":${exp}}` }),
+  ],
+  "somebody's sub, then one that is no text": [
+    401,
+    (sub) => ({ claims: `{"sub":"${sub}","sub":1,"exp":${exp}}` }),
+  ],
+};
+
+test.each(Object.entries(TWICE))("%s", async (_name, [status, forgery]) => {
+  await using service = await startService();
+  const { user } = await service.register();
+  const token = forge(forgery(String(user.id)));
+  expect((await service.call("GET", "/auth/me", { token })).status).toBe(status);
+});
+
+test("blanks within the JSON of a token are JSON's business", async () => {
+  await using service = await startService();
+  const { user } = await service.register();
+  const claims = `\r\n\t{ "sub" : "${user.id}" ,\n"exp" : ${exp} } `;
+  const token = forge({ header: ` {\n${alg} } `, claims });
+  expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
+});
+
+test("a token of 12 KB is judged like any other, one of 100 KB never reaches the gate", async () => {
+  await using service = await startService();
+  const { user } = await service.register();
+  const tokenOf = (bytes: number) =>
+    forge({ claims: { sub: String(user.id), exp, x: "x".repeat((bytes * 3) / 4) } });
+  expect((await service.call("GET", "/auth/me", { token: tokenOf(12_000) })).status).toBe(200);
+  expect((await service.call("GET", "/auth/me", { token: `${tokenOf(12_000)}A` })).status).toBe(401);
+  const refused = await service.raw(
+    `GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokenOf(100_000)}\r\n\r\n`,
+  );
+  expect(refused).toStartWith("HTTP/1.1 431 ");
+});

@@ -1,0 +1,102 @@
+/** `/docs` in a real browser: a person authorizes, tries an operation, and sees the answer. */
+import { describe, expect } from "bun:test";
+import type { Page } from "@latchkey/testing/chromium";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
+import { startService } from "../support/service.ts";
+
+const TIMEOUT_MS = 60_000;
+
+async function authorize(page: Page, token: string): Promise<void> {
+  await page.click("button.authorize");
+  await page.fill(".modal-ux input", token);
+  await page.click(".modal-ux button.authorize");
+  await page.click(".modal-ux button.btn-done");
+}
+
+/** Opens an operation, executes it as it stands, and gives status and body of the answer. */
+async function execute(page: Page, operation: string): Promise<{ status: string; body: string }> {
+  await page.click(`#operations-${operation} .opblock-summary-control`);
+  await page.click(`#operations-${operation} button.execute`);
+  const answer = page.locator(`#operations-${operation} .live-responses-table .response`);
+  return {
+    status: (await answer.locator(".response-col_status").textContent()) ?? "",
+    body: (await answer.locator(".response-col_description").textContent()) ?? "",
+  };
+}
+
+describe("the explorer", () => {
+  test(
+    "takes a token from login and shows the person of GET /auth/me",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const person = await service.person();
+      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+
+      await authorize(page, person.token);
+      const { status, body } = await execute(page, "Auth-readMe");
+
+      expect(status).toStartWith("200");
+      expect(body).toContain(`"email": "${person.email}"`);
+      expect(body).toContain(`"username": "${person.username}"`);
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "registers and logs in with its own examples",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+
+      const registered = await execute(page, "Auth-register");
+      const login = await execute(page, "Auth-login");
+
+      expect(registered.status).toStartWith("201");
+      expect(registered.body).toContain('"username": "ada"');
+      expect(login.status).toStartWith("200");
+      expect(login.body).toContain('"access_token"');
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "shows every operation on a phone, and none wider than the phone",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const operations = operationsOf(await fetchDocument(service));
+      const { page, faults } = await browser.visit(`${service.url}/docs`, PHONE);
+
+      for (const { operationId, tags: [tag] = [] } of operations) {
+        await page.click(`#operations-${tag}-${operationId} .opblock-summary-control`);
+        await page.waitForSelector(`#operations-${tag}-${operationId} .responses-wrapper`);
+      }
+      expect(await overflowOf(page)).toBe(0);
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "keeps no token once the page is gone",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const { token } = await service.person();
+      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+
+      await authorize(page, token);
+      await page.reload({ waitUntil: "networkidle" });
+
+      expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).toBe("{}");
+      expect(await page.locator("button.authorize.unlocked").count()).toBe(1);
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});

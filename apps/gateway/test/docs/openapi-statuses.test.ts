@@ -1,0 +1,61 @@
+/** Every status that the document promises is brought about by a request, and each answer held to the document. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { createContract } from "../support/openapi-contract.ts";
+import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
+import { PRODUCERS, startSubjects } from "../support/openapi-requests.ts";
+
+describe("the document and the service", async () => {
+  const subjects = await startSubjects();
+  afterAll(() => subjects[Symbol.asyncDispose]());
+  const document = await fetchDocument(subjects.working);
+  const contract = createContract(document);
+  const promises = operationsOf(document).flatMap((operation) =>
+    Object.keys(operation.responses).map(
+      (status) => [operation.operationId ?? "", status, operation] as const,
+    ),
+  );
+
+  test("promise something", () => {
+    expect(promises.length).toBeGreaterThan(60);
+  });
+
+  test.each(promises)("agree on %s answering %s", async (_id, status, operation) => {
+    const produce = PRODUCERS[status.replace(/^2../, "2xx")];
+    if (!produce) throw new Error(`No request brings about a ${status}`);
+    const answer = await produce(operation, subjects);
+    expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
+    expect(contract(operation, answer)).toEqual([]);
+  });
+
+  const answer = (status: number, text: string, headers: Record<string, string> = {}) => ({
+    status,
+    text,
+    headers: new Headers({ "content-type": "application/json", "x-request-id": "id", ...headers }),
+  });
+  const healthz = { method: "GET", path: "/healthz" };
+
+  test.each([
+    ["a status", healthz, answer(418, "{}")],
+    ["a member", healthz, answer(200, '{"status":"ok","uptime":1}')],
+    ["a value", healthz, answer(200, '{"status":"fine"}')],
+    ["a missing header", healthz, answer(200, '{"status":"ok"}', { "x-request-id": "" })],
+    ["a header", healthz, answer(200, '{"status":"ok"}', { "retry-after": "1" })],
+    ["a content type", healthz, answer(200, '{"status":"ok"}', { "content-type": "text/html" })],
+    ["a body that is no JSON", healthz, answer(200, "ok")],
+    ["a success of an unknown path", { method: "GET", path: "/nowhere" }, answer(200, "{}")],
+    ["a 405 without Allow", { method: "PUT", path: "/todos" }, answer(405, '{"detail":"no"}')],
+  ])("do not agree on %s that is not documented", (_case, request, given) => {
+    expect(contract(request, given)).not.toEqual([]);
+  });
+
+  test.each([
+    ["HEAD", "/healthz"],
+    ["GET", "/nowhere"],
+    ["PUT", "/todos"],
+    ["OPTIONS", "/auth/me"],
+    ["GET", "/docs"],
+    ["GET", "/todos/?limit=1"],
+  ])("agree on %s %s", async (method, path) => {
+    expect(contract({ method, path }, await subjects.working.call(method, path))).toEqual([]);
+  });
+});

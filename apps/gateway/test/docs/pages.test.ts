@@ -1,0 +1,208 @@
+/** The pages, the document and their assets over HTTP: what loads what, coded and cached how, under which policy. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { startService } from "../support/service.ts";
+
+const PAGES = ["/docs", "/redoc"];
+const DOCUMENTS = [...PAGES, "/openapi.json"];
+const ASSET_PATH = /"(\/docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
+
+describe("documents", async () => {
+  const service = await startService();
+  afterAll(() => service[Symbol.asyncDispose]());
+  /** As a client that takes no coding but those given, and decodes nothing. */
+  const get = (path: string, accepted = "identity", headers: Record<string, string> = {}) =>
+    fetch(service.url + path, {
+      headers: { "accept-encoding": accepted, ...headers },
+      decompress: false,
+    });
+  const pages = await Promise.all(PAGES.map(async (path) => (await get(path)).text()));
+  const assets = [
+    ...new Set(pages.flatMap((html) => [...html.matchAll(ASSET_PATH)].map(([, path = ""]) => path))),
+  ];
+
+  test("the pages load scripts, styles and an icon, all by the hash of their bytes", async () => {
+    expect(assets.map((path) => path.split("/").at(-1)).sort()).toEqual([
+      "explorer.js",
+      "icon.svg",
+      "pages.css",
+      "redoc.js",
+      "reference.js",
+      "swagger-ui.css",
+      "swagger-ui.js",
+    ]);
+    for (const path of assets) {
+      const digest = new Bun.CryptoHasher("sha256").update(await (await get(path)).bytes()).digest("hex");
+      expect(digest).toStartWith(path.split("/")[3] ?? "no hash");
+    }
+  });
+
+  test("the vendors' files are whole but for source maps and the one outside address", async () => {
+    const cut = {
+      "swagger-ui.js": ["swagger-ui-dist/swagger-ui-bundle.js", /(?!)/],
+      "swagger-ui.css": ["swagger-ui-dist/swagger-ui.css", /\/\*# sourceMappingURL=.*$/],
+      "redoc.js": ["redoc/bundles/redoc.standalone.js", /\/\/# sourceMappingURL=.*$/],
+    } as const;
+    for (const [name, [specifier, sourceMap]] of Object.entries(cut)) {
+      const served = await (await get(assets.find((path) => path.endsWith(`/${name}`)) ?? "")).text();
+      const original = await Bun.file(fileURLToPath(import.meta.resolve(specifier))).text();
+      const expected = original
+        .replace(sourceMap, "")
+        .replace("https://cdn.redoc.ly/redoc/logo-mini.svg", "data:,");
+      expect([name, served === expected, sourceMap.test(served)]).toEqual([name, true, false]);
+    }
+  });
+
+  test("the pages hold no script and no style of their own, and name no other host", () => {
+    for (const html of pages) {
+      expect(html).not.toMatch(/<style|<script(?![^>]* src="\/)[^>]*>|\son\w+=|\sstyle=|https?:|"\/\//i);
+    }
+  });
+
+  test("each page has the narrowest policy that lets it work", async () => {
+    const common =
+      "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:; script-src 'self'; style-src 'self'";
+    const policyOf = async (path: string) => (await get(path)).headers.get("content-security-policy");
+    expect(await policyOf("/docs")).toBe(common);
+    expect(await policyOf("/redoc")).toMatch(
+      new RegExp(`^${common.replaceAll(/[/*.]/g, "\\$&")}( 'sha256-[\\w+/]{43}='){2}; worker-src blob:$`),
+    );
+    expect(await policyOf("/openapi.json")).toBe("default-src 'none'; frame-ancestors 'none'");
+  });
+
+  test.each([
+    ["/docs", "text/html; charset=utf-8"],
+    ["/redoc", "text/html; charset=utf-8"],
+    ["/openapi.json", "application/json; charset=utf-8"],
+    ["swagger-ui.js", "text/javascript; charset=utf-8"],
+    ["swagger-ui.css", "text/css; charset=utf-8"],
+    ["icon.svg", "image/svg+xml; charset=utf-8"],
+  ])("%s is %s", async (name, type) => {
+    const path = name.startsWith("/") ? name : assets.find((asset) => asset.endsWith(`/${name}`));
+    expect((await get(path ?? "")).headers.get("content-type")).toBe(type);
+  });
+
+  test("pages and document are asked for anew each time, assets never", async () => {
+    for (const path of DOCUMENTS) {
+      expect((await get(path)).headers.get("cache-control")).toBe("no-cache");
+    }
+    for (const path of assets) {
+      expect((await get(path)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    }
+  });
+
+  test("everything is sent in the coding that the client prefers, with its exact length", async () => {
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+    for (const path of [...DOCUMENTS, ...assets]) {
+      const plain = await (await get(path)).bytes();
+      for (const coding of ["br", "gzip"] as const) {
+        const answer = await get(path, coding);
+        const bytes = await answer.bytes();
+        expect(answer.headers.get("content-encoding")).toBe(coding);
+        expect(answer.headers.get("content-length")).toBe(String(bytes.byteLength));
+        expect(answer.headers.get("vary")).toBe("Origin, Accept-Encoding");
+        expect(Buffer.compare(decoders[coding](bytes), plain)).toBe(0);
+      }
+    }
+  });
+
+  test.each([
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip", "gzip"],
+    ["GZIP;Q=1.0", "gzip"],
+    ["br;q=0.5, gzip;q=0.8", "gzip"],
+    ["br;q=0, gzip;q=0", "identity"],
+    ["br;q=0, *", "gzip"],
+    ["*", "br"],
+    ["*;q=0", "identity"],
+    ["identity, br;q=0.5", "identity"],
+    ["identity;q=0.5, gzip;q=0.5", "gzip"],
+    ["deflate, zstd", "identity"],
+    ["", "identity"],
+    [";;,=,q", "identity"],
+  ])("Accept-Encoding: %s is given %s", async (accepted, coding) => {
+    const answer = await get("/docs", accepted);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-encoding") ?? "identity").toBe(coding);
+  });
+
+  test("a client that has the bytes is told 304, for each coding by itself", async () => {
+    for (const path of [...DOCUMENTS, ...assets]) {
+      const tags = new Set<string>();
+      for (const coding of ["identity", "gzip", "br"]) {
+        const full = await get(path, coding);
+        const tag = full.headers.get("etag") ?? "";
+        tags.add(tag);
+        for (const held of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+          const answer = await get(path, coding, { "if-none-match": held });
+          expect([answer.status, await answer.text()]).toEqual([304, ""]);
+          // Whatever a 304 says replaces what the cache has stored.
+          for (const name of ["etag", "cache-control", "vary", "content-security-policy"]) {
+            expect(answer.headers.get(name)).toBe(full.headers.get(name));
+          }
+        }
+        expect((await get(path, coding, { "if-none-match": '"other"' })).status).toBe(200);
+      }
+      expect(tags.size).toBe(3);
+    }
+  });
+
+  test("HEAD answers as GET does, without the body", async () => {
+    for (const path of [...DOCUMENTS, ...assets]) {
+      const [got, head] = await Promise.all(
+        ["GET", "HEAD"].map((method) =>
+          fetch(service.url + path, { method, headers: { "accept-encoding": "br" }, decompress: false }),
+        ),
+      );
+      expect(head?.status).toBe(200);
+      expect(await head?.text()).toBe("");
+      for (const name of ["content-type", "content-length", "content-encoding", "etag", "cache-control"]) {
+        expect(head?.headers.get(name)).toBe(got?.headers.get(name) ?? "absent");
+      }
+    }
+  });
+
+  test("other methods are 405 with Allow", async () => {
+    for (const path of [...DOCUMENTS, ...assets]) {
+      const answer = await service.call("POST", path, { body: {} });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+
+  test("nothing but the assets is under their path", async () => {
+    const [known = ""] = assets;
+    const name = known.split("/").at(-1);
+    const paths = [
+      "/docs/assets",
+      "/docs/assets/",
+      `/docs/assets/${name}`,
+      `/docs/assets/${"0".repeat(24)}/${name}`,
+      `${known}.map`,
+      `${known}/..%2f..%2f..%2fpackage.json`,
+      "/docs/assets/..%2f..%2fpackage.json",
+      "/docs/assets/%2e%2e/%2e%2e/package.json",
+      "/docs/assets//etc/passwd",
+      "/docs/assets/..\\..\\package.json",
+      "/docs/assets/%00",
+    ];
+    for (const path of paths) {
+      const answer = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect([path, answer.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 404 Not Found"]);
+      expect(answer).toEndWith('{"detail":"Not Found"}');
+    }
+    const dots = `GET ${known}/../../../../package.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    expect(await service.raw(dots)).toStartWith("HTTP/1.1 404");
+  });
+
+  test("assets cost nothing of the default quota, pages and document do", async () => {
+    const env = { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/hour" };
+    await using limited = await startService({ env });
+    const statusOf = async (path: string) => (await limited.request(path)).status;
+    for (const path of assets) expect(await statusOf(path)).toBe(200);
+    for (const path of DOCUMENTS) expect(await statusOf(path)).toBe(200);
+    expect(await statusOf("/docs")).toBe(429);
+    for (const path of assets) expect(await statusOf(path)).toBe(200);
+    expect(await statusOf("/docs/assets/unknown")).toBe(429);
+  });
+});

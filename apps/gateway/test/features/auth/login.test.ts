@@ -1,0 +1,139 @@
+/** Whom login lets in, that its failures tell nothing apart, and what each costs. */
+import { expect, test } from "bun:test";
+import type { Hasher } from "@latchkey/hashing";
+import { eachDatabase } from "../../support/service.ts";
+
+const FAILURE = '{"detail":"Incorrect e-mail or password"}';
+
+eachDatabase((startService) => {
+  test("login is a 200 with exactly an access token and the type bearer", async () => {
+    await using service = await startService();
+    const { email, password } = await service.register();
+    const answer = await service.call("POST", "/auth/login", { body: { email, password } });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: "bearer",
+    });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("login takes the e-mail in any case and with blanks around it", async () => {
+    await using service = await startService();
+    const { password } = await service.register({ email: "Grace@Example.org" });
+    for (const email of ["grace@example.org", "GRACE@EXAMPLE.ORG", " \tgRACE@example.ORG\n"]) {
+      expect(await service.login({ email, password })).toBeString();
+    }
+  });
+
+  test("an unknown e-mail, a wrong password and one of an inactive account get the same 401, byte for byte", async () => {
+    await using service = await startService();
+    const active = await service.register();
+    const inactive = await service.register();
+    await service.sql(`update users set is_active = false where id = ${inactive.user.id}`);
+    const attempts = ["nobody@example.org", active.email, inactive.email].map((email) =>
+      service.call("POST", "/auth/login", { body: { email, password: "not the password" } }),
+    );
+    for (const { status, headers, text } of await Promise.all(attempts)) {
+      expect([status, text]).toEqual([401, FAILURE]);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+
+  test("a login with a password of 0, 1, 7, 129 or 100,000 characters is a 401, never a 422", async () => {
+    await using service = await startService();
+    const { email } = await service.register();
+    for (const length of [0, 1, 7, 129, 100_000]) {
+      const body = { email, password: "p".repeat(length) };
+      expect((await service.call("POST", "/auth/login", { body })).status).toBe(401);
+    }
+  });
+
+  test("passwords are neither trimmed nor normalised nor folded", async () => {
+    await using service = await startService();
+    const composed = " p\u00e4ssw\u00f6rd K ";
+    const { email } = await service.register({ password: composed });
+    const others = [composed.trim(), composed.normalize("NFD"), composed.toLowerCase(), `${composed} `];
+    for (const password of others) {
+      expect((await service.call("POST", "/auth/login", { body: { email, password } })).status).toBe(401);
+    }
+    expect(await service.login({ email, password: composed })).toBeString();
+  });
+
+  test("passwords of 8 and of 128 characters work, counted in code points", async () => {
+    await using service = await startService();
+    for (const password of ["12345678", "p".repeat(128), "🦊".repeat(8), "🦊".repeat(128)]) {
+      const { email } = await service.register({ password });
+      expect(await service.login({ email, password })).toBeString();
+    }
+  });
+
+  test("the body is JSON and not an OAuth form", async () => {
+    await using service = await startService();
+    const { email, password } = await service.register();
+    const body = new URLSearchParams({ username: email, email, password }).toString();
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const answer = await service.call("POST", "/auth/login", { body, headers });
+    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ type: "content_type" }] }]);
+  });
+
+  test("a login without an e-mail pattern is a 422 and costs no derivation", async () => {
+    await using service = await startService();
+    for (const email of ["ada", "ada@localhost", "", "@example.org", 5]) {
+      const answer = await service.call("POST", "/auth/login", { body: { email, password: "whatever" } });
+      expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ["body", "email"] }] }]);
+    }
+    expect(service.hasher.stats().iterations).toBe(0);
+  });
+
+  test("an inactive person logs in and the token meets 403 on every protected route", async () => {
+    await using service = await startService();
+    const { email, password, user } = await service.register();
+    await service.sql(`update users set is_active = false where id = ${user.id}`);
+    const token = await service.login({ email, password });
+    for (const [method, body] of [["GET"], ["PATCH", { username: "other" }], ["DELETE"]] as const) {
+      const answer = await service.call(method, "/auth/me", { token, body });
+      expect([answer.status, answer.body]).toEqual([403, { detail: "The user is inactive" }]);
+      expect(answer.headers.get("www-authenticate")).toBeNull();
+    }
+    expect(await service.sql("select username from users")).toEqual([{ username: user.username }]);
+  });
+
+  test("a change of is_active in the database counts at the next request, both ways", async () => {
+    await using service = await startService();
+    const { id, token } = await service.person();
+    const statusOfMe = async () => (await service.call("GET", "/auth/me", { token })).status;
+    expect(await statusOfMe()).toBe(200);
+    await service.sql(`update users set is_active = false where id = ${id}`);
+    expect(await statusOfMe()).toBe(403);
+    await service.sql(`update users set is_active = true where id = ${id}`);
+    expect(await statusOfMe()).toBe(200);
+  });
+
+  test("logins of clients that hung up leave the queue without being derived", async () => {
+    const waiting = 5;
+    const outcomes: Promise<unknown>[] = [];
+    const allWait = Promise.withResolvers<void>();
+    const wrapHasher = (hasher: Hasher): Hasher => ({
+      ...hasher,
+      verify(...call) {
+        const outcome = hasher.verify(...call);
+        outcomes.push(outcome.catch((error: Error) => error.name));
+        if (outcomes.length === waiting) allWait.resolve();
+        return outcome;
+      },
+    });
+    await using service = await startService({ hashing: "production", wrapHasher });
+    const hangUp = new AbortController();
+    const attempts = Array.from({ length: waiting }, (_, index) => {
+      const body = { email: `nobody${index}@example.org`, password: "whatever" };
+      return service.call("POST", "/auth/login", { body, signal: hangUp.signal });
+    });
+    await allWait.promise;
+    hangUp.abort();
+    await Promise.allSettled(attempts);
+    expect(await Promise.all(outcomes)).toEqual(Array(waiting).fill("AbortError"));
+    const { aborted, queueLength, completed } = service.hasher.stats();
+    expect({ aborted, queueLength, completed }).toEqual({ aborted: waiting, queueLength: 0, completed: 0 });
+  });
+});

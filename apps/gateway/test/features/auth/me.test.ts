@@ -1,0 +1,198 @@
+/** Reading, changing and deleting one's own account. */
+import { expect, test } from "bun:test";
+import type { User } from "@latchkey/contracts";
+import { clockPast } from "../../support/clock.ts";
+import { eachDatabase } from "../../support/service.ts";
+
+eachDatabase((startService) => {
+  test("GET is a 200 with the read shape that register gave, and is never cached", async () => {
+    await using service = await startService();
+    const { user, token } = await service.person();
+    const answer = await service.call("GET", "/auth/me", { token });
+    expect([answer.status, answer.body]).toEqual([200, user]);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("PATCH changes the username, refreshes updated_at and leaves the rest", async () => {
+    await using service = await startService();
+    const { user, token, email, password } = await service.person();
+    clockPast(user.updated_at);
+    const answer = await service.call("PATCH", "/auth/me", { token, body: { username: "Renamed" } });
+    const changed = answer.expect<User>(200);
+    expect(changed).toEqual({ ...user, username: "Renamed", updated_at: changed.updated_at });
+    expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(user.updated_at));
+    expect((await service.call("GET", "/auth/me", { token })).body).toEqual(changed);
+    expect(await service.login({ email, password })).toBeString();
+  });
+
+  test("PATCH changes the password: the old one is a 401, the new one logs in, the token stays valid", async () => {
+    await using service = await startService();
+    const { user, token, email, password } = await service.person();
+    clockPast(user.updated_at);
+    const answer = await service.call("PATCH", "/auth/me", { token, body: { password: "a new password" } });
+    expect(answer.expect<User>(200).updated_at).not.toBe(user.updated_at);
+    expect((await service.call("POST", "/auth/login", { body: { email, password } })).status).toBe(401);
+    expect(await service.login({ email, password: "a new password" })).toBeString();
+    expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
+  });
+
+  test("PATCH with {} changes nothing and is a 200, updated_at included", async () => {
+    await using service = await startService();
+    const { user, token } = await service.person();
+    clockPast(user.updated_at);
+    const answer = await service.call("PATCH", "/auth/me", { token, body: {} });
+    expect([answer.status, answer.body]).toEqual([200, user]);
+  });
+
+  test("PATCH ignores an e-mail and every other member that it does not have", async () => {
+    await using service = await startService();
+    const { user, token } = await service.person();
+    clockPast(user.updated_at);
+    const body = { email: "new@example.org", is_active: false, id: 99, hashed_password: "x", updated_at: 0 };
+    const answer = await service.call("PATCH", "/auth/me", { token, body });
+    expect([answer.status, answer.body]).toEqual([200, user]);
+  });
+
+  test("PATCH with null, for the body or for a member, is a 422 and changes nothing", async () => {
+    await using service = await startService();
+    const { user, token } = await service.person();
+    for (const body of ["null", { username: null }, { password: null }, { username: "x", password: null }]) {
+      expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(422);
+    }
+    expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
+  });
+
+  test("PATCH holds the bounds of register: username 1 to 32, password 8 to 128", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const statusOf = async (body: object) =>
+      (await service.call("PATCH", "/auth/me", { token, body })).status;
+    const outside = [
+      { username: "" },
+      { username: "u".repeat(33) },
+      { password: "p".repeat(7) },
+      { password: "p".repeat(129) },
+    ];
+    for (const body of outside) expect(await statusOf(body)).toBe(422);
+    const inside = [
+      { username: "u" },
+      { username: "u".repeat(32) },
+      { password: "p".repeat(8) },
+      { password: "p".repeat(128) },
+    ];
+    for (const body of inside) expect(await statusOf(body)).toBe(200);
+  });
+
+  test("PATCH to another's username is a 409, to one's own a 200", async () => {
+    await using service = await startService();
+    const ada = await service.person();
+    const bob = await service.person();
+    const taken = await service.call("PATCH", "/auth/me", {
+      token: bob.token,
+      body: { username: ada.username, password: "not to be kept" },
+    });
+    expect([taken.status, taken.body]).toEqual([
+      409,
+      { detail: "A user with this e-mail or username already exists" },
+    ]);
+    expect(await service.login(bob)).toBeString();
+    const own = await service.call("PATCH", "/auth/me", {
+      token: bob.token,
+      body: { username: bob.username },
+    });
+    expect(own.status).toBe(200);
+  });
+
+  test("of twelve people who take one username at once, exactly one gets it", async () => {
+    await using service = await startService();
+    const people = await Promise.all(Array.from({ length: 12 }, () => service.person()));
+    const answers = await Promise.all(
+      people.map(({ token }) => service.call("PATCH", "/auth/me", { token, body: { username: "wanted" } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(409)]);
+  });
+
+  test("DELETE is a 204 without a body, and removes that account alone", async () => {
+    await using service = await startService();
+    const ada = await service.person();
+    const bob = await service.person();
+    const answer = await service.call("DELETE", "/auth/me", { token: ada.token });
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect(answer.headers.get("content-type")).toBeNull();
+    expect(await service.sql("select cast(id as integer) as id from users")).toEqual([{ id: bob.id }]);
+    expect((await service.call("POST", "/auth/login", { body: ada })).status).toBe(401);
+  });
+
+  test("a token whose account is gone is a 404 on every protected route", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    await service.call("DELETE", "/auth/me", { token });
+    for (const [method, body] of [
+      ["GET"],
+      ["PATCH", { username: "x" }],
+      ["PATCH", {}],
+      ["DELETE"],
+    ] as const) {
+      const answer = await service.call(method, "/auth/me", { token, body });
+      expect([answer.status, answer.body]).toEqual([404, { detail: "User not found" }]);
+    }
+  });
+
+  test("the token of the newest account, deleted, never opens the account made after it", async () => {
+    await using service = await startService();
+    const gone = await service.person();
+    await service.call("DELETE", "/auth/me", { token: gone.token });
+    const next = await service.person();
+    expect(next.id).toBeGreaterThan(gone.id);
+    expect((await service.call("GET", "/auth/me", { token: gone.token })).status).toBe(404);
+    expect((await service.call("GET", "/auth/me", { token: next.token })).body).toEqual(next.user);
+  });
+
+  test("of two deletions at once one is a 204 and the other a 404", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const answers = await Promise.all([1, 2].map(() => service.call("DELETE", "/auth/me", { token })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
+  });
+
+  test("a row changed or removed in the database counts at the next request", async () => {
+    await using service = await startService();
+    const { id, token } = await service.person();
+    await service.call("GET", "/auth/me", { token });
+    await service.sql(`update users set username = 'by hand' where id = ${id}`);
+    expect((await service.call("GET", "/auth/me", { token })).body).toMatchObject({ username: "by hand" });
+    await service.sql(`delete from users where id = ${id}`);
+    expect((await service.call("GET", "/auth/me", { token })).status).toBe(404);
+  });
+
+  test("an account inserted in the database by its required columns alone is whole, and in use at once", async () => {
+    await using service = await startService();
+    const { password } = await service.register();
+    await service.sql(
+      "insert into users (email, username, hashed_password) select 'hand@example.org', 'hand', hashed_password from users",
+    );
+    const token = await service.login({ email: "hand@example.org", password });
+    const user = (await service.call("GET", "/auth/me", { token })).expect<User>(200);
+    expect(user).toMatchObject({ email: "hand@example.org", username: "hand", is_active: true });
+    expect(Math.abs(Date.parse(user.created_at) - Date.now())).toBeLessThan(10_000);
+    expect(user.updated_at).toBe(user.created_at);
+  });
+
+  test("the columns of users and todos are named as the fields", async () => {
+    await using service = await startService();
+    await service.register();
+    await service.call("POST", "/todos", { body: { title: "x" } });
+    const [user] = await service.sql<object>("select * from users");
+    const [todo] = await service.sql<object>("select * from todos");
+    expect(Object.keys(user ?? {}).sort()).toEqual([
+      "created_at",
+      "email",
+      "hashed_password",
+      "id",
+      "is_active",
+      "updated_at",
+      "username",
+    ]);
+    expect(Object.keys(todo ?? {}).sort()).toEqual(["completed", "created_at", "id", "title", "updated_at"]);
+  });
+});

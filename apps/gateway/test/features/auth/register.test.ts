@@ -1,0 +1,135 @@
+/** What registering gives, whom it refuses, and that the database alone decides who was first. */
+import { expect, test } from "bun:test";
+import type { User } from "@latchkey/contracts";
+import { eachDatabase, newCredentials } from "../../support/service.ts";
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TAKEN = { detail: "A user with this e-mail or username already exists" };
+
+eachDatabase((startService) => {
+  test("registering is a 201 with the read shape, active, its times RFC 3339 in UTC with milliseconds", async () => {
+    await using service = await startService();
+    const { email, username, password } = newCredentials();
+    const answer = await service.call("POST", "/auth/register", { body: { email, username, password } });
+    const user = answer.expect<User>(201);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json;\s?charset=utf-8$/i);
+    expect(Object.keys(user)).toEqual(["id", "email", "username", "is_active", "created_at", "updated_at"]);
+    expect(user).toMatchObject({ email, username, is_active: true });
+    expect(Number.isSafeInteger(user.id) && user.id > 0).toBe(true);
+    expect(user.created_at).toMatch(TIMESTAMP);
+    expect(user.updated_at).toBe(user.created_at);
+    expect(Math.abs(Date.parse(user.created_at) - Date.now())).toBeLessThan(10_000);
+  });
+
+  test("an e-mail is trimmed and lowercased, so any writing of it is the same account", async () => {
+    await using service = await startService();
+    const { user } = await service.register({ email: " \t\n Ada.Lovelace@EXAMPLE.Org \r\n" });
+    expect(user.email).toBe("ada.lovelace@example.org");
+    for (const email of [
+      "ada.lovelace@example.org",
+      "ADA.LOVELACE@EXAMPLE.ORG",
+      "  Ada.Lovelace@Example.org ",
+    ]) {
+      const again = await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } });
+      expect([again.status, again.body]).toEqual([409, TAKEN]);
+    }
+  });
+
+  test("a taken e-mail and a taken username are the same 409, and no account is made", async () => {
+    await using service = await startService();
+    const { email, username } = await service.register();
+    for (const taken of [{ email }, { username }, { email, username }]) {
+      const answer = await service.call("POST", "/auth/register", {
+        body: { ...newCredentials(), ...taken },
+      });
+      expect([answer.status, answer.body]).toEqual([409, TAKEN]);
+      expect(answer.headers.get("www-authenticate")).toBeNull();
+    }
+    expect(await service.sql("select id from users")).toHaveLength(1);
+  });
+
+  test("of twelve registrations at once with one username, exactly one wins and the others are 409", async () => {
+    await using service = await startService();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        service.call("POST", "/auth/register", { body: { ...newCredentials(), username: "the one" } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
+    expect(await service.sql("select id from users")).toHaveLength(1);
+  });
+
+  test("of twelve registrations at once with one e-mail in twelve writings, exactly one wins", async () => {
+    await using service = await startService();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        const email = `${" ".repeat(index)}${index % 2 ? "ONE@example.org" : "one@EXAMPLE.org"}`;
+        return service.call("POST", "/auth/register", { body: { ...newCredentials(), email } });
+      }),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
+    expect(await service.sql("select id from users")).toHaveLength(1);
+  });
+
+  test("a name is free again once its account is deleted, under an id that nobody had before", async () => {
+    await using service = await startService();
+    const ada = await service.person();
+    expect((await service.call("DELETE", "/auth/me", { token: ada.token })).status).toBe(204);
+    const { user } = await service.register(ada);
+    expect(user.id).toBeGreaterThan(ada.id);
+  });
+
+  test("a username is kept as it was written: blanks, case and any script", async () => {
+    await using service = await startService();
+    for (const username of [
+      " ",
+      "  padded  ",
+      "Ada",
+      "ADA",
+      "Åsa",
+      "李",
+      "🦊",
+      "'; drop table users; --",
+      "\u007f\t",
+    ]) {
+      const { user } = await service.register({ username });
+      expect(user.username).toBe(username);
+    }
+  });
+
+  test("unknown members are ignored, also those that name columns", async () => {
+    await using service = await startService();
+    const body = {
+      ...newCredentials(),
+      id: 77,
+      is_active: false,
+      hashed_password: "x",
+      created_at: null,
+      role: {},
+    };
+    const user = (await service.call("POST", "/auth/register", { body })).expect<User>(201);
+    expect(user).toMatchObject({ is_active: true });
+    expect(user.id).not.toBe(77);
+    expect(await service.login(body)).toBeString();
+  });
+
+  test("an e-mail of 254 characters and a username of 32 are kept whole, one more is a 422", async () => {
+    await using service = await startService();
+    const emailOf = (length: number) => `${"e".repeat(length - "@example.org".length)}@example.org`;
+    const { user } = await service.register({ email: emailOf(254), username: "u".repeat(32) });
+    expect(user.email).toHaveLength(254);
+    expect(user.username).toHaveLength(32);
+    for (const excess of [{ email: emailOf(255) }, { username: "u".repeat(33) }, { username: "" }]) {
+      const answer = await service.call("POST", "/auth/register", {
+        body: { ...newCredentials(), ...excess },
+      });
+      expect(answer.status).toBe(422);
+    }
+  });
+
+  test("blanks around an e-mail do not count towards its length", async () => {
+    await using service = await startService();
+    const email = `${" ".repeat(300)}a@example.org${" ".repeat(300)}`;
+    expect((await service.register({ email })).user.email).toBe("a@example.org");
+  });
+});

@@ -1,0 +1,104 @@
+/** One line a request, whatever came of it, and never a word that should not be kept. */
+import { expect, test } from "bun:test";
+import { type LogLine, type Service, type ServiceOptions, startService } from "../support/service.ts";
+
+/** The lines of requests so far, probes aside. They are written just after the answer, so a whole exchange later they are there. */
+async function linesOf(service: Service): Promise<LogLine[]> {
+  await service.request("/healthz");
+  return service.log.filter(({ duration_ms, route }) => duration_ms !== undefined && route !== "/healthz");
+}
+
+const start = (env: Record<string, string> = {}, options: ServiceOptions = {}) =>
+  startService({ ...options, env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "1/hour", ...env } });
+
+test("a line tells time, level, id, method, route pattern, status, duration, client and user", async () => {
+  await using service = await start();
+  const { id, token } = await service.person();
+  const answer = await service.call("GET", "/auth/me", { token, headers: { "x-request-id": "mine" } });
+  expect(answer.status).toBe(200);
+  const line = (await linesOf(service)).at(-1);
+  expect(line).toEqual({
+    level: 30,
+    time: expect.any(Number),
+    request_id: "mine",
+    request_id_inbound: true,
+    method: "GET",
+    route: "/auth/me",
+    status: 200,
+    duration_ms: expect.any(Number),
+    client_address: "127.0.0.1",
+    user_id: id,
+  });
+  expect(line?.duration_ms).toBeGreaterThan(0);
+});
+
+test("every kind of answer leaves exactly one line, with its status", async () => {
+  const fail = () => Promise.reject(new TypeError("a bug"));
+  await using service = await start(
+    {},
+    { wrapDatabase: (database) => ({ ...database, todos: { ...database.todos, update: fail } }) },
+  );
+  const nobody = { email: "nobody@example.org", password: "x" };
+  const preflight = { origin: "https://a.example", "access-control-request-method": "GET" };
+  const asked = [
+    ["GET", "/todos", {}, 200, "/todos"],
+    ["HEAD", "/todos", {}, 200, "/todos"],
+    ["POST", "/todos", { body: { title: "x" } }, 201, "/todos"],
+    ["DELETE", "/todos/1", {}, 204, "/todos/:id"],
+    ["GET", "/auth/me", {}, 401, "/auth/me"],
+    ["POST", "/auth/login", { body: nobody }, 401, "/auth/login"],
+    ["POST", "/auth/login", { body: nobody }, 429, "/auth/login"],
+    ["GET", "/todos/404", {}, 404, "/todos/:id"],
+    ["GET", "/nowhere", {}, 404, undefined],
+    ["PUT", "/todos", {}, 405, "/todos"],
+    ["POST", "/todos", { body: " ".repeat(2 ** 20 + 1) }, 413, undefined],
+    ["POST", "/todos", { body: "{" }, 422, "/todos"],
+    ["PATCH", "/todos/1", { body: {} }, 500, "/todos/:id"],
+    ["OPTIONS", "/todos", { headers: preflight }, 204, undefined],
+  ] as const;
+  for (const [method, path, options, status] of asked) {
+    expect((await service.call(method, path, options)).status).toBe(status);
+  }
+  const lines = (await linesOf(service)).map(({ method, status, route }) => [method, status, route]);
+  expect(lines).toEqual(asked.map(([method, , , status, route]) => [method, status, route]));
+});
+
+test("probes are logged at debug, everything else at info", async () => {
+  await using service = await start({ LOG_LEVEL: "debug" });
+  for (const path of ["/healthz", "/readyz", "/healthz/", "/todos"]) await service.request(path);
+  await service.request("/healthz");
+  const levels = service.log.map(({ route, level }) => [route, level]);
+  expect(levels.slice(0, 4)).toEqual([
+    ["/healthz", 20],
+    ["/readyz", 20],
+    ["/healthz", 20],
+    ["/todos", 30],
+  ]);
+});
+
+test("at info the probes leave no line", async () => {
+  await using service = await start({ LOG_LEVEL: "info" });
+  for (const path of ["/healthz", "/readyz", "/todos", "/healthz"]) await service.request(path);
+  expect(service.log.map(({ route }) => route)).toEqual(["/todos"]);
+});
+
+test("nothing that a person keeps secret is ever logged, nor what a request asked beside its route", async () => {
+  await using service = await start({ RATE_LIMIT_LOGIN: "100/hour" });
+  const password = "correct-horse-battery-secret";
+  const { email, username, token } = await service.person({ password });
+  const other = { password: "another-password-secret" };
+  await service.call("PATCH", "/auth/me", { token, body: { ...other, username: 1 } });
+  await service.call("PATCH", "/auth/me", { token, body: other });
+  await service.call("POST", "/auth/login", { body: `{"password":"${password}"` });
+  await service.call("POST", "/auth/login", { body: { email, password: "wrong-password-secret" } });
+  await service.call("GET", `/todos?limit=5&token=${token}`);
+  await service.call("GET", `/nowhere/${token}`);
+  await linesOf(service);
+  const logged = JSON.stringify(service.log);
+  const [{ hashed_password: hash } = { hashed_password: "none" }] = await service.sql<{
+    hashed_password: string;
+  }>("select hashed_password from users");
+  for (const secret of ["-secret", token, hash, service.config.auth.secretKey ?? "", email, username]) {
+    expect(logged).not.toContain(secret);
+  }
+});

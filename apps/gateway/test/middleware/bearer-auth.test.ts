@@ -1,0 +1,124 @@
+/** Where a token is looked for: the Authorization header, once, under the bearer scheme, and nowhere else. */
+import { expect, test } from "bun:test";
+import { eachDatabase } from "../support/service.ts";
+
+const REFUSAL = '{"detail":"Invalid or expired token"}';
+
+eachDatabase((startService) => {
+  test("without a token every protected route is a 401 with a challenge, and not a 403", async () => {
+    await using service = await startService();
+    for (const [method, body] of [["GET"], ["HEAD"], ["PATCH", {}], ["DELETE"]] as const) {
+      const { status, text, headers } = await service.call(method, "/auth/me", { body });
+      expect([method, status, text]).toEqual([method, 401, method === "HEAD" ? "" : REFUSAL]);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+
+  test("the scheme is matched without regard to case, blanks around the token are not part of it", async () => {
+    await using service = await startService();
+    const { user, token } = await service.person();
+    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", " Bearer", "Bearer  "]) {
+      const answer = await service.raw(
+        `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${scheme} ${token} \r\n\r\n`,
+      );
+      expect(answer).toStartWith("HTTP/1.1 200 ");
+      expect(answer).toEndWith(JSON.stringify(user));
+    }
+  });
+
+  test("another scheme, no scheme, an empty token and blanks inside are a 401", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const values = [
+      "",
+      "Bearer",
+      "Bearer ",
+      token,
+      `Token ${token}`,
+      `Basic ${token}`,
+      `Bearer${token}`,
+      `Bearer\t${token}`,
+      `Bearer: ${token}`,
+      `Bearer "${token}"`,
+      `Bearer ${token} ${token}`,
+      `Bearer ${token.replace(".", " .")}`,
+      `Bearer ${token},`,
+      `Bearer Bearer ${token}`,
+      `xBearer ${token}`,
+    ];
+    for (const authorization of values) {
+      const { status, text } = await service.call("GET", "/auth/me", { headers: { authorization } });
+      expect([authorization, status, text]).toEqual([authorization, 401, REFUSAL]);
+    }
+  });
+
+  test("two Authorization headers are a 401, whichever of them is good", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const [good, bad] = [`Authorization: Bearer ${token}`, "Authorization: Bearer x"];
+    for (const [first, second] of [
+      [good, bad],
+      [bad, good],
+      [good, good],
+    ]) {
+      const answer = await service.raw(
+        `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${first}\r\n${second}\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+    }
+  });
+
+  test("a token in the query, in a cookie or in the body counts for nothing", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    for (const name of ["token", "access_token", "authorization", "Authorization"]) {
+      expect((await service.call("GET", `/auth/me?${name}=${token}`)).status).toBe(401);
+    }
+    const cookie = `access_token=${token}; Authorization=Bearer ${token}`;
+    expect((await service.call("GET", "/auth/me", { headers: { cookie } })).status).toBe(401);
+    const body = { access_token: token, username: "x" };
+    expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
+  });
+
+  test("authentication comes before validation: a well-formed bad body without a token is a 401, with one a 422", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    for (const body of [{ username: "" }, { password: 5 }, "null", "[]", '"text"', "1"]) {
+      expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
+      expect((await service.call("PATCH", "/auth/me", { body, token: `${token}x` })).status).toBe(401);
+      expect((await service.call("PATCH", "/auth/me", { body, token })).status).toBe(422);
+    }
+  });
+
+  test("what is no JSON at all is a 422 also without a token", async () => {
+    await using service = await startService();
+    const bodies = [
+      ["{", "application/json", "json_invalid"],
+      ["", "application/json", "json_invalid"],
+      [new Uint8Array([0x22, 0xff, 0x22]), "application/json", "json_invalid"],
+      ["{}", "text/plain", "content_type"],
+    ] as const;
+    for (const [body, type, expected] of bodies) {
+      const answer = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
+      expect([answer.status, answer.body]).toMatchObject([
+        422,
+        { detail: [{ loc: ["body"], type: expected }] },
+      ]);
+    }
+  });
+
+  test("register, login, the probes and the todos need no token, and a bad one does them no harm", async () => {
+    await using service = await startService();
+    const { email, password } = await service.register();
+    for (const token of [undefined, "garbage"]) {
+      const withToken = token === undefined ? {} : { token };
+      const statuses = [
+        await service.call("POST", "/auth/login", { ...withToken, body: { email, password } }),
+        await service.call("GET", "/healthz", withToken),
+        await service.call("GET", "/readyz", withToken),
+        await service.call("GET", "/todos", withToken),
+      ].map(({ status }) => status);
+      expect(statuses).toEqual([200, 200, 200, 200]);
+    }
+  });
+});

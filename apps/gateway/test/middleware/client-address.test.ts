@@ -1,0 +1,171 @@
+/** Whose request it is: which entry of X-Forwarded-For may be believed, and what a client is counted by. */
+import { describe, expect, test } from "bun:test";
+import { clientKey, forwardedAddress } from "../../src/middleware/client-address.ts";
+import { type Service, startService } from "../support/service.ts";
+
+describe("the n-th entry from the right", () => {
+  test.each([
+    ["192.0.2.1", 1, "192.0.2.1"],
+    ["198.51.100.9, 192.0.2.1", 1, "192.0.2.1"],
+    ["198.51.100.9, 192.0.2.1", 2, "198.51.100.9"],
+    ["1.1.1.1,2.2.2.2,\t3.3.3.3 ", 3, "1.1.1.1"],
+    ["192.0.2.1:8080", 1, "192.0.2.1"],
+    ["[2001:db8::1]", 1, "2001:db8::1"],
+    ["[2001:db8::1]:443", 1, "2001:db8::1"],
+    ["2001:db8::1", 1, "2001:db8::1"],
+    ["junk, 192.0.2.1", 1, "192.0.2.1"],
+  ])("of %p at place %i is %p", (header, place, address) => {
+    expect(forwardedAddress(header, place)).toBe(address);
+  });
+
+  test.each([
+    ["", 1],
+    [",", 1],
+    ["192.0.2.1", 2],
+    ["192.0.2.1,", 1],
+    ["192.0.2.1, junk", 1],
+    ["192.0.2.1, unknown", 1],
+    ["192.0.2.1 198.51.100.9", 1],
+    ["192.0.2.256", 1],
+    ["192.0.2", 1],
+    ["3221225985", 1],
+    ["0x7f.0.0.1", 1],
+    ["localhost", 1],
+    ["[2001:db8::1", 1],
+    ["2001:db8::1]:443", 1],
+    ["2001:db8::g", 1],
+    ["__proto__", 1],
+  ])("of %p at place %i is no address", (header, place) => {
+    expect(forwardedAddress(header, place)).toBeNull();
+  });
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"],
+  ["2001:db8:1:2::", "2001:db8:1:2::"],
+  ["2001:0DB8:0001:0002:ffff::", "2001:db8:1:2::"],
+  ["::1", "::"],
+])("the address %s is counted as %s", (address, key) => {
+  expect(clientKey(address).replace(/(:0)+$/, "::")).toBe(key);
+});
+
+test("addresses of one /64 are one client, of two are two", () => {
+  expect(clientKey("2001:db8::1")).toBe(clientKey("2001:db8::ffff:ffff:ffff:ffff"));
+  expect(clientKey("2001:db8::1")).not.toBe(clientKey("2001:db8:0:1::1"));
+});
+
+/** The address that the service took a request with these header lines to come from. */
+async function addressOf(service: Service, ...forwarded: string[]): Promise<unknown> {
+  const id = crypto.randomUUID();
+  const lines = ["GET /todos HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "Connection: close"];
+  const answer = await service.raw(
+    [...lines, ...forwarded.map((value) => `X-Forwarded-For: ${value}`), "", ""].join("\r\n"),
+  );
+  expect(answer).toStartWith("HTTP/1.1 200");
+  // Lines are written in turns of the loop after the answer: a whole further exchange takes several.
+  await service.request("/healthz");
+  return service.log.find(({ request_id }) => request_id === id)?.client_address;
+}
+
+const PEER = "127.0.0.1";
+
+test("with two trusted proxies the second entry from the right is the client, over however many lines", async () => {
+  await using service = await startService({ env: { TRUST_PROXY: "2" } });
+  expect(await addressOf(service, "9.9.9.9, 192.0.2.1, 10.0.0.1")).toBe("192.0.2.1");
+  expect(await addressOf(service, "9.9.9.9", "192.0.2.1", "10.0.0.1")).toBe("192.0.2.1");
+  expect(await addressOf(service, "9.9.9.9, 192.0.2.1", "10.0.0.1")).toBe("192.0.2.1");
+  expect(await addressOf(service, "192.0.2.1:5000, [2001:db8::1]:443")).toBe("192.0.2.1");
+});
+
+test("fewer entries than trusted proxies, or one that is no address: the peer counts", async () => {
+  await using service = await startService({ env: { TRUST_PROXY: "2" } });
+  expect(await addressOf(service)).toBe(PEER);
+  expect(await addressOf(service, "192.0.2.1")).toBe(PEER);
+  expect(await addressOf(service, "unknown, 10.0.0.1")).toBe(PEER);
+  expect(await addressOf(service, ", 10.0.0.1")).toBe(PEER);
+  expect(await addressOf(service, "")).toBe(PEER);
+});
+
+test("an IPv4-mapped address is IPv4, in every spelling; a zone is no part of an address", async () => {
+  await using service = await startService({ env: { TRUST_PROXY: "1" } });
+  for (const mapped of [
+    "::ffff:192.0.2.1",
+    "[::FFFF:192.0.2.1]:80",
+    "::ffff:c000:201",
+    "::ffff:192.0.2.1%lo",
+  ]) {
+    expect(await addressOf(service, mapped)).toBe("192.0.2.1");
+  }
+  for (const zone of ["%eth0", "%br-lan", "%eth0.1"]) {
+    expect(await addressOf(service, `fe80::1${zone}`)).toBe("fe80::1");
+  }
+});
+
+test("hostile entries never make a 5xx", async () => {
+  await using service = await startService({ env: { TRUST_PROXY: "1" } });
+  const hostile = [
+    "%",
+    "::%",
+    "::1%-",
+    "[]",
+    "[]:1",
+    ":",
+    "::::",
+    "1.2.3.4:",
+    "a".repeat(4_000),
+    ",".repeat(500),
+  ];
+  for (const entry of hostile) expect(await addressOf(service, entry)).toBeString();
+});
+
+test("without TRUST_PROXY the header counts for nothing: rotating it frees nobody", async () => {
+  await using service = await startService({
+    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/hour" },
+  });
+  const statuses: number[] = [];
+  for (let index = 0; index < 5; index++) {
+    const headers = {
+      "x-forwarded-for": `192.0.2.${index}`,
+      forwarded: "for=1.1.1.1",
+      "x-real-ip": "1.1.1.1",
+    };
+    statuses.push((await service.call("GET", "/todos", { headers })).status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+});
+
+test("without TRUST_PROXY the header is warned about once", async () => {
+  await using service = await startService();
+  const warnings = () => service.log.filter(({ level }) => level === 40);
+  await service.request("/todos");
+  expect(warnings()).toEqual([]);
+  for (let index = 0; index < 3; index++) expect(await addressOf(service, "192.0.2.1")).toBe(PEER);
+  expect(warnings()).toMatchObject([{ msg: expect.stringContaining("TRUST_PROXY") }]);
+});
+
+test("with TRUST_PROXY there is nothing to warn about", async () => {
+  await using service = await startService({ env: { TRUST_PROXY: "1" } });
+  await addressOf(service, "192.0.2.1");
+  expect(service.log.filter(({ level }) => level === 40)).toEqual([]);
+});
+
+test("a client that moves within its /64 keeps its counter", async () => {
+  await using service = await startService({
+    env: { TRUST_PROXY: "1", RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "2/hour" },
+  });
+  const from = async (address: string) =>
+    (await service.call("GET", "/todos", { headers: { "x-forwarded-for": address } })).status;
+  expect(await from("2001:db8::1")).toBe(200);
+  expect(await from("[2001:db8::2]:443")).toBe(200);
+  expect(await from("2001:db8:0:0:ffff::")).toBe(429);
+  expect(await from("2001:db8:0:1::1")).toBe(200);
+});
+
+test("a peer that reaches a dual-stack port over IPv4 is IPv4", async () => {
+  await using service = await startService({ env: { HOST: "::" } });
+  await fetch(`http://127.0.0.1:${service.port}/todos`, { headers: { "x-request-id": "over-ipv4" } });
+  await fetch(`http://127.0.0.1:${service.port}/healthz`);
+  const line = service.log.find(({ request_id }) => request_id === "over-ipv4");
+  expect(line?.client_address).toBe(PEER);
+});

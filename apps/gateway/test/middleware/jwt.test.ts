@@ -1,0 +1,195 @@
+/** What is in an access token, and what is not let in with one. */
+import { expect, test } from "bun:test";
+import type { Answer } from "../support/client.ts";
+import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
+import { eachDatabase, SECRET_KEY } from "../support/service.ts";
+
+const REFUSAL = '{"detail":"Invalid or expired token"}';
+const exp = 4_000_000_000;
+const OTHER_KEY = [...SECRET_KEY].reverse().join("");
+
+function expectRefusal({ status, text, headers }: Answer): void {
+  expect([status, text]).toEqual([401, REFUSAL]);
+  expect(headers.get("www-authenticate")).toBe("Bearer");
+}
+
+/** Each is signed with the service's own key unless it says otherwise; `sub` names somebody who is there. */
+const REFUSED: Readonly<Record<string, (sub: string) => Forgery>> = {
+  "another key": (sub) => ({ claims: { sub, exp }, key: OTHER_KEY }),
+  "an empty key": (sub) => ({ claims: { sub, exp }, key: "" }),
+  "HS384 by the same key": (sub) => ({ claims: { sub, exp }, algorithm: "HS384" }),
+  "HS512 by the same key": (sub) => ({ claims: { sub, exp }, algorithm: "HS512" }),
+  "alg HS256 in lower case": (sub) => ({ header: { alg: "hs256" }, claims: { sub, exp } }),
+  "alg RS256": (sub) => ({ header: { alg: "RS256" }, claims: { sub, exp } }),
+  "alg HS512 over an HS256 signature": (sub) => ({ header: { alg: "HS512" }, claims: { sub, exp } }),
+  "no alg": (sub) => ({ header: { alg: undefined }, claims: { sub, exp } }),
+  "alg as an array": (sub) => ({ header: { alg: ["HS256"] }, claims: { sub, exp } }),
+  "alg only inherited": (sub) => ({ header: '{"__proto__":{"alg":"HS256"}}', claims: { sub, exp } }),
+  "an unknown crit": (sub) => ({ header: { crit: ["x"], x: 1 }, claims: { sub, exp } }),
+  "a crit that libraries know": (sub) => ({ header: { crit: ["b64"], b64: true }, claims: { sub, exp } }),
+  "an empty crit": (sub) => ({ header: { crit: [] }, claims: { sub, exp } }),
+  "a header that is no JSON": (sub) => ({ header: "HS256", claims: { sub, exp } }),
+  "a header that is null": (sub) => ({ header: "null", claims: { sub, exp } }),
+  "claims that are no JSON": () => ({ claims: "sub" }),
+  "claims that are null": () => ({ claims: "null" }),
+  "claims that are an array": (sub) => ({ claims: [sub, exp] }),
+  "claims that are only inherited": (sub) => ({ claims: `{"__proto__":{"sub":"${sub}","exp":${exp}}}` }),
+  "no exp": (sub) => ({ claims: { sub } }),
+  "exp null": (sub) => ({ claims: { sub, exp: null } }),
+  "exp as text": (sub) => ({ claims: { sub, exp: String(exp) } }),
+  "exp a second ago": (sub) => ({ claims: { sub, exp: secondsFromNow(-1) } }),
+  "exp this second": (sub) => ({ claims: { sub, exp: secondsFromNow(0) } }),
+  "exp below zero": (sub) => ({ claims: { sub, exp: -exp } }),
+  "a future nbf": (sub) => ({ claims: { sub, exp, nbf: secondsFromNow(60) } }),
+  "nbf as text": (sub) => ({ claims: { sub, exp, nbf: "0" } }),
+  "no sub": () => ({ claims: { exp } }),
+  "sub as a number": (sub) => ({ claims: { sub: Number(sub), exp } }),
+  "sub in an array": (sub) => ({ claims: { sub: [sub], exp } }),
+  "sub null": () => ({ claims: { sub: null, exp } }),
+  ...Object.fromEntries(
+    [
+      "",
+      " ",
+      "abc",
+      "1.0",
+      "1.5",
+      "01",
+      "+1",
+      "-0",
+      "1e0",
+      "0x1",
+      " 1",
+      "1 ",
+      "1\n",
+      "NaN",
+      "Infinity",
+      "1,000",
+    ].map((sub) => [`sub ${JSON.stringify(sub)}`, () => ({ claims: { sub, exp } })]),
+  ),
+  "sub 2^53, which is no safe integer": () => ({ claims: { sub: "9007199254740992", exp } }),
+  "sub of 400 digits": () => ({ claims: { sub: "9".repeat(400), exp } }),
+};
+
+const ACCEPTED: Readonly<Record<string, (sub: string) => Forgery>> = {
+  "no iat": (sub) => ({ claims: { sub, exp } }),
+  "iat in the future": (sub) => ({ claims: { sub, exp, iat: secondsFromNow(3600) } }),
+  "iat as text": (sub) => ({ claims: { sub, exp, iat: "yesterday" } }),
+  "iat null": (sub) => ({ claims: { sub, exp, iat: null } }),
+  "iat below zero and not whole": (sub) => ({ claims: { sub, exp, iat: -0.5 } }),
+  "nbf in the past": (sub) => ({ claims: { sub, exp, nbf: secondsFromNow(-1) } }),
+  "exp far away": (sub) => ({ claims: { sub, exp: 1e300 } }),
+  "claims nobody asked for": (sub) => ({ claims: { sub, exp, iss: "x", aud: ["y"], jti: 5, admin: true } }),
+  "no typ": (sub) => ({ header: { typ: undefined }, claims: { sub, exp } }),
+  "another typ and a kid": (sub) => ({ header: { typ: "at+jwt", kid: "../../etc" }, claims: { sub, exp } }),
+};
+
+eachDatabase((startService) => {
+  test("a token carries sub as text, iat and exp, and nothing of the person; it lives 60 minutes", async () => {
+    await using service = await startService();
+    const { id, token } = await service.person();
+    const { header, claims } = openToken(token);
+    expect(header).toMatchObject({ alg: "HS256" });
+    expect(Object.keys(claims).sort()).toEqual(["exp", "iat", "sub"]);
+    expect(claims.sub).toBe(String(id));
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(60 * 60);
+    expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
+  });
+
+  test("AUTH_TOKEN_EXPIRE_MINUTES sets the lifetime", async () => {
+    await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
+    const { claims } = openToken((await service.person()).token);
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(7 * 60);
+  });
+
+  test.each(["HS256", "HS384", "HS512"] as const)(
+    "AUTH_ALGORITHM %s signs, and no other verifies",
+    async (chosen) => {
+      await using service = await startService({ env: { AUTH_ALGORITHM: chosen } });
+      const { id, token } = await service.person();
+      expect(openToken(token).header.alg).toBe(chosen);
+      for (const algorithm of ["HS256", "HS384", "HS512"] as const) {
+        const forged = forge({ claims: { sub: String(id), exp }, algorithm });
+        const { status } = await service.call("GET", "/auth/me", { token: forged });
+        expect([algorithm, status]).toEqual([algorithm, algorithm === chosen ? 200 : 401]);
+      }
+    },
+  );
+
+  test("AUTH_SECRET_KEY_PREVIOUS verifies, and never signs", async () => {
+    const env = { AUTH_SECRET_KEY: OTHER_KEY, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY };
+    await using service = await startService({ env });
+    const { id, token } = await service.person();
+    const claims = { sub: String(id), exp };
+    for (const [key, status] of [
+      [SECRET_KEY, 200],
+      [OTHER_KEY, 200],
+      ["a third key", 401],
+    ] as const) {
+      expect((await service.call("GET", "/auth/me", { token: forge({ claims, key }) })).status).toBe(status);
+    }
+    expect(forge({ ...openToken(token), key: OTHER_KEY })).toBe(token);
+  });
+
+  test.each(Object.entries(REFUSED))("a token with %s is a 401 with a challenge", async (_name, forgery) => {
+    await using service = await startService();
+    const { user } = await service.register();
+    expectRefusal(await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) }));
+  });
+
+  test.each(Object.entries(ACCEPTED))(
+    "a token with %s is let in: nothing else is judged",
+    async (_name, forgery) => {
+      await using service = await startService();
+      const { user } = await service.register();
+      const answer = await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) });
+      expect([answer.status, answer.body]).toEqual([200, user]);
+    },
+  );
+
+  test("alg none is refused in every case and with every signature", async () => {
+    await using service = await startService();
+    const { id, token } = await service.person();
+    for (const alg of ["none", "None", "NONE", "nOnE"]) {
+      const content = `${encode({ alg })}.${encode({ sub: String(id), exp })}`;
+      const signed = forge({ header: { alg }, claims: { sub: String(id), exp } });
+      for (const forged of [content, `${content}.`, `${content}.${token.split(".")[2]}`, signed]) {
+        expectRefusal(await service.call("GET", "/auth/me", { token: forged }));
+      }
+    }
+  });
+
+  test("a sub that is a safe integer and names nobody is a 404", async () => {
+    await using service = await startService();
+    for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
+      const answer = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
+      expect([sub, answer.status, answer.body]).toEqual([sub, 404, { detail: "User not found" }]);
+    }
+  });
+
+  test("a token that was changed, cut or decorated anywhere is a 401", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const [header = "", claims = "", signature = ""] = token.split(".");
+    const changed = [
+      ...[0, header.length + 2, token.length - 3].map((at) => {
+        const other = token[at] === "A" ? "B" : "A";
+        return `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
+      }),
+      `${header}.${claims}`,
+      `${header}.${claims}.`,
+      `${header}..${signature}`,
+      `.${claims}.${signature}`,
+      `${token}.`,
+      `${token}.${signature}`,
+      `${token}=`,
+      `.${token}`,
+      token.slice(0, -1),
+      `${token}A`,
+      token.toUpperCase(),
+      "..",
+      "a.b.c",
+      "x".repeat(6000),
+    ];
+    for (const other of changed) expectRefusal(await service.call("GET", "/auth/me", { token: other }));
+  });
+});

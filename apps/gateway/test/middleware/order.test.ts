@@ -1,0 +1,55 @@
+/** The matrix: every kind of answer carries every layer. A kind that lacks one says so in its row. */
+import { expect, test } from "bun:test";
+import { KINDS, type Kind, ORIGIN, REQUEST_ID } from "../support/response-cases.ts";
+import { startService } from "../support/service.ts";
+
+type Layer = (headers: Headers, kind: Kind) => void;
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  CORS(headers) {
+    expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);
+    expect(headers.get("vary")?.split(/, */)).toContain("Origin");
+    const exposed = headers.get("access-control-expose-headers")?.split(/, */);
+    for (const name of ["X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]) {
+      expect(exposed).toContain(name);
+    }
+    expect(headers.get("access-control-allow-credentials")).toBeNull();
+  },
+  "security headers"(headers, { hasOwnPolicy, isCacheable }) {
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("permissions-policy")).toContain("camera=()");
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    const policy = headers.get("content-security-policy");
+    if (hasOwnPolicy) expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    else expect(policy).toBe("default-src 'none'; frame-ancestors 'none'");
+    if (!isCacheable) expect(headers.get("cache-control")).toBe("no-store");
+  },
+  "request id"(headers) {
+    expect(headers.get("x-request-id")).toBe(REQUEST_ID);
+  },
+  "rate limit"(headers, { status, isUncounted }) {
+    const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
+    for (const name of names) {
+      if (isUncounted) expect(headers.get(name)).toBeNull();
+      else expect(headers.get(name)).toMatch(/^\d+$/);
+    }
+    if (status === 429) {
+      expect(headers.get("ratelimit-remaining")).toBe("0");
+      expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
+    }
+  },
+};
+
+const limits = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN };
+
+for (const [name, kind] of Object.entries(KINDS)) {
+  test(`${name}: every layer`, async () => {
+    await using service = await startService({ ...kind.start, env: { ...limits, ...kind.start?.env } });
+    const answer = await kind.ask(service);
+    expect(answer.status).toBe(kind.status);
+    for (const expectLayer of Object.values(LAYERS)) expectLayer(answer.headers, kind);
+  });
+}

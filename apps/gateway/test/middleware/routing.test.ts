@@ -1,0 +1,95 @@
+/** Which paths and methods there are, and what every other gets. */
+import { expect, test } from "bun:test";
+import type { Todo } from "@latchkey/contracts";
+import { eachDatabase } from "../support/service.ts";
+
+const ALLOWED: Readonly<Record<string, string>> = {
+  "/auth/register": "POST",
+  "/auth/login": "POST",
+  "/auth/me": "DELETE, GET, HEAD, PATCH",
+  "/todos": "GET, HEAD, POST",
+  "/todos/1": "DELETE, GET, HEAD, PATCH",
+  "/todos/no-id": "DELETE, GET, HEAD, PATCH",
+  "/healthz": "GET, HEAD",
+  "/readyz": "GET, HEAD",
+};
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+eachDatabase((startService) => {
+  test("an unknown path is a 404 for every method", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const paths = [
+      "/",
+      "/auth",
+      "/auth/",
+      "/auth/ME",
+      "/auth/me/x",
+      "/Todos",
+      "/todos/1/2",
+      "/healthz/x",
+      "/admin",
+    ];
+    for (const path of [...paths, "/todos%2F1", "/auth%2Fme", "/.env", "/__proto__", "/constructor"]) {
+      for (const method of METHODS) {
+        const { status, text } = await service.call(method, path, { token });
+        const expected = method === "HEAD" ? "" : '{"detail":"Not Found"}';
+        expect([method, path, status, text]).toEqual([method, path, 404, expected]);
+      }
+    }
+  });
+
+  test.each(Object.entries(ALLOWED))("another method on %s is a 405 with Allow", async (path, allow) => {
+    await using service = await startService();
+    for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
+      const { status, text, headers } = await service.call(method, path);
+      const expected = method === "HEAD" ? "" : '{"detail":"Method Not Allowed"}';
+      expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
+    }
+  });
+
+  test("a method nobody has heard of is a 405 on a known path and a 404 on another", async () => {
+    await using service = await startService();
+    const ask = (method: string, path: string) =>
+      service.raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    for (const method of ["PROPFIND", "TRACE", "REPORT"]) {
+      expect(await ask(method, "/todos")).toMatch(/^HTTP\/1\.1 40[05] /);
+      expect(await ask(method, "/nowhere")).toMatch(/^HTTP\/1\.1 40[04] /);
+    }
+  });
+
+  test("HEAD works wherever GET does: the same status and headers, no body", async () => {
+    await using service = await startService();
+    const { token } = await service.person();
+    const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
+    const paths = ["/auth/me", "/todos", "/todos?limit=1", `/todos/${id}`, "/healthz", "/readyz"];
+    for (const path of [...paths, "/todos?limit=0", "/todos/0", "/todos/99999", "/nowhere"]) {
+      const [get, head] = [
+        await service.call("GET", path, { token }),
+        await service.call("HEAD", path, { token }),
+      ];
+      expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
+      for (const name of ["content-type", "content-length", "cache-control"]) {
+        expect([path, name, head.headers.get(name)]).toEqual([path, name, get.headers.get(name)]);
+      }
+    }
+  });
+
+  test("a trailing slash is the same path", async () => {
+    await using service = await startService();
+    const { token, user } = await service.person();
+    expect((await service.call("GET", "/auth/me/", { token })).body).toEqual(user);
+    expect((await service.call("GET", "/todos/")).status).toBe(200);
+    expect((await service.call("PUT", "/todos/")).status).toBe(405);
+  });
+
+  test("an HTTP/1.0 client gets the same service", async () => {
+    await using service = await startService();
+    const body = '{"title":"from 1996"}';
+    const answer = await service.raw(
+      `POST /todos HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.[01] 201 /);
+    expect(answer).toContain('"title":"from 1996"');
+  });
+});

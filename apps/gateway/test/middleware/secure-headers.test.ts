@@ -1,0 +1,55 @@
+/** What a browser is told it may do with an answer, and what nobody is told about the server. */
+import { expect, test } from "bun:test";
+import { startService } from "../support/service.ts";
+
+const PATHS = ["/todos", "/auth/me", "/nowhere", "/healthz"];
+
+test("every answer carries the security headers", async () => {
+  await using service = await startService();
+  for (const path of PATHS) {
+    const { headers } = await service.request(path);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+    });
+  }
+});
+
+test("production asks for secure transport, other environments do not", async () => {
+  await using development = await startService();
+  await using production = await startService({ env: { NODE_ENV: "production" } });
+  const transportOf = async (service: typeof production, path: string) =>
+    (await service.request(path)).headers.get("strict-transport-security");
+  for (const path of PATHS) {
+    expect(await transportOf(production, path)).toBe("max-age=31536000; includeSubDomains");
+    expect(await transportOf(development, path)).toBeNull();
+  }
+});
+
+test("nothing under /auth is ever kept by a cache", async () => {
+  await using service = await startService();
+  const { token, email, password } = await service.person();
+  const asked = [
+    service.call("POST", "/auth/login", { body: { email, password } }),
+    service.call("GET", "/auth/me", { token }),
+    service.call("PATCH", "/auth/me", { token, body: {} }),
+    service.call("GET", "/auth/me"),
+    service.call("GET", "/auth/nowhere"),
+    service.call("PUT", "/auth/login"),
+  ];
+  for (const { headers } of await Promise.all(asked)) expect(headers.get("cache-control")).toBe("no-store");
+});
+
+test("no answer names the software behind it", async () => {
+  await using service = await startService();
+  for (const path of PATHS) {
+    const { headers } = await service.request(path);
+    for (const name of ["server", "x-powered-by", "via"]) expect(headers.has(name)).toBe(false);
+  }
+});

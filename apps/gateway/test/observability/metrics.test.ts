@@ -1,0 +1,217 @@
+/** What the metrics listener tells, read as Prometheus reads it, from the service as it is deployed. */
+import { expect, test } from "bun:test";
+import { UserAlreadyExists } from "@latchkey/database";
+import { openFolder } from "@latchkey/testing/folder";
+import { post, startProcess } from "@latchkey/testing/service-process";
+import { createMetrics, type QueryObservation } from "../../src/observability/metrics.ts";
+import { timedDatabase } from "../../src/observability/timed-database.ts";
+import { parseExposition, scrape } from "../support/exposition.ts";
+import { startService } from "../support/service.ts";
+
+const PERSON = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(await openFolder());
+  const service = stack.use(startProcess({ DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", ...env }));
+  const ready = await service.line("ready");
+  const url = String(ready.url);
+  return {
+    url,
+    ready,
+    /** Observed is a request just after its answer, so a whole exchange later it is there. */
+    async scrape() {
+      await fetch(`${url}/healthz`);
+      return scrape(ready);
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+test("requests are counted by method, route pattern and status, and no label holds what a client chose", async () => {
+  await using service = await start();
+  await post(`${service.url}/auth/register`, PERSON);
+  await post(`${service.url}/auth/login`, PERSON);
+  for (const path of ["/todos/41", "/todos/42", "/todos?limit=7", "/nowhere/ada", "/todos/x%20y"]) {
+    await fetch(service.url + path, { headers: { "x-request-id": "chosen" } });
+  }
+  await fetch(`${service.url}/todos`, { method: "PROPFIND" });
+  const metrics = await service.scrape();
+  const count = (labels: Record<string, string>) =>
+    metrics.value("http_request_duration_seconds_count", labels);
+  expect(count({ method: "POST", route: "/auth/register", status: "201" })).toBe(1);
+  expect(count({ method: "POST", route: "/auth/login", status: "200" })).toBe(1);
+  expect(count({ method: "GET", route: "/todos/:id", status: "404" })).toBe(2);
+  expect(count({ method: "GET", route: "/todos/:id", status: "422" })).toBe(1);
+  expect(count({ method: "GET", route: "/todos", status: "200" })).toBe(1);
+  expect(count({ method: "GET", route: "none", status: "404" })).toBe(1);
+  expect(count({ method: "other" })).toBe(1);
+  expect(metrics.value("http_request_duration_seconds_sum")).toBeGreaterThan(0);
+  const labels = new Set(metrics.samples.flatMap((sample) => Object.values(sample.labels)));
+  for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|limit|PROPFIND|127\.0/);
+});
+
+test("requests over a quota are counted", async () => {
+  await using service = await start({ RATE_LIMIT_LOGIN: "1/hour" });
+  const nobody = { email: "nobody@example.org", password: "x" };
+  for (const status of [401, 429, 429]) {
+    expect((await post(`${service.url}/auth/login`, nobody)).status).toBe(status);
+  }
+  expect((await service.scrape()).value("http_request_rate_limited_total")).toBe(2);
+});
+
+test("hashing tells its kernel, its capacity and how long passwords waited and were derived", async () => {
+  await using service = await start();
+  await post(`${service.url}/auth/register`, PERSON);
+  await post(`${service.url}/auth/login`, PERSON);
+  const metrics = await service.scrape();
+  const fallback = service.ready.kernel_fallback === null ? "0" : "1";
+  expect(metrics.value("hash_kernel_info", { fallback })).toBe(1);
+  expect(metrics.value("hash_workers")).toBe(1);
+  expect(metrics.value("hash_lanes")).toBeGreaterThanOrEqual(1);
+  expect(metrics.value("hash_lanes_busy")).toBe(0);
+  expect(metrics.value("hash_queue_length")).toBe(0);
+  expect(metrics.value("hash_queue_limit")).toBeGreaterThanOrEqual(64);
+  expect(metrics.value("hash_capacity_per_second")).toBeGreaterThan(0);
+  expect(metrics.value("hash_derivations_total")).toBe(2);
+  expect(metrics.value("hash_queue_shed_total")).toBe(0);
+  expect(metrics.value("hash_worker_crashes_total")).toBe(0);
+  for (const name of ["hash_queue_waiting_seconds", "hash_deriving_seconds"]) {
+    expect(metrics.families.get(name)).toBe("histogram");
+    expect(metrics.value(`${name}_count`)).toBe(2);
+    const buckets = metrics.samples.filter((sample) => sample.name === `${name}_bucket`);
+    expect(buckets.at(-1)).toEqual({ name: `${name}_bucket`, labels: { le: "+Inf" }, value: 2 });
+    const values = buckets.map(({ value }) => value);
+    expect(values).toEqual(values.toSorted((a, b) => a - b));
+  }
+  expect(metrics.value("hash_deriving_seconds_sum")).toBeGreaterThan(0);
+});
+
+test("logins shed by a full queue are counted, as many as were answered with 503", async () => {
+  await using service = await start({
+    RATE_LIMIT_ENABLED: "false",
+    HASH_QUEUE_LIMIT: "0",
+    HASH_KERNEL: "portable",
+  });
+  const logins = await Promise.all(
+    Array.from({ length: 10 }, () => post(`${service.url}/auth/login`, PERSON)),
+  );
+  const shed = logins.filter(({ status }) => status === 503).length;
+  expect(shed).toBeGreaterThan(0);
+  const metrics = await service.scrape();
+  expect(metrics.value("hash_queue_shed_total")).toBe(shed);
+  expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(shed);
+});
+
+test("database calls are timed by operation and outcome, beside what the pool may hold", async () => {
+  await using service = await start({ RATE_LIMIT_ENABLED: "false", DATABASE_POOL_SIZE: "7" });
+  for (const status of [201, 409]) {
+    expect((await post(`${service.url}/auth/register`, PERSON)).status).toBe(status);
+  }
+  for (const path of ["/todos", "/readyz"]) await fetch(service.url + path);
+  const metrics = await service.scrape();
+  const count = (operation: string, outcome: string) =>
+    metrics.value("database_query_duration_seconds_count", { operation, outcome });
+  expect(count("users.create", "success")).toBe(1);
+  expect(count("users.create", "conflict")).toBe(1);
+  expect(count("todos.list", "success")).toBe(1);
+  expect(count("ping", "success")).toBe(1);
+  expect(metrics.value("database_pool_size")).toBe(7);
+  expect(metrics.value("database_queries_in_flight")).toBe(0);
+});
+
+test("the process tells its memory, its processor time, its descriptors and the delay of its event loop", async () => {
+  await using service = await start();
+  await service.scrape();
+  const metrics = await service.scrape();
+  expect(metrics.value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(metrics.value("process_open_fds")).toBeGreaterThan(0);
+  expect(metrics.value("nodejs_heap_size_used_bytes")).toBeGreaterThan(0);
+  expect(metrics.value("nodejs_eventloop_lag_max_seconds")).toBeGreaterThanOrEqual(0);
+  const unset = metrics.samples.filter(({ name }) =>
+    /heap_space|active_|gc_duration|version_info/.test(name),
+  );
+  expect(unset).toEqual([]);
+});
+
+test("a loop that is blocked shows in its delay", async () => {
+  await using service = await startService();
+  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1 });
+  const delay = async () =>
+    parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
+  await delay();
+  // The first tick of the library's own clock, then the block, then the tick that comes late.
+  await Bun.sleep(30);
+  const end = performance.now() + 150;
+  while (performance.now() < end);
+  await Bun.sleep(30);
+  expect(await delay()).toBeGreaterThan(0.1);
+});
+
+test("names begin with what they are about", async () => {
+  await using service = await start();
+  const { families } = await service.scrape();
+  for (const name of families.keys()) {
+    expect(name).toMatch(/^(http_request|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/);
+    if (families.get(name) === "counter") expect(name).toEndWith("_total");
+  }
+});
+
+test("/metrics is on its own port alone, and nothing else is there", async () => {
+  await using service = await start();
+  expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+  const metrics = String(service.ready.metrics);
+  expect(new URL(metrics).port).not.toBe(new URL(service.url).port);
+  expect((await fetch(metrics)).headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+  expect((await fetch(metrics, { method: "HEAD" })).status).toBe(200);
+  expect((await fetch(metrics, { method: "POST" })).status).toBe(405);
+  for (const path of ["/", "/healthz", "/metrics/x", "/todos"]) {
+    expect((await fetch(new URL(path, metrics))).status).toBe(404);
+  }
+});
+
+test("without METRICS_PORT there is no listener", async () => {
+  await using folder = await openFolder();
+  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
+  expect(await service.line("ready")).not.toHaveProperty("metrics");
+});
+
+test("a call that fails or waits is timed as what it was", async () => {
+  await using service = await startService();
+  const ended: QueryObservation[] = [];
+  let inFlight = 0;
+  const beginQuery = () => {
+    inFlight += 1;
+    return (query: QueryObservation) => {
+      inFlight -= 1;
+      ended.push(query);
+    };
+  };
+  const gate = Promise.withResolvers<null>();
+  const broken = {
+    ...service.database,
+    users: {
+      ...service.database.users,
+      create: () => Promise.reject(new UserAlreadyExists()),
+      findById: () => gate.promise,
+      delete: () => Promise.reject(new Error("gone")),
+    },
+  };
+  const { users, kind } = timedDatabase(broken, { beginQuery });
+  const waiting = users.findById(1);
+  await expect(users.delete(1)).rejects.toThrow("gone");
+  await expect(users.create({ email: "", username: "", hashedPassword: "" })).rejects.toThrow(
+    UserAlreadyExists,
+  );
+  expect(inFlight).toBe(1);
+  gate.resolve(null);
+  expect(await waiting).toBeNull();
+  expect(inFlight).toBe(0);
+  expect(ended.map(({ operation, outcome }) => [operation, outcome])).toEqual([
+    ["users.delete", "failure"],
+    ["users.create", "conflict"],
+    ["users.findById", "success"],
+  ]);
+  expect(kind).toBe(service.database.kind);
+});

@@ -1,0 +1,142 @@
+/** Nothing that a person or the operator keeps secret is ever logged, whatever fails, however much is asked to be logged. */
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { openFolder } from "@latchkey/testing/folder";
+import { refuseSecrets, secretsIn } from "@latchkey/testing/log-guard";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { post, startProcess } from "@latchkey/testing/service-process";
+import { eachDatabase, type Service } from "../support/service.ts";
+
+const PASSWORD = "correct horse battery staple";
+const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x").digest("hex")}`;
+
+test("the guard that every test's service is held against knows a secret when it sees one", () => {
+  const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
+  for (const secret of [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, "postgres://u:p4ss@host/db"]) {
+    expect([secret, secretsIn(`{"msg":"x ${secret} y"}`).length > 0]).toEqual([secret, true]);
+    expect(() => refuseSecrets([{ err: { message: secret } }])).toThrow("The log holds");
+  }
+  expect(() => refuseSecrets([{ request_id: Bun.randomUUIDv7(), route: "/auth/login" }])).not.toThrow();
+});
+
+/** Every route, well and badly asked, by somebody with a token; what it answers is of no interest here. */
+async function askEverything(service: Service, token: string, email: string): Promise<void> {
+  const wrong = { email, password: `${PASSWORD} wrong` };
+  const register = { email: "other@example.org", username: "other", password: PASSWORD };
+  const asks: readonly (readonly [string, string, object?])[] = [
+    ["POST", "/auth/register", { body: register }],
+    ["POST", "/auth/register", { body: register }],
+    ["POST", "/auth/register", { body: { ...register, username: "\u0000" } }],
+    ["POST", "/auth/register", { body: `{"password":"${PASSWORD}` }],
+    ["POST", "/auth/login", { body: { email, password: PASSWORD } }],
+    ["POST", "/auth/login", { body: wrong }],
+    ["POST", "/auth/login", { body: [wrong] }],
+    ["GET", "/auth/me", { token }],
+    ["GET", "/auth/me", { token: `${token}x` }],
+    ["GET", `/auth/me?access_token=${token}`],
+    ["PATCH", "/auth/me", { token, body: { password: PASSWORD } }],
+    ["PATCH", "/auth/me", { token, body: { password: PASSWORD, username: "other" } }],
+    ["PATCH", "/auth/me", { token, body: { password: 1, hashed_password: HASH } }],
+    ["GET", `/todos?cursor=${token}&limit=5`],
+    ["POST", "/todos", { body: { title: PASSWORD } }],
+    ["POST", `/todos/${token}`, { body: { title: HASH } }],
+    ["GET", "/todos/1"],
+    ["PATCH", "/todos/1", { body: { title: PASSWORD } }],
+    ["DELETE", "/todos/1"],
+    ["GET", `/${PASSWORD}`],
+    ["PUT", "/auth/login", { body: wrong }],
+    [
+      "OPTIONS",
+      "/auth/me",
+      { headers: { origin: "https://a.example", "access-control-request-method": "GET" } },
+    ],
+    ["GET", "/readyz"],
+    ["DELETE", "/auth/me", { token }],
+  ];
+  for (const [method, path, options] of asks) await service.call(method, path, options);
+  await service.request("/healthz");
+}
+
+eachDatabase((startService) => {
+  test("not when everything is well, nor when requests are bad", async () => {
+    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+    const { token, email } = await service.person({ password: PASSWORD });
+    await askEverything(service, token, email);
+    expect(service.log.length).toBeGreaterThan(24);
+    refuseSecrets(service.log);
+  });
+
+  test("not when the driver fails on statements that carry hashes and addresses", async () => {
+    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+    const { token, email } = await service.person({ password: PASSWORD });
+    await service.sql("alter table users rename column hashed_password to moved");
+    await service.sql("alter table todos rename column title to moved");
+    await askEverything(service, token, email);
+    const failed = service.log.filter(({ msg }) => msg === "request failed");
+    expect(failed.length).toBeGreaterThan(5);
+    for (const { err, request_id } of failed) {
+      expect(err).toMatchObject({ code: "DATABASE_UNAVAILABLE", message: expect.any(String) });
+      expect(Object.keys(err as object).sort()).toEqual(["code", "message", "type"]);
+      expect(request_id).toMatch(/^[\w-]{36}$/);
+    }
+    const logged = JSON.stringify(service.log);
+    refuseSecrets(service.log);
+    for (const parameter of [email, "other@example.org", "insert into", "select "]) {
+      expect(logged).not.toContain(parameter);
+    }
+  });
+
+  test("not when the database is gone", async () => {
+    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+    const { token, email } = await service.person({ password: PASSWORD });
+    await service.database.close();
+    await askEverything(service, token, email);
+    expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
+      { level: 40, status: 503, err: { code: "DATABASE_UNAVAILABLE" }, msg: "request failed" },
+    ]);
+    refuseSecrets(service.log);
+  });
+});
+
+describe("the deployed service", () => {
+  test("writes nothing but one JSON line a request, and neither its key nor a password at trace", async () => {
+    await using folder = await openFolder();
+    await using service = startProcess({
+      DATABASE_URL: folder.databaseUrl,
+      AUTH_SECRET_KEY: SECRET_KEY,
+      AUTH_SECRET_KEY_PREVIOUS: "hunter2-hunter2",
+      LOG_LEVEL: "trace",
+    });
+    const url = await service.ready();
+    const person = { email: "ada@example.org", username: "ada", password: PASSWORD };
+    await post(`${url}/auth/register`, person);
+    const answer = await post(`${url}/auth/login`, person);
+    const { access_token } = (await answer.json()) as { access_token: string };
+    await fetch(`${url}/auth/me`, {
+      headers: { authorization: `Bearer ${access_token}`, "x-request-id": "mine" },
+    });
+    service.signal("SIGTERM");
+    expect(await service.ended()).toEqual({ code: 0, stderr: "" });
+    await service.line("stopped");
+    const requests = service.lines.filter(({ duration_ms }) => duration_ms !== undefined);
+    expect(requests).toMatchObject([
+      { level: "info", route: "/auth/register", status: 201 },
+      { level: "info", route: "/auth/login", status: 200 },
+      {
+        level: "info",
+        route: "/auth/me",
+        status: 200,
+        request_id: "mine",
+        request_id_inbound: true,
+        user_id: 1,
+      },
+    ]);
+    expect(service.lines.map(({ msg }) => msg).filter(Boolean)).toEqual([
+      expect.stringContaining("AUTH_SECRET_KEY_PREVIOUS is shorter"),
+      "ready",
+      "stopping",
+      "stopped",
+    ]);
+    refuseSecrets(service.lines);
+  });
+});

@@ -1,0 +1,146 @@
+/** The dashboard, the alert rules and the runbook against the metrics that the service really has. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { post, startProcess } from "@latchkey/testing/service-process";
+import { type Exposition, scrape } from "../support/exposition.ts";
+import { readExpression } from "../support/promql.ts";
+
+const ROOT = join(import.meta.dir, "../../../..");
+const read = (path: string) => Bun.file(join(ROOT, path)).text();
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const alerts = (
+  Bun.YAML.parse(await read("deploy/observability/alerts.yaml")) as { groups: { rules: Alert[] }[] }
+).groups.flatMap(({ rules }) => rules);
+const { panels } = JSON.parse(await read("deploy/observability/dashboard.json")) as { panels: Panel[] };
+const runbook = await read("docs/operations.md");
+
+/** What Prometheus adds to every sample. */
+const TARGET_LABELS = ["job", "instance"];
+
+/** The metrics of a service that has seen a little of everything. */
+async function exposed(): Promise<Exposition> {
+  await using folder = await openFolder();
+  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0" });
+  const ready = await service.line("ready");
+  await post(`${ready.url}/auth/login`, { email: "nobody@example.org", password: "x" });
+  await fetch(`${ready.url}/healthz`);
+  return await scrape(ready);
+}
+const exposition = await exposed();
+
+/** The labels that samples of each name have. */
+const labelsOf = new Map<string, Set<string>>([["up", new Set()]]);
+for (const { name, labels } of exposition.samples) {
+  labelsOf.set(name, new Set([...(labelsOf.get(name) ?? []), ...Object.keys(labels)]));
+}
+
+/** What is wrong with an expression, in words. */
+function problemsOf(expression: string): string[] {
+  const { selectors, groupings } = readExpression(expression.replaceAll('"$job"', '"x"'));
+  const known = new Set(TARGET_LABELS);
+  const problems = selectors.flatMap(({ metric, labels }) => {
+    const own = labelsOf.get(metric);
+    if (!own) return [`there is no metric ${metric}`];
+    for (const label of own) known.add(label);
+    const foreign = labels.filter((label) => !own.has(label) && !TARGET_LABELS.includes(label));
+    return foreign.map((label) => `${metric} has no label ${label}`);
+  });
+  if (selectors.length === 0) problems.push("it reads no metric");
+  return [
+    ...problems,
+    ...groupings.filter((label) => !known.has(label)).map((label) => `nothing has ${label}`),
+  ];
+}
+
+test("the judge of expressions sees a metric or a label that is not there", () => {
+  expect(problemsOf('sum(rate(hash_nothing_total{job="x"}[5m]))')).toEqual([
+    "there is no metric hash_nothing_total",
+  ]);
+  expect(problemsOf('hash_kernel_info{core="1"}')).toEqual(["hash_kernel_info has no label core"]);
+  expect(problemsOf("sum by (user) (hash_lanes)")).toEqual(["nothing has user"]);
+  expect(problemsOf("1 > 0.5")).toEqual(["it reads no metric"]);
+  expect(
+    problemsOf('sum by (route) (rate(http_request_duration_seconds_count{status="500"}[5m])) > 0'),
+  ).toEqual([]);
+});
+
+describe("alert rules", () => {
+  test.each(alerts.map(({ alert, ...rule }) => [alert, rule] as const))(
+    "%s reads metrics that exist, and names its part of the runbook",
+    (_name, { expr, annotations, labels }) => {
+      expect(problemsOf(expr)).toEqual([]);
+      expect(["page", "ticket"]).toContain(labels.severity);
+      expect(annotations.summary).not.toBe("");
+      const [file, anchor] = annotations.runbook.split("#");
+      expect(file).toBe("docs/operations.md");
+      const anchors = [...runbook.matchAll(/^## (.+)$/gm)].map(([, title = ""]) =>
+        title
+          .toLowerCase()
+          .replace(/[^\w\s-]/g, "")
+          .replaceAll(" ", "-"),
+      );
+      expect(anchors).toContain(anchor ?? "");
+    },
+  );
+
+  test("there is one for the process, the database, the queue and bugs, each with a name of its own", () => {
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+    expect(alerts.length).toBeGreaterThan(8);
+  });
+});
+
+describe("dashboard", () => {
+  const graphs = panels.filter(({ type }) => type !== "row");
+
+  test.each(graphs.map(({ title, targets = [] }) => [title, targets] as const))(
+    "%s reads metrics that exist",
+    (_title, targets) => {
+      expect(targets.length).toBeGreaterThan(0);
+      for (const { expr } of targets) expect([expr, problemsOf(expr)]).toEqual([expr, []]);
+    },
+  );
+
+  test("every metric that is ours is on it", () => {
+    const shown = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join("\n");
+    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
+    expect(ours.filter((name) => !shown.includes(name))).toEqual([]);
+  });
+});
+
+describe("runbook", () => {
+  test("names metrics, messages and variables that exist", async () => {
+    const words = [...runbook.matchAll(/`((?:http_request|hash|database|process|nodejs)_[a-z0-9_]+)/g)];
+    const names = new Set(words.map(([, name = ""]) => name));
+    const lineMembers = new Set(["hash_workers"]);
+    const known = (name: string) =>
+      labelsOf.has(name) || exposition.families.has(name) || lineMembers.has(name);
+    expect([...names].filter((name) => !known(name))).toEqual([]);
+    expect(names.size).toBeGreaterThan(12);
+  });
+
+  test("tells of every metric that is ours", () => {
+    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
+    expect(ours.filter((name) => !runbook.includes(`\`${name}`))).toEqual([]);
+  });
+
+  test("its links lead to files and parts that are there", async () => {
+    for (const [, link = ""] of runbook.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
+      const path = join(ROOT, "docs", link);
+      const exists = (await Bun.file(path).exists()) || (await Bun.file(join(path, "alerts.yaml")).exists());
+      expect([link, exists]).toEqual([link, true]);
+    }
+  });
+});

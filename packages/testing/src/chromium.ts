@@ -1,0 +1,60 @@
+/** Headless Chromium for tests of the pages. It resolves no name, so whatever a page needs must come from the service. */
+import { test } from "bun:test";
+import { chromium, type Page, type ViewportSize } from "playwright-core";
+
+export type { Page };
+
+const EXECUTABLE = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+
+/** A `test` that runs wherever Chromium is, and in CI fails where it is not. */
+export const browserTest = test.skipIf(EXECUTABLE === null && !process.env.CI);
+if (EXECUTABLE === null) process.stderr.write("The pages go untested: there is no `chromium` on the PATH.\n");
+
+export const DESKTOP: ViewportSize = { width: 1280, height: 800 };
+export const PHONE: ViewportSize = { width: 390, height: 844 };
+
+export interface Visit {
+  readonly page: Page;
+  /** What a careful reader of the developer tools would object to. */
+  readonly faults: readonly string[];
+}
+
+export interface Browser extends AsyncDisposable {
+  /** Opens a page in a profile of its own and waits until it has loaded what it needs. */
+  visit(url: string, viewport: ViewportSize): Promise<Visit>;
+}
+
+/** @throws {Error} where Chromium is not installed */
+export async function openBrowser(): Promise<Browser> {
+  if (EXECUTABLE === null) throw new Error("There is no `chromium` on the PATH");
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+  });
+  return {
+    async visit(url, viewport) {
+      const page = await browser.newPage({ viewport });
+      const faults: string[] = [];
+      const { origin } = new URL(url);
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type()))
+          faults.push(`${message.type()}: ${message.text()}`);
+      });
+      page.on("pageerror", (error) => faults.push(`thrown: ${error.message}`));
+      page.on("requestfailed", (request) => faults.push(`failed: ${request.url()}`));
+      page.on("request", (request) => {
+        const isOwn = new URL(request.url()).origin === origin;
+        if (!isOwn && !request.url().startsWith("data:")) faults.push(`outside: ${request.url()}`);
+      });
+      await page.goto(url, { waitUntil: "networkidle" });
+      return { page, faults };
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+    },
+  };
+}
+
+/** How far the content sticks out of the window, in CSS pixels. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate("document.documentElement.scrollWidth - window.innerWidth");

@@ -1,0 +1,24 @@
+/** What no line of any log may hold. The fixtures hold everything that every test's service logged against it. */
+import { SECRET_KEY } from "./secret-key.ts";
+
+const SECRETS: Readonly<Record<string, RegExp>> = {
+  "a password": /correct[ -]horse|battery staple|hunter2/i,
+  "a stored hash": /[0-9a-f]{32}\$[0-9a-f]{64}/i,
+  "a digest": /\b[0-9a-f]{64}\b/i,
+  "a token": /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/,
+  "the signing key": new RegExp(SECRET_KEY),
+  "a URL's password": /\b(postgres(ql)?|rediss?):\/\/[^\s"@/]*:[^\s"@/]+@/,
+};
+
+/** Names of the kinds of secrets in `text`. */
+export const secretsIn = (text: string): readonly string[] =>
+  Object.entries(SECRETS).flatMap(([kind, pattern]) => (pattern.test(text) ? [kind] : []));
+
+/** @throws if one of the lines holds a secret */
+export function refuseSecrets(lines: readonly unknown[]): void {
+  for (const line of lines) {
+    const text = JSON.stringify(line);
+    const [kind] = secretsIn(text);
+    if (kind !== undefined) throw new Error(`The log holds ${kind}: ${text}`);
+  }
+}

@@ -1,0 +1,15 @@
+/** The process of `sqlite.ts`: opens the file with Bun's own SQLite and runs the action in its first argument. */
+import { Database } from "bun:sqlite";
+
+const [action, url = "", sql = ""] = process.argv.slice(2);
+using sqlite = new Database(url.slice("file:".length));
+sqlite.run("pragma busy_timeout = 1000");
+
+if (action === "query") {
+  process.stdout.write(JSON.stringify(sqlite.query(sql).all()));
+} else {
+  sqlite.run(action === "hold" ? "begin immediate" : "begin exclusive");
+  process.stdout.write("held\n");
+  for await (const _ of process.stdin);
+  sqlite.run("rollback");
+}

@@ -1,0 +1,20 @@
+/** Runs a benchmark by name, or lists them: `bun run bench [name]` finds `{apps,packages}/<package>/bench/<name>.ts`. */
+import { basename, join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "..");
+const [name, ...args] = process.argv.slice(2);
+
+const benches = new Map(
+  [...new Bun.Glob("{apps,packages}/*/bench/*.bench.ts").scanSync(ROOT)]
+    .sort()
+    .map((path) => [basename(path, ".bench.ts"), join(ROOT, path)]),
+);
+const path = name === undefined ? undefined : benches.get(name);
+if (path === undefined) {
+  process.stderr.write(
+    `Usage: bun run bench NAME, where NAME is one of: ${[...benches.keys()].join(", ")}\n`,
+  );
+  process.exit(name === undefined ? 0 : 64);
+}
+const { exited } = Bun.spawn([process.execPath, path, ...args], { stdio: ["inherit", "inherit", "inherit"] });
+process.exit(await exited);
