@@ -1,5 +1,5 @@
 /** Reads what the operator says of a person, within the very bounds of the API. */
-import { ID_MAX, RegisterBody } from "@latchkey/contracts";
+import { ID_MAX, RegisterRequest } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { UsageError } from "./failures.ts";
@@ -7,7 +7,7 @@ import { UsageError } from "./failures.ts";
 /** Which account: an id is what the service's logs name people by. */
 export type Who = { readonly email: string } | { readonly id: number };
 
-const { email, username, password } = RegisterBody.properties;
+const { email, username, password } = RegisterRequest.properties;
 const DIGITS = /^[1-9][0-9]*$/;
 
 /**

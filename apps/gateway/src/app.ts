@@ -14,18 +14,18 @@ import { createTodos } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
-import { leaveTaking } from "./middleware/connection-close.ts";
+import { connectionClose } from "./middleware/connection-close.ts";
 import { cors, preflight } from "./middleware/cors.ts";
-import { errorBoundary, lastResort } from "./middleware/error-handler.ts";
+import { errorHandler, fallbackErrorHandler } from "./middleware/error-handler.ts";
 import { headDate } from "./middleware/head-date.ts";
 import { createTokens } from "./middleware/jwt.ts";
 import { methodNotAllowed } from "./middleware/method-not-allowed.ts";
 import { createLimits, limitEveryRequest } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
-import { securityHeaders } from "./middleware/secure-headers.ts";
+import { secureHeaders } from "./middleware/secure-headers.ts";
 import type { Logger } from "./observability/logger.ts";
-import { createMemoryCounters } from "./rate-limit/memory-store.ts";
-import type { CreateCounters } from "./rate-limit/store.ts";
+import { createMemoryStore } from "./rate-limit/memory-store.ts";
+import type { CreateStore } from "./rate-limit/store.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -34,7 +34,7 @@ export interface AppOptions {
   readonly hasher: Hasher;
   readonly logger: Logger;
   /** Where requests are counted. @default this process */
-  readonly createCounters?: CreateCounters;
+  readonly createStore?: CreateStore;
   /**
    * When a silent connection is closed, 1 to 255. The server exempts a request whose body has come whole, so whatever
    * waits for a hash may wait longer. @default 60
@@ -62,15 +62,15 @@ export function createApp({
   const tokens = createTokens({ ...config.auth, secretKey });
   const accounts = createAccounts({ users: database.users, hasher, tokens });
   const limits =
-    config.rateLimits && createLimits(config.rateLimits, options.createCounters ?? createMemoryCounters);
+    config.rateLimits && createLimits(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
   const log: AccessLog = (answered) => {
     write(answered);
     options.observe?.(answered);
   };
   const assets = readAssets();
-  const isUnseen = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
-  const isUncounted = (path: string) => isProbe(path) || assets.contents.has(path);
+  const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
+  const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
@@ -89,19 +89,19 @@ export function createApp({
       idleTimeout: idleTimeoutSeconds,
       // The server's development pages show code and paths.
       development: false,
-      error: lastResort(logger),
+      error: fallbackErrorHandler(logger),
     },
   })
     .use(accessLog(log))
-    .use(errorBoundary())
+    .use(errorHandler())
     .use(cors(config.corsOrigins))
-    .use(securityHeaders({ secureTransport: config.environment === "production" }))
-    .use(leaveTaking(isStopping))
+    .use(secureHeaders({ secureTransport: config.environment === "production" }))
+    .use(connectionClose(isStopping))
     .use(headDate())
     .use(requestId())
-    .use(clientAddress({ trustProxy: config.trustProxy, logger, isUnseen }))
+    .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
     .use(preflight(log))
-    .use(limitEveryRequest(limits?.default ?? null, isUncounted))
+    .use(limitEveryRequest(limits?.default ?? null, skipRateLimit))
     .use(bodyLimit())
     .use(features)
     .use(documentRoutes({ features, assets }));

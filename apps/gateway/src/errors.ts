@@ -4,7 +4,7 @@
  */
 import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 
-export interface Answer {
+export interface ErrorResponse {
   readonly status: number;
   readonly detail: string | readonly ValidationIssue[];
   readonly headers: Readonly<Record<string, string>>;
@@ -49,8 +49,8 @@ interface Row {
   /** For the OpenAPI document: when this happens. */
   readonly description: string;
   /** What the client is told; a function where it depends on the error. */
-  readonly detail: string | ((error: Failure) => Answer["detail"]);
-  readonly headers?: (error: Failure) => Answer["headers"];
+  readonly detail: string | ((error: Failure) => ErrorResponse["detail"]);
+  readonly headers?: (error: Failure) => ErrorResponse["headers"];
 }
 
 /** What a row may read of its error; each member is there on the errors whose row asks for it. */
@@ -142,22 +142,24 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, Row>> = {
 };
 
 export const INTERNAL_ERROR_DETAIL = "Internal Server Error";
-const INTERNAL: Answer = { status: 500, detail: INTERNAL_ERROR_DETAIL, headers: {} };
+const INTERNAL: ErrorResponse = { status: 500, detail: INTERNAL_ERROR_DETAIL, headers: {} };
 /** Nobody reads this answer: the client hung up. 499 is what the access log shows, after nginx's custom. */
-const CLIENT_GONE: Answer = { status: 499, detail: "Client Closed Request", headers: {} };
+const CLIENT_GONE: ErrorResponse = { status: 499, detail: "Client Closed Request", headers: {} };
 
 /** What a client is told of `error`. */
-export function answerTo(error: unknown): Answer {
+export function toErrorResponse(error: unknown): ErrorResponse {
   if (!(error instanceof Error)) return INTERNAL;
   if (error.name === "AbortError") return CLIENT_GONE;
-  return "code" in error && isErrorCode(error.code) ? answerFor(error.code, failureOf(error)) : INTERNAL;
+  return "code" in error && isErrorCode(error.code)
+    ? errorResponseFor(error.code, failureOf(error))
+    : INTERNAL;
 }
 
 /** Every member of Failure is optional, so any error is one. */
 const failureOf = (error: object): Failure => error;
 
 /** The row of `code`, filled in from `failure`. */
-export function answerFor(code: ErrorCode, failure: Failure): Answer {
+export function errorResponseFor(code: ErrorCode, failure: Failure): ErrorResponse {
   const { status, detail, headers } = ERROR_TABLE[code];
   return {
     status,

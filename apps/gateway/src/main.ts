@@ -8,15 +8,15 @@ import { type Config, ConfigurationError, parseConfig } from "./config/config.ts
 import { describeConfig } from "./config/describe-config.ts";
 import { readOrCreateSecretKey } from "./config/secret-key.ts";
 import { createShutdown } from "./lifecycle/shutdown.ts";
-import { databaseFault, EXIT, listen, StartFault } from "./lifecycle/startup-errors.ts";
+import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
-import { openSharedCounters } from "./rate-limit/redis-store.ts";
+import { openRedisStore } from "./rate-limit/redis-store.ts";
 
 /** Long enough for a client in the midst of a conversation to get the answer that ends it (`middleware/connection-close.ts`). */
-const FAREWELL_MS = 100;
+const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
@@ -28,7 +28,7 @@ function readConfig(): Config {
       readFile: (path) => readFileSync(path, "utf8"),
     });
   } catch (error) {
-    if (error instanceof ConfigurationError) throw new StartFault(EXIT.configuration, error.message);
+    if (error instanceof ConfigurationError) throw new StartupError(EXIT.configuration, error.message);
     throw error;
   }
 }
@@ -47,7 +47,7 @@ function keptSecretKey(location: DatabaseOptions): string {
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
     const problem = `is not set, and no key can be kept in ${path} (${reason})`;
-    throw new StartFault(EXIT.configuration, `AUTH_SECRET_KEY: ${problem}`);
+    throw new StartupError(EXIT.configuration, `AUTH_SECRET_KEY: ${problem}`);
   }
 }
 
@@ -57,7 +57,7 @@ async function openMigrated(options: DatabaseOptions): Promise<Database> {
     await database.migrate();
     return database;
   } catch (error) {
-    throw databaseFault(error);
+    throw databaseStartupError(error);
   }
 }
 
@@ -75,8 +75,7 @@ async function serve(config: Config): Promise<void> {
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });
-  const sharedCounters =
-    config.redisUrl === null ? null : openSharedCounters({ url: config.redisUrl, logger });
+  const redisStore = config.redisUrl === null ? null : openRedisStore({ url: config.redisUrl, logger });
   const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
 
   const app = createApp({
@@ -86,12 +85,12 @@ async function serve(config: Config): Promise<void> {
     hasher,
     logger,
     ...(metrics && { observe: metrics.observeRequest }),
-    ...(sharedCounters && { createCounters: sharedCounters.create }),
+    ...(redisStore && { createStore: redisStore.create }),
     isStopping: () => shutdown.isStopping(),
   });
   const drain = async (): Promise<void> => {
     // Connections without a request are closed at once, also under one that is on its way: their clients are told first.
-    await Bun.sleep(FAREWELL_MS);
+    await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
     await app.stop();
   };
   const shutdown = createShutdown({
@@ -100,7 +99,7 @@ async function serve(config: Config): Promise<void> {
     logger,
     steps: [
       drain,
-      async () => sharedCounters?.close(),
+      async () => redisStore?.close(),
       () => hasher.close(),
       () => database.close(),
       async () => metricsServer?.stop(true),
@@ -139,7 +138,7 @@ async function serve(config: Config): Promise<void> {
 
 async function main([argument, ...others]: readonly string[]): Promise<void> {
   if (others.length > 0 || ![undefined, "--check-config"].includes(argument)) {
-    throw new StartFault(EXIT.usage, "Usage: bun start [--check-config]");
+    throw new StartupError(EXIT.usage, "Usage: bun start [--check-config]");
   }
   const config = readConfig();
   if (argument === undefined) await serve(config);
@@ -149,7 +148,7 @@ async function main([argument, ...others]: readonly string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof StartFault)) throw error;
+  if (!(error instanceof StartupError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(error.exitCode);
 }

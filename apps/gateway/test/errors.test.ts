@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
-import { answerFor, answerTo, ERROR_TABLE, type Failure } from "../src/errors.ts";
+import { ERROR_TABLE, errorResponseFor, type Failure, toErrorResponse } from "../src/errors.ts";
 import { startService } from "./support/service.ts";
 
 type Expected = readonly [status: number, detail: unknown, headers?: Record<string, string>];
@@ -41,8 +41,8 @@ test("the table has a row for every code of the contracts, and no other", () => 
 test.each(ERROR_CODES.map((code) => [code, ANSWERS[code]] as const))(
   "%s has its status, detail and headers",
   (code, [status, detail, headers = {}]) => {
-    expect<unknown>(answerFor(code, FAILURE)).toEqual({ status, detail, headers });
-    expect<unknown>(answerTo(Object.assign(new Error("inside"), { code, ...FAILURE }))).toEqual({
+    expect<unknown>(errorResponseFor(code, FAILURE)).toEqual({ status, detail, headers });
+    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...FAILURE }))).toEqual({
       status,
       detail,
       headers,
@@ -122,5 +122,5 @@ test("the cause of a 503 is logged too, a client's own fault is not", async () =
 });
 
 test("a client that hung up is no failure", () => {
-  expect(answerTo(new DOMException("aborted", "AbortError")).status).toBe(499);
+  expect(toErrorResponse(new DOMException("aborted", "AbortError")).status).toBe(499);
 });

@@ -31,21 +31,21 @@ const Password = text({
   examples: ["correct horse battery staple"],
 });
 
-export const RegisterBody = Type.Object({ email: Email, username: Username, password: Password });
-export type RegisterBody = Type.Static<typeof RegisterBody>;
+export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
+export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
 /** The bounds of a password belong to register and update: a login may try any text. */
-export const LoginBody = Type.Object({
+export const LoginRequest = Type.Object({
   email: Email,
   password: text({ format: "password", examples: ["correct horse battery staple"] }),
 });
-export type LoginBody = Type.Static<typeof LoginBody>;
+export type LoginRequest = Type.Static<typeof LoginRequest>;
 
-export const UpdateBody = Type.Object({
+export const UpdateUserRequest = Type.Object({
   username: Type.Optional(Username),
   password: Type.Optional(Password),
 });
-export type UpdateBody = Type.Static<typeof UpdateBody>;
+export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
 export const User = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] }),

@@ -22,17 +22,17 @@ export const Todo = Type.Object({
 });
 export type Todo = Type.Static<typeof Todo>;
 
-export const TodoCreateBody = Type.Object({
+export const CreateTodoRequest = Type.Object({
   title: Title,
   completed: Type.Optional(Type.Boolean({ default: false })),
 });
-export type TodoCreateBody = Type.Static<typeof TodoCreateBody>;
+export type CreateTodoRequest = Type.Static<typeof CreateTodoRequest>;
 
-export const TodoUpdateBody = Type.Object({
+export const UpdateTodoRequest = Type.Object({
   title: Type.Optional(Title),
   completed: Type.Optional(Type.Boolean()),
 });
-export type TodoUpdateBody = Type.Static<typeof TodoUpdateBody>;
+export type UpdateTodoRequest = Type.Static<typeof UpdateTodoRequest>;
 
 export const TodoPath = Type.Object({ id: Id });
 export type TodoPath = Type.Static<typeof TodoPath>;

@@ -1,9 +1,9 @@
 /** The bounds hold in the unit they are written in: code points, not UTF-16 units and not graphemes. */
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
-import { LoginBody, RegisterBody, TodoCreateBody } from "../src/index.ts";
+import { CreateTodoRequest, LoginRequest, RegisterRequest } from "../src/index.ts";
 
-const register = Compile(RegisterBody);
+const register = Compile(RegisterRequest);
 const person = { email: "ada@example.com", username: "ada", password: "correct horse" };
 const accepts = (change: Partial<typeof person>) => register.Check({ ...person, ...change });
 
@@ -25,8 +25,8 @@ describe("text", () => {
       expect(accepts({ password: `abcdefgh${bad}` })).toBe(false);
       expect(accepts({ email: `a${bad}@example.com` })).toBe(false);
       expect(accepts({ email: `a@exa${bad}mple.com` })).toBe(false);
-      expect(Compile(LoginBody).Check({ email: person.email, password: bad })).toBe(false);
-      expect(Compile(TodoCreateBody).Check({ title: bad })).toBe(false);
+      expect(Compile(LoginRequest).Check({ email: person.email, password: bad })).toBe(false);
+      expect(Compile(CreateTodoRequest).Check({ title: bad })).toBe(false);
     },
   );
 

@@ -1,7 +1,7 @@
 /** Describes an operation for the OpenAPI document; its failures come from the error table, so the two cannot differ. */
 import type { ErrorCode } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
-import { answerFor, ERROR_TABLE, type Failure, INTERNAL_ERROR_DETAIL } from "../errors.ts";
+import { ERROR_TABLE, errorResponseFor, type Failure, INTERNAL_ERROR_DETAIL } from "../errors.ts";
 
 /** Names of `components.schemas`. */
 export type SchemaName =
@@ -38,7 +38,7 @@ export interface OperationOptions {
 type Responses = NonNullable<DocumentDecoration["responses"]>;
 type ResponseObject = Exclude<Responses[string], { $ref: string }>;
 
-const GATE_FAILURES: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
+const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const COMMON_HEADERS = ["X-Request-ID"] as const;
 const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
@@ -55,7 +55,7 @@ export function operation(options: OperationOptions): DocumentDecoration {
   const { id, tag, summary, description, success, isProtected = false } = options;
   const isLimited = tag !== "Probes";
   const codes = new Set<ErrorCode>([
-    ...(isProtected ? GATE_FAILURES : []),
+    ...(isProtected ? AUTHENTICATION_ERRORS : []),
     ...options.failures,
     // Judged by the announced length, whatever the route does with a body.
     "PAYLOAD_TOO_LARGE",
@@ -108,7 +108,7 @@ export function response(
 
 /** All codes share one status; each is an example, named by its code. */
 function failure(codes: readonly ErrorCode[], headers: readonly string[]): ResponseObject {
-  const answers = codes.map((code) => answerFor(code, EXAMPLE));
+  const answers = codes.map((code) => errorResponseFor(code, EXAMPLE));
   return response(
     codes.map((code) => ERROR_TABLE[code].description).join(" "),
     [...new Set([...headers, ...answers.flatMap((answer) => Object.keys(answer.headers))])],

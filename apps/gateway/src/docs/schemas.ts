@@ -3,18 +3,18 @@
  * knows a dialect; what differs is translated here and nowhere else.
  */
 import {
+  type CreateTodoRequest,
   ErrorBody,
   Live,
-  type LoginBody,
+  type LoginRequest,
   Ready,
-  type RegisterBody,
+  type RegisterRequest,
   Todo,
-  type TodoCreateBody,
   TodoPage,
-  type TodoUpdateBody,
   Token,
   Unready,
-  type UpdateBody,
+  type UpdateTodoRequest,
+  type UpdateUserRequest,
   User,
   ValidationErrorBody,
   ValidationIssue,
@@ -42,11 +42,11 @@ interface Examples {
   readonly Token: Token;
   readonly Todo: Todo;
   readonly TodoPage: TodoPage;
-  readonly RegisterBody: RegisterBody;
-  readonly LoginBody: LoginBody;
-  readonly UpdateBody: UpdateBody;
-  readonly TodoCreateBody: TodoCreateBody;
-  readonly TodoUpdateBody: TodoUpdateBody;
+  readonly RegisterRequest: RegisterRequest;
+  readonly LoginRequest: LoginRequest;
+  readonly UpdateUserRequest: UpdateUserRequest;
+  readonly CreateTodoRequest: CreateTodoRequest;
+  readonly UpdateTodoRequest: UpdateTodoRequest;
 }
 
 const TODO: Todo = {
@@ -73,11 +73,11 @@ const EXAMPLES: Examples = {
   },
   Todo: TODO,
   TodoPage: { items: [TODO], next_cursor: "eyJpZCI6MX0=" },
-  RegisterBody: { email: "ada@example.com", username: "ada", password: "correct horse battery staple" },
-  LoginBody: { email: "ada@example.com", password: "correct horse battery staple" },
-  UpdateBody: { username: "countess" },
-  TodoCreateBody: { title: "Buy milk" },
-  TodoUpdateBody: { completed: true },
+  RegisterRequest: { email: "ada@example.com", username: "ada", password: "correct horse battery staple" },
+  LoginRequest: { email: "ada@example.com", password: "correct horse battery staple" },
+  UpdateUserRequest: { username: "countess" },
+  CreateTodoRequest: { title: "Buy milk" },
+  UpdateTodoRequest: { completed: true },
 };
 
 /** `components.schemas`: what the service answers, and the request bodies that the routes name. */

@@ -17,8 +17,8 @@ export const EXIT = {
 } as const;
 
 /** Ends the start; shown without a stack. */
-export class StartFault extends Error {
-  override readonly name = "StartFault";
+export class StartupError extends Error {
+  override readonly name = "StartupError";
   readonly code = "START_FAULT";
   constructor(
     readonly exitCode: (typeof EXIT)[keyof typeof EXIT],
@@ -35,13 +35,13 @@ export class StartFault extends Error {
 const REFUSED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
 
 /** The fault behind what opening or migrating the database threw. */
-export function databaseFault(error: unknown): StartFault {
+export function databaseStartupError(error: unknown): StartupError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UnsupportedDatabaseUrl) {
-    return new StartFault(EXIT.configuration, `DATABASE_URL: ${message}`);
+    return new StartupError(EXIT.configuration, `DATABASE_URL: ${message}`);
   }
   const isUnavailable = error instanceof DatabaseUnavailable && !REFUSED_STATEMENT.test(error.reason);
-  return new StartFault(isUnavailable ? EXIT.database : EXIT.migration, message);
+  return new StartupError(isUnavailable ? EXIT.database : EXIT.migration, message);
 }
 
 export interface ListenOptions<Listener> {
@@ -51,11 +51,11 @@ export interface ListenOptions<Listener> {
   readonly open: () => Listener;
 }
 
-/** @throws {StartFault} if the port cannot be had */
+/** @throws {StartupError} if the port cannot be had */
 export function listen<Listener>({ variable, host, port, open }: ListenOptions<Listener>): Listener {
   try {
     return open();
   } catch (error) {
-    throw new StartFault(EXIT.port, `${variable} ${port} on ${host} cannot be used: ${String(error)}`);
+    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} cannot be used: ${String(error)}`);
   }
 }

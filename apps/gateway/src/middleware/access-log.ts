@@ -7,7 +7,7 @@ import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 /** What a line tells of a request and its answer. */
-export interface Answered {
+export interface AccessLogEntry {
   readonly path: string;
   readonly requestId: string;
   readonly isRequestIdInbound: boolean;
@@ -22,7 +22,7 @@ export interface Answered {
   readonly failure?: unknown;
 }
 
-export type AccessLog = (answered: Answered) => void;
+export type AccessLog = (answered: AccessLogEntry) => void;
 
 export interface AccessLogOptions {
   readonly logger: Logger;
@@ -32,7 +32,7 @@ export interface AccessLogOptions {
 const INTERNAL_ERROR = 500;
 
 export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLog {
-  const levelOf = ({ path, status, failure }: Answered) => {
+  const levelOf = ({ path, status, failure }: AccessLogEntry) => {
     // What is refused in an orderly way, such as a full queue, is no bug.
     if (failure !== undefined) return status === INTERNAL_ERROR ? "error" : "warn";
     return isProbe(withoutTrailingSlash(path)) ? "debug" : "info";

@@ -10,14 +10,14 @@ export interface ClientAddressOptions {
   readonly trustProxy: number;
   readonly logger: Logger;
   /** Paths whose reads nobody asks the address of: finding it is dear beside a probe's own work. */
-  readonly isUnseen: (path: string) => boolean;
+  readonly skipLogging: (path: string) => boolean;
 }
 
-export function clientAddress({ trustProxy, logger, isUnseen }: ClientAddressOptions) {
+export function clientAddress({ trustProxy, logger, skipLogging }: ClientAddressOptions) {
   let warned = trustProxy > 0;
   return new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
-    if (context.request.method === "GET" && isUnseen(withoutTrailingSlash(path))) return;
+    if (context.request.method === "GET" && skipLogging(withoutTrailingSlash(path))) return;
     const forwarded = context.request.headers.get("x-forwarded-for");
     if (forwarded !== null && !warned) {
       warned = true;

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 
 /** RFC 9112 §9.6: the answer ends its connection. */
-export function leaveTaking(isStopping: () => boolean) {
+export function connectionClose(isStopping: () => boolean) {
   return new Elysia({ name: "leave-taking" }).onRequest(({ set }) => {
     if (isStopping()) set.headers.connection = "close";
   });

@@ -5,26 +5,26 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { rateLimit } from "elysia-rate-limit";
 import type { RateLimits } from "../config/config.ts";
-import { answerTo, TooManyRequests } from "../errors.ts";
+import { TooManyRequests, toErrorResponse } from "../errors.ts";
 import type { Quota } from "../rate-limit/policy.ts";
-import type { Counters, CreateCounters } from "../rate-limit/store.ts";
+import type { CreateStore, RateLimitStore } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 export interface Limit {
   readonly quota: Quota;
-  readonly counters: Counters;
+  readonly store: RateLimitStore;
 }
 
-/** Counters of its own for each quota, also where two are equal. */
+/** RateLimitStore of its own for each quota, also where two are equal. */
 export function createLimits(
   quotas: RateLimits,
-  createCounters: CreateCounters,
+  createStore: CreateStore,
 ): Readonly<Record<keyof RateLimits, Limit>> {
   const limit = (name: keyof RateLimits): Limit => {
     const quota = quotas[name];
-    return { quota, counters: createCounters({ name, windowMs: quota.windowMs }) };
+    return { quota, store: createStore({ name, windowMs: quota.windowMs }) };
   };
   return { default: limit("default"), login: limit("login"), register: limit("register") };
 }
@@ -33,13 +33,13 @@ export function createLimits(
 export function limitEveryRequest(limit: Limit | null, isExempt: (path: string) => boolean) {
   const layer = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (limit === null) return layer;
-  const { quota, counters } = limit;
+  const { quota, store } = limit;
   return layer.onRequest(async (context) => {
     const { path } = context as typeof context & RequestPath;
     const { headers } = context.set;
     const isRead = context.request.method === "GET" || context.request.method === "HEAD";
     if ((isRead && isExempt(withoutTrailingSlash(path))) || isPreflight(context.request)) return;
-    const { count, resetsAt } = await counters.hit(clientKey(context.clientAddress));
+    const { count, resetsAt } = await store.increment(clientKey(context.clientAddress));
     const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
     headers["RateLimit-Limit"] = quota.limit;
     headers["RateLimit-Remaining"] = Math.max(0, quota.limit - count);
@@ -51,7 +51,7 @@ export function limitEveryRequest(limit: Limit | null, isExempt: (path: string) 
 /** Counts requests of the routes registered after it whose input is valid, in `beforeHandle`; null counts none. */
 export function limitRoute(limit: Limit | null): (app: Elysia) => Elysia {
   if (limit === null) return (app) => app;
-  const { quota, counters } = limit;
+  const { quota, store } = limit;
   const limiter = rateLimit({
     duration: quota.windowMs,
     // A function, since two limiters given equal numbers become one.
@@ -63,7 +63,7 @@ export function limitRoute(limit: Limit | null): (app: Elysia) => Elysia {
     context: {
       init() {},
       async increment(key) {
-        const { count, resetsAt } = await counters.hit(key);
+        const { count, resetsAt } = await store.increment(key);
         return { count, nextReset: new Date(resetsAt), start: resetsAt - quota.windowMs };
       },
       decrement() {},
@@ -88,6 +88,6 @@ function parseNoCookies(app: AnyElysia): void {
 
 /** The same answer as any other 429; the limiter adds the headers that tell when to come back. */
 function refusal(quota: Quota): Response {
-  const { status, detail } = answerTo(new TooManyRequests(quota.text, 0));
+  const { status, detail } = toErrorResponse(new TooManyRequests(quota.text, 0));
   return Response.json({ detail }, { status });
 }

@@ -6,7 +6,7 @@ const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const ONE_YEAR_SECONDS = 31_536_000;
 
 /** Header values follow the OWASP REST Security Cheat Sheet; `secureTransport` adds HSTS (RFC 6797). */
-export function securityHeaders({ secureTransport }: { readonly secureTransport: boolean }) {
+export function secureHeaders({ secureTransport }: { readonly secureTransport: boolean }) {
   return new Elysia({ name: "security-headers" }).headers({
     "cache-control": "no-store",
     "content-security-policy": API_POLICY,

@@ -1,8 +1,8 @@
 /**
- * Counters in this process. Every window lasts the same, so the map's insertion order is its order of expiry:
+ * RateLimitStore in this process. Every window lasts the same, so the map's insertion order is its order of expiry:
  * expired windows are always at the front, and no live one is ever dropped to make room.
  */
-import type { Counters, Hit } from "./store.ts";
+import type { Increment, RateLimitStore } from "./store.ts";
 
 export interface MemoryCountersOptions {
   readonly windowMs: number;
@@ -12,8 +12,8 @@ export interface MemoryCountersOptions {
   readonly now?: () => number;
 }
 
-export interface MemoryCounters extends Counters {
-  hit(key: string): Hit;
+export interface MemoryCounters extends RateLimitStore {
+  increment(key: string): Increment;
   /** Keys that have a counter at the moment. */
   readonly size: number;
 }
@@ -23,7 +23,7 @@ interface Window {
   readonly resetsAt: number;
 }
 
-export function createMemoryCounters({
+export function createMemoryStore({
   windowMs,
   maxKeys = 100_000,
   now = Date.now,
@@ -48,7 +48,7 @@ export function createMemoryCounters({
   };
 
   return {
-    hit(key) {
+    increment(key) {
       const time = now();
       const known = windows.get(key);
       const window = known && known.resetsAt > time ? known : open(key, time);

@@ -1,11 +1,11 @@
 /**
- * Counters in Redis, shared by all replicas. While Redis does not answer, each replica counts in its own memory: the
+ * RateLimitStore in Redis, shared by all replicas. While Redis does not answer, each replica counts in its own memory: the
  * first command that fails or takes too long opens the circuit, and a probe in the background closes it again.
  */
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
-import { createMemoryCounters } from "./memory-store.ts";
-import type { Counters, CreateCounters, Hit } from "./store.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import type { CreateStore, Increment, RateLimitStore } from "./store.ts";
 
 export interface SharedCountersOptions {
   /** `redis://` or `rediss://`. */
@@ -20,7 +20,7 @@ export interface SharedCountersOptions {
 }
 
 export interface SharedCounters extends AsyncDisposable {
-  readonly create: CreateCounters;
+  readonly create: CreateStore;
   /** Whether Redis counts at the moment. */
   readonly isShared: () => boolean;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ return {count, left}`;
 const CONNECT_TIMEOUT_MS = 2000;
 
 /** Connects in the background: a Redis that is away at the start is the same as one that goes away later. */
-export function openSharedCounters(options: SharedCountersOptions): SharedCounters {
+export function openRedisStore(options: SharedCountersOptions): SharedCounters {
   const { url, logger, timeoutMs = 150, probeIntervalMs = 1000, now = Date.now } = options;
   let client: RedisClient | null = null;
   let probe: Timer | null = null;
@@ -86,18 +86,18 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
     probe = setTimeout(() => void connect(), probeIntervalMs);
   };
 
-  const create: CreateCounters = ({ name, windowMs }): Counters => {
-    const own = createMemoryCounters({ windowMs, now });
+  const create: CreateStore = ({ name, windowMs }): RateLimitStore => {
+    const own = createMemoryStore({ windowMs, now });
     return {
-      hit(key) {
+      increment(key) {
         const shared = client;
-        if (!shared) return own.hit(key);
+        if (!shared) return own.increment(key);
         const redisKey = `latchkey:limit:${name}:${windowMs}:${key}`;
         return withDeadline(shared.send("EVAL", [HIT, "1", redisKey, String(windowMs)]), timeoutMs)
           .then((reply) => parseHit(reply, now()))
           .catch(() => {
             lose(shared);
-            return own.hit(key);
+            return own.increment(key);
           });
       },
     };
@@ -114,7 +114,7 @@ export function openSharedCounters(options: SharedCountersOptions): SharedCounte
   return { create, isShared: () => client !== null, close, [Symbol.asyncDispose]: close };
 }
 
-function parseHit(reply: unknown, now: number): Hit {
+function parseHit(reply: unknown, now: number): Increment {
   const [count, left] = Array.isArray(reply) ? reply.map(Number) : [];
   if (count === undefined || left === undefined) throw new TypeError("Redis answered something else");
   return { count, resetsAt: now + left };

@@ -1,16 +1,16 @@
-/** What counts requests: one set of counters a quota, behind one interface for every store that can hold them. */
+/** What counts requests: one set of store a quota, behind one interface for every store that can hold them. */
 
-export interface Hit {
+export interface Increment {
   /** Requests of this key in its current window, this one included. */
   readonly count: number;
   /** When the window ends, in milliseconds since the epoch. */
   readonly resetsAt: number;
 }
 
-export interface Counters {
+export interface RateLimitStore {
   /** Counts one request of `key`; the window starts with the first one. Never throws. */
-  hit(key: string): Hit | Promise<Hit>;
+  increment(key: string): Increment | Promise<Increment>;
 }
 
-/** Makes the counters of one quota; `name` keeps those of equal quotas apart. */
-export type CreateCounters = (quota: { readonly name: string; readonly windowMs: number }) => Counters;
+/** Makes the store of one quota; `name` keeps those of equal quotas apart. */
+export type CreateStore = (quota: { readonly name: string; readonly windowMs: number }) => RateLimitStore;

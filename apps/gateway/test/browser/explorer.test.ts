@@ -35,7 +35,7 @@ describe("the explorer", () => {
       const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
 
       await authorize(page, person.token);
-      const { status, body } = await execute(page, "Auth-readMe");
+      const { status, body } = await execute(page, "Auth-getMe");
 
       expect(status).toStartWith("200");
       expect(body).toContain(`"email": "${person.email}"`);

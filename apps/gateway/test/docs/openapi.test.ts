@@ -6,7 +6,7 @@ import { ERROR_TABLE } from "../../src/errors.ts";
 import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
 import { startService } from "../support/service.ts";
 
-const PROTECTED = ["readMe", "updateMe", "deleteMe"];
+const PROTECTED = ["getMe", "updateMe", "deleteMe"];
 
 /** Every object within `part`, itself included. */
 function* objectsIn(part: unknown): Generator<Record<string, unknown>> {

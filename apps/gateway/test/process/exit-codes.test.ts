@@ -11,7 +11,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { startProcess } from "@latchkey/testing/service-process";
-import { databaseFault, EXIT } from "../../src/lifecycle/startup-errors.ts";
+import { databaseStartupError, EXIT } from "../../src/lifecycle/startup-errors.ts";
 
 async function refusal(env: Readonly<Record<string, string>>) {
   await using service = startProcess({ AUTH_SECRET_KEY: SECRET_KEY, ...env });
@@ -125,7 +125,7 @@ describe("exit codes", () => {
     ["UnsupportedDatabaseServer", new UnsupportedDatabaseServer("x"), EXIT.migration],
     ["a bug in a migration", new TypeError("x"), EXIT.migration],
   ])("%s has the code of its kind", (_name, error, exitCode) => {
-    expect(databaseFault(error)).toMatchObject({ exitCode });
+    expect(databaseStartupError(error)).toMatchObject({ exitCode });
   });
 
   test.each([
@@ -140,7 +140,7 @@ describe("exit codes", () => {
     ["42501", EXIT.migration],
     ["SQLITE_ERROR", EXIT.migration],
   ])("a database that says %s ends the start with %d", (reason, exitCode) => {
-    expect(databaseFault(new DatabaseUnavailable(reason))).toMatchObject({ exitCode });
+    expect(databaseStartupError(new DatabaseUnavailable(reason))).toMatchObject({ exitCode });
   });
 
   test("each is explained in the README", async () => {

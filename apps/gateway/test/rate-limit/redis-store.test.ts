@@ -1,37 +1,36 @@
-/** Counters in a real Redis: shared by replicas, replaced by this process's own while Redis is away, and taken up again. */
+/** RateLimitStore in a real Redis: shared by replicas, replaced by this process's own while Redis is away, and taken up again. */
 import { describe, expect, test } from "bun:test";
 import { type RedisServer, startRedisServer } from "@latchkey/testing/redis-server";
 import { RedisClient } from "bun";
 import pino from "pino";
-import { openSharedCounters, type SharedCounters } from "../../src/rate-limit/redis-store.ts";
+import { openRedisStore, type SharedCounters } from "../../src/rate-limit/redis-store.ts";
 import { type CountersStore, quotaConformance } from "./store-conformance.ts";
 
 const quota = { name: "login", windowMs: 60_000 };
 const SHARED = "limits are shared through Redis";
 const AWAY = "limits are counted in this process until Redis answers";
 const available = Bun.which("redis-server") !== null;
-if (!available)
-  process.stderr.write("redis-counters.test.ts: skipped, since there is no redis-server here\n");
+if (!available) process.stderr.write("redis-store.test.ts: skipped, since there is no redis-server here\n");
 
-/** Resolves when `counters` count in Redis, or no longer do: every attempt is a round trip, so nothing spins. */
-async function untilShared(counters: SharedCounters, isShared: boolean): Promise<void> {
-  const probe = counters.create({ name: "probe", windowMs: 60_000 });
-  while (counters.isShared() !== isShared) {
-    await probe.hit("probe");
+/** Resolves when `store` count in Redis, or no longer do: every attempt is a round trip, so nothing spins. */
+async function untilShared(store: SharedCounters, isShared: boolean): Promise<void> {
+  const probe = store.create({ name: "probe", windowMs: 60_000 });
+  while (store.isShared() !== isShared) {
+    await probe.increment("probe");
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 interface Replica extends AsyncDisposable {
-  readonly counters: SharedCounters;
+  readonly store: SharedCounters;
   readonly messages: readonly string[];
 }
 
 async function startReplica({ url }: RedisServer): Promise<Replica> {
   const messages: string[] = [];
   const logger = pino({ base: null }, { write: (line) => messages.push(JSON.parse(line).msg) });
-  const counters = openSharedCounters({ url, logger, probeIntervalMs: 20 });
-  return { counters, messages, [Symbol.asyncDispose]: () => counters.close() };
+  const store = openRedisStore({ url, logger, probeIntervalMs: 20 });
+  return { store, messages, [Symbol.asyncDispose]: () => store.close() };
 }
 
 /** A store whose time passes when it is told to: its clock goes ahead, and what is left of every key goes down. */
@@ -40,11 +39,11 @@ async function openStore(): Promise<CountersStore> {
   const redis = stack.use(await startRedis());
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const counters = stack.use(openSharedCounters({ url: redis.url, logger: pino({ enabled: false }), now }));
-  await untilShared(counters, true);
+  const store = stack.use(openRedisStore({ url: redis.url, logger: pino({ enabled: false }), now }));
+  await untilShared(store, true);
   const operator = stack.adopt(new RedisClient(redis.url), (client) => client.close());
   return {
-    create: counters.create,
+    create: store.create,
     now,
     async pass(milliseconds) {
       ahead += milliseconds;
@@ -62,36 +61,38 @@ async function startRedis(): Promise<RedisServer> {
   return server;
 }
 
-describe.skipIf(!available)("counters in Redis", () => quotaConformance(openStore));
+describe.skipIf(!available)("store in Redis", () => quotaConformance(openStore));
 
 test.skipIf(!available)("two replicas count together", async () => {
   await using redis = await startRedis();
   await using one = await startReplica(redis);
   await using two = await startReplica(redis);
-  await untilShared(one.counters, true);
-  await untilShared(two.counters, true);
-  const [here, there] = [one.counters.create(quota), two.counters.create(quota)];
-  const hits = await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? here : there).hit("1.2.3.4")));
+  await untilShared(one.store, true);
+  await untilShared(two.store, true);
+  const [here, there] = [one.store.create(quota), two.store.create(quota)];
+  const hits = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => (i % 2 ? here : there).increment("1.2.3.4")),
+  );
   expect(hits.map(({ count }) => count).sort((a, b) => a - b)).toEqual([
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
   ]);
 });
 
 test.skipIf(!available)(
-  "Redis killed: own counters at once, said once, shared again when it is back",
+  "Redis killed: own store at once, said once, shared again when it is back",
   async () => {
     await using redis = await startRedis();
     await using one = await startReplica(redis);
-    await untilShared(one.counters, true);
-    const counters = one.counters.create(quota);
-    for (let i = 1; i <= 3; i += 1) expect((await counters.hit("a")).count).toBe(i);
+    await untilShared(one.store, true);
+    const store = one.store.create(quota);
+    for (let i = 1; i <= 3; i += 1) expect((await store.increment("a")).count).toBe(i);
     await redis.kill();
-    for (let i = 1; i <= 3; i += 1) expect((await counters.hit("a")).count).toBe(i);
-    expect(one.counters.isShared()).toBe(false);
+    for (let i = 1; i <= 3; i += 1) expect((await store.increment("a")).count).toBe(i);
+    expect(one.store.isShared()).toBe(false);
     expect(one.messages).toEqual([SHARED, AWAY]);
     await redis.start();
-    await untilShared(one.counters, true);
-    expect((await counters.hit("a")).count).toBe(1);
+    await untilShared(one.store, true);
+    expect((await store.increment("a")).count).toBe(1);
     expect(one.messages).toEqual([SHARED, AWAY, SHARED]);
   },
 );
@@ -101,17 +102,17 @@ test.skipIf(!available)(
   async () => {
     await using redis = await startRedis();
     await using one = await startReplica(redis);
-    await untilShared(one.counters, true);
-    const counters = one.counters.create(quota);
+    await untilShared(one.store, true);
+    const store = one.store.create(quota);
     {
       using _frozen = redis.freeze();
       const started = performance.now();
-      expect((await counters.hit("a")).count).toBe(1);
+      expect((await store.increment("a")).count).toBe(1);
       expect(performance.now() - started).toBeLessThan(250);
-      expect(counters.hit("a")).not.toBeInstanceOf(Promise);
-      expect(one.counters.isShared()).toBe(false);
+      expect(store.increment("a")).not.toBeInstanceOf(Promise);
+      expect(one.store.isShared()).toBe(false);
     }
-    await untilShared(one.counters, true);
+    await untilShared(one.store, true);
     expect(one.messages).toEqual([SHARED, AWAY, SHARED]);
   },
 );
@@ -125,13 +126,13 @@ test("a Redis that is away at the start is said once, and limits are counted all
   };
   // Port 1 of the loopback is never listened on here.
   const logger = pino({ base: null }, { write });
-  await using counters = openSharedCounters({ url: "redis://127.0.0.1:1", logger, probeIntervalMs: 1 });
-  const own = counters.create(quota);
+  await using store = openRedisStore({ url: "redis://127.0.0.1:1", logger, probeIntervalMs: 1 });
+  const own = store.create(quota);
   await warned.promise;
   for (let i = 1; i <= 50; i += 1) {
-    expect((await own.hit("a")).count).toBe(i);
+    expect((await own.increment("a")).count).toBe(i);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(counters.isShared()).toBe(false);
+  expect(store.isShared()).toBe(false);
   expect(messages).toEqual([AWAY]);
 });

@@ -11,7 +11,7 @@ export interface Kind {
   readonly ask: (service: Service) => Promise<Response>;
   readonly start?: ServiceOptions;
   /** Not counted, so nothing tells of a quota. */
-  readonly isUncounted?: true;
+  readonly skipRateLimit?: true;
   /** The document pages have a policy of their own. */
   readonly hasOwnPolicy?: true;
   /** Documents may be kept. */
@@ -151,13 +151,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     status: 503,
     start: { isStopping: () => true },
     ask: send("GET", "/readyz"),
-    isUncounted: true,
+    skipRateLimit: true,
   },
-  liveness: { status: 200, ask: send("GET", "/healthz"), isUncounted: true },
+  liveness: { status: 200, ask: send("GET", "/healthz"), skipRateLimit: true },
   preflight: {
     status: 204,
     ask: send("OPTIONS", "/todos", { headers: { "access-control-request-method": "POST" } }),
-    isUncounted: true,
+    skipRateLimit: true,
   },
   "OPTIONS without a preflight": { status: 405, ask: send("OPTIONS", "/todos") },
   HEAD: { status: 200, ask: send("HEAD", "/todos") },
@@ -191,7 +191,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       const page = await (await send("GET", "/docs")(service)).text();
       return send("GET", /(?:src|href)="(\/[^"]+\.(?:js|css))"/.exec(page)?.[1] ?? "no asset")(service);
     },
-    isUncounted: true,
+    skipRateLimit: true,
     isCacheable: true,
   },
 };

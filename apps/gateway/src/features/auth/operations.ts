@@ -20,8 +20,8 @@ export const login = operation({
   failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
 });
 
-export const readMe = operation({
-  id: "readMe",
+export const getMe = operation({
+  id: "getMe",
   tag: "Auth",
   summary: "Read the account of the token",
   success: { status: 200, description: "The account.", schema: "User" },

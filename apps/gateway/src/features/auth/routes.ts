@@ -1,5 +1,11 @@
 /** HTTP for accounts: shapes in, shapes out. The rules are in the service. */
-import { LoginBody, RegisterBody, type Token, UpdateBody, type User as UserShape } from "@latchkey/contracts";
+import {
+  LoginRequest,
+  RegisterRequest,
+  type Token,
+  UpdateUserRequest,
+  type User as UserShape,
+} from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { authentication } from "../../middleware/bearer-auth.ts";
@@ -24,7 +30,7 @@ const parse = [parseJsonBody];
 export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
   const register = new Elysia()
     .use(limitRoute(limits?.register ?? null))
-    .model({ RegisterBody: validator(RegisterBody, { in: "body", prepare: normaliseEmail }) })
+    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/register",
       async ({ body, request, set }): Promise<UserShape> => {
@@ -32,30 +38,30 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
         set.status = 201;
         return toShape(user);
       },
-      { parse, body: "RegisterBody", detail: operations.register },
+      { parse, body: "RegisterRequest", detail: operations.register },
     );
 
   const login = new Elysia()
     .use(limitRoute(limits?.login ?? null))
-    .model({ LoginBody: validator(LoginBody, { in: "body", prepare: normaliseEmail }) })
+    .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/login",
       async ({ body, request }): Promise<Token> => ({
         access_token: await accounts.login(body, request.signal),
         token_type: "bearer",
       }),
-      { parse, body: "LoginBody", detail: operations.login },
+      { parse, body: "LoginRequest", detail: operations.login },
     );
 
   const me = new Elysia()
     .use(authentication(accounts.authenticate))
-    .model({ UpdateBody: validator(UpdateBody, { in: "body" }) })
-    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.readMe })
+    .model({ UpdateUserRequest: validator(UpdateUserRequest, { in: "body" }) })
+    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.getMe })
     .patch(
       "/auth/me",
       async ({ user, body, request }): Promise<UserShape> =>
         toShape(await accounts.update(user, body, request.signal)),
-      { parse, body: "UpdateBody", detail: operations.updateMe },
+      { parse, body: "UpdateUserRequest", detail: operations.updateMe },
     )
     .delete(
       "/auth/me",

@@ -1,5 +1,5 @@
 /** The rules of accounts. Knows no HTTP; the database decides uniqueness, the hasher does every derivation. */
-import type { LoginBody, RegisterBody, UpdateBody } from "@latchkey/contracts";
+import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import type { User, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { InactiveUser, InvalidCredentials, InvalidToken, UserNotFound } from "./errors.ts";
@@ -15,16 +15,16 @@ export interface AccountsOptions {
 
 export interface Accounts {
   /** @throws UserAlreadyExists */
-  register(person: RegisterBody, signal: AbortSignal): Promise<User>;
+  register(person: RegisterRequest, signal: AbortSignal): Promise<User>;
   /**
    * Gives an access token, also to an inactive user, whose token the gate then refuses.
    * @throws InvalidCredentials
    */
-  login(credentials: LoginBody, signal: AbortSignal): Promise<string>;
+  login(credentials: LoginRequest, signal: AbortSignal): Promise<string>;
   /** @throws InvalidToken, UserNotFound or InactiveUser, judged in that order */
   authenticate(token: string | null): Promise<User>;
   /** An empty change changes nothing. @throws UserAlreadyExists, or UserNotFound if the account has just gone */
-  update(user: User, change: UpdateBody, signal: AbortSignal): Promise<User>;
+  update(user: User, change: UpdateUserRequest, signal: AbortSignal): Promise<User>;
   /** @throws UserNotFound if the account has just gone */
   remove(user: User): Promise<void>;
 }

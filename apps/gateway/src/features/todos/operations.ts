@@ -19,8 +19,8 @@ export const createTodo = operation({
   failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
-export const readTodo = operation({
-  id: "readTodo",
+export const getTodo = operation({
+  id: "getTodo",
   tag: "Todos",
   summary: "Read a todo",
   success: { status: 200, description: "The todo.", schema: "Todo" },

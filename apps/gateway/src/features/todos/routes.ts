@@ -1,12 +1,12 @@
 /** HTTP for todos: shapes and cursors in, shapes and cursors out. The rules are in the service. */
 import {
+  CreateTodoRequest,
   PAGE_SIZE_DEFAULT,
-  TodoCreateBody,
   type TodoPage,
   TodoPath,
   TodoQuery,
   type Todo as TodoShape,
-  TodoUpdateBody,
+  UpdateTodoRequest,
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
@@ -27,8 +27,8 @@ const query = validator(TodoQuery, { in: "query", prepare: dropRepeatedCursor })
 export function todoRoutes(todos: Todos) {
   return new Elysia({ name: "todos" })
     .model({
-      TodoCreateBody: validator(TodoCreateBody, { in: "body" }),
-      TodoUpdateBody: validator(TodoUpdateBody, { in: "body" }),
+      CreateTodoRequest: validator(CreateTodoRequest, { in: "body" }),
+      UpdateTodoRequest: validator(UpdateTodoRequest, { in: "body" }),
     })
     .get(
       "/todos",
@@ -49,16 +49,16 @@ export function todoRoutes(todos: Todos) {
         set.status = 201;
         return toShape(todo);
       },
-      { parse, body: "TodoCreateBody", detail: operations.createTodo },
+      { parse, body: "CreateTodoRequest", detail: operations.createTodo },
     )
     .get("/todos/:id", async ({ params: { id } }): Promise<TodoShape> => toShape(await todos.read(id)), {
       params,
-      detail: operations.readTodo,
+      detail: operations.getTodo,
     })
     .patch(
       "/todos/:id",
       async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todos.update(id, body)),
-      { parse, params, body: "TodoUpdateBody", detail: operations.updateTodo },
+      { parse, params, body: "UpdateTodoRequest", detail: operations.updateTodo },
     )
     .delete(
       "/todos/:id",

@@ -1,5 +1,5 @@
 /** The rules of todos: pages by keyset, and an error for what is not there. Knows no HTTP. */
-import type { TodoCreateBody, TodoUpdateBody } from "@latchkey/contracts";
+import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
 import type { Todo, TodoRepository } from "@latchkey/database";
 import { TodoNotFound } from "./errors.ts";
 
@@ -10,11 +10,11 @@ export interface TodoPage {
 }
 
 export interface Todos {
-  create(todo: TodoCreateBody): Promise<Todo>;
+  create(todo: CreateTodoRequest): Promise<Todo>;
   /** @throws TodoNotFound */
   read(id: number): Promise<Todo>;
   /** An empty change changes nothing. @throws TodoNotFound */
-  update(id: number, change: TodoUpdateBody): Promise<Todo>;
+  update(id: number, change: UpdateTodoRequest): Promise<Todo>;
   /** @throws TodoNotFound */
   remove(id: number): Promise<void>;
   /** Ascending by id, at most `limit` of those after `after`. */
