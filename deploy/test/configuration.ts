@@ -1,35 +1,55 @@
-/** Judges variables that a deployment sets by the service's own reader of its configuration. */
-import { ConfigurationError, parseConfig } from "../../apps/gateway/src/config/config.ts";
-import { Environment, SECRET_VARIABLES } from "../../apps/gateway/src/config/environment.ts";
+/** Checks the variables of a deployment with the service itself: each check is one `--check-config` process. */
+import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
 export type Variables = Readonly<Record<string, string>>;
 
-const NAMES: ReadonlySet<string> = new Set([
-  ...Object.keys(Environment.properties),
-  ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
-]);
-
-/** Good enough for production, and of no use anywhere. */
-export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
-export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey`;
-
-/** Names that the configuration does not know. */
-export const unknownNames = (variables: Variables): string[] =>
-  Object.keys(variables).filter((name) => !NAMES.has(name));
-
-/** What the service would refuse to start with. */
-export function faultsOf(variables: Variables): readonly string[] {
-  try {
-    parseConfig(variables, { kernels: [], isTerminal: false, readFile: () => SECRET });
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults;
-    throw error;
-  }
+export interface CheckedConfiguration {
+  /** One line per error; empty if the service starts. */
+  readonly errors: readonly string[];
+  /** One line per warning; empty if there are errors. */
+  readonly warnings: readonly string[];
+  /** Effective values by name, secrets masked; empty if there are errors. */
+  readonly values: ReadonlyMap<string, string>;
 }
 
-/** Seconds from SIGTERM until the service has ended by itself, at the latest. */
+/** EX_CONFIG of sysexits.h. */
+const EXIT_CONFIGURATION = 78;
+
+/** Strong enough for production, and used nowhere else. */
+export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
+export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey?sslmode=verify-full`;
+
+export function checkConfiguration(variables: Variables): CheckedConfiguration {
+  const check = Bun.spawnSync([process.execPath, GATEWAY_MAIN, "--check-config"], { env: variables });
+  const messages = linesOf(check.stderr);
+  if (check.exitCode === EXIT_CONFIGURATION) return { errors: messages, warnings: [], values: new Map() };
+  if (check.exitCode !== 0) throw new Error(`--check-config exited with ${check.exitCode}: ${check.stderr}`);
+  const values = linesOf(check.stdout).map((line): [string, string] => {
+    const [name = "", ...value] = line.split("=");
+    return [name, value.join("=")];
+  });
+  return { errors: [], warnings: messages, values: new Map(values) };
+}
+
+const linesOf = (output: Buffer): string[] =>
+  output
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "");
+
+const names = [...checkConfiguration({}).values.keys()];
+/** The service reports each `*_FILE` variable that it reads if its file is missing. */
+const fileNames = checkConfiguration(
+  Object.fromEntries(names.map((name) => [`${name}_FILE`, "/nonexistent/secret"])),
+).errors.flatMap((error) => /^([A-Z_]+_FILE):/.exec(error)?.[1] ?? []);
+const known: ReadonlySet<string> = new Set([...names, ...fileNames]);
+
+/** Names that the service does not read. */
+export const unknownNames = (variables: Variables): string[] =>
+  Object.keys(variables).filter((name) => !known.has(name));
+
+/** The longest time from SIGTERM to the exit of the service, in seconds. */
 export function shutdownSeconds(variables: Variables): number {
-  const { shutdown } = parseConfig(variables, { kernels: [], isTerminal: false, readFile: () => SECRET });
-  return shutdown.delaySeconds + shutdown.graceSeconds;
+  const { values } = checkConfiguration(variables);
+  return Number(values.get("SHUTDOWN_DELAY_SECONDS")) + Number(values.get("SHUTDOWN_GRACE_SECONDS"));
 }

@@ -1,35 +1,35 @@
-/** The balancer in front of two replicas: one is lost under load and nobody notices; each client has limits of its own. */
+/** The balancer in front of two replicas: losing one fails no GET, and limits count each client address. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startReplicas } from "./replicas.ts";
 
 const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
 const canRun = haproxy !== null || process.env.CI !== undefined;
-if (!canRun) process.stderr.write("The balancer is not tested: haproxy is not installed.\n");
+if (!canRun) process.stderr.write("haproxy is not installed: the balancer is not tested.\n");
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!canRun)("replicas behind the balancer", () => {
-  test("losing one under load fails no idempotent request", async () => {
+  test("killing one replica under load fails no GET", async () => {
     await using replicas = await startReplicas(haproxy ?? "haproxy");
     const url = `http://127.0.0.1:${replicas.port}/todos?limit=20`;
-    const answers = new Map<number, number>();
+    const statuses = new Map<number, number>();
     let sent = 0;
     const client = async () => {
       while (sent < 3000) {
         sent += 1;
         if (sent === 1000) replicas.gateways[0]?.kill("SIGKILL");
         const { status } = await fetch(url);
-        answers.set(status, (answers.get(status) ?? 0) + 1);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     };
     await Promise.all(Array.from({ length: 32 }, client));
-    expect([...answers]).toEqual([[200, sent]]);
+    expect([...statuses]).toEqual([[200, sent]]);
     expect(replicas.gateways.map(({ signalCode }) => signalCode)).toEqual(["SIGKILL", null]);
   });
 
-  test("limits count the client's own address, whatever it says of itself", async () => {
+  test("limits count the client's address, whatever X-Forwarded-For it sends", async () => {
     await using replicas = await startReplicas(haproxy ?? "haproxy");
-    // One replica, so that one process counts.
+    // With one replica, one process counts all requests.
     replicas.gateways[0]?.kill("SIGKILL");
     await replicas.gateways[0]?.exited;
     const login = async (host: string, claimed: string) => {

@@ -1,4 +1,4 @@
-/** Runs commands as an account without rights: `nobody` when this process is root, else this process's own. */
+/** Runs commands without privileges: as `nobody` if this process is root, otherwise as its own user. */
 import { spawn } from "node:child_process";
 import { chown, mkdir } from "node:fs/promises";
 import type { Readable } from "node:stream";
@@ -10,9 +10,9 @@ export const isRoot = (): boolean => process.getuid?.() === 0;
 
 export interface CommandOptions {
   readonly cwd: string;
-  /** All of it: nothing of this process's own is added. */
+  /** The complete environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** As root if this process is; for work that the account could not do. @default false */
+  /** Runs as root if this process is root. @default false */
   readonly privileged?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Running {
   readonly stderr: Readable;
   /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** Does nothing once it has ended. */
+  /** Does nothing after the exit. */
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -38,11 +38,11 @@ export function startCommand(command: readonly string[], options: CommandOptions
   return { stdout: child.stdout, stderr: child.stderr, exited, kill: (signal) => void child.kill(signal) };
 }
 
-/** @throws Error with what the command said, when it does not end with 0 */
+/** @throws Error with the output of the command, if it exits with another code than 0 */
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<void> {
   const { stdout, stderr, exited } = startCommand(command, options);
-  const [said, complained, code] = await Promise.all([readAll(stdout), readAll(stderr), exited]);
-  if (code !== 0) throw new Error(`${command.join(" ")}\nended with ${code}:\n${said}${complained}`);
+  const [output, errors, code] = await Promise.all([readAll(stdout), readAll(stderr), exited]);
+  if (code !== 0) throw new Error(`${command.join(" ")}\nexited with ${code}:\n${output}${errors}`);
 }
 
 export async function readAll(stream: Readable): Promise<string> {
@@ -51,12 +51,12 @@ export async function readAll(stream: Readable): Promise<string> {
   return text;
 }
 
-/** A folder that the account may write to. */
+/** Creates a folder that the unprivileged user can write to. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
-  await giveAway(path);
+  await chownToNobody(path);
 }
 
-export async function giveAway(path: string): Promise<void> {
+export async function chownToNobody(path: string): Promise<void> {
   if (isRoot()) await chown(path, NOBODY, NOBODY);
 }

@@ -1,6 +1,6 @@
 /**
- * Performs a Dockerfile's steps without an engine: each stage is a folder, the machine stands in for the base image, and
- * every command runs as an account without rights. Disposing the image leaves nothing behind.
+ * Executes a Dockerfile without a container engine: each stage is a folder, the host replaces the base image, and every
+ * command runs without privileges. Disposing the image removes everything.
  */
 import { chmod, cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,22 +10,22 @@ import { copyContext } from "./context.ts";
 import { parseDockerfile, type Stage, type Step } from "./dockerfile.ts";
 
 export interface ImageSource {
-  /** The folder that is the context; its `.dockerignore` counts. */
+  /** The build context, filtered by its `.dockerignore`. */
   readonly context: string;
-  /** From there. */
+  /** Relative to the context. */
   readonly dockerfile: string;
-  /** Packages that Bun downloaded earlier, so that a build needs no network. Is only read. */
+  /** Bun's package cache, so that a build needs no network. It is only read. */
   readonly packageCache: string;
 }
 
 export interface Image extends AsyncDisposable {
-  /** What is `/` in the image: read-only, but for `data`. */
+  /** `/` of the image; read-only except for `data`. */
   readonly root: string;
-  /** Where commands start. */
+  /** The working directory of commands. */
   readonly workdir: string;
   readonly cmd: readonly string[];
   readonly healthcheck: readonly string[];
-  /** Starts a command as a container would, with the image's environment and `environment`, and no other. */
+  /** Starts a command with the image's environment and `environment` only, as a container does. */
   start(command: readonly string[], environment: Readonly<Record<string, string>>): Running;
 }
 
@@ -37,15 +37,15 @@ interface StageState {
   healthcheck: readonly string[];
 }
 
-interface Workshop {
+interface BuildContext {
   readonly source: ImageSource;
   readonly folder: string;
   readonly stages: Map<string, StageState>;
-  /** What the base image sets, and where downloads are kept. */
+  /** The variables of the base image, and the folder for downloads. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** @throws Error with the output of the step that failed */
+/** @throws Error with the output of the failed step */
 export async function buildImage(source: ImageSource): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-image-"));
   const dispose = async () => {
@@ -55,18 +55,18 @@ export async function buildImage(source: ImageSource): Promise<Image> {
   try {
     await chmod(folder, 0o755);
     const stages = parseDockerfile(await Bun.file(join(source.context, source.dockerfile)).text());
-    const workshop = { source, folder, stages: new Map(), environment: await prepareBase(folder, source) };
+    const build = { source, folder, stages: new Map(), environment: await prepareBase(folder, source) };
     let state: StageState | undefined;
-    for (const stage of stages) state = await buildStage(stage, workshop);
-    if (state === undefined) throw new Error("The Dockerfile has no stage.");
-    return await seal(state, workshop, dispose);
+    for (const stage of stages) state = await buildStage(stage, build);
+    if (state === undefined) throw new Error("The Dockerfile has no stage");
+    return await finalize(state, build, dispose);
   } catch (error) {
     await dispose();
     throw error;
   }
 }
 
-/** Bun where any account can run it, a home, and a cache that the build may write to. */
+/** Provides Bun for any user, a home folder and a writable package cache. */
 async function prepareBase(folder: string, { packageCache }: ImageSource): Promise<Record<string, string>> {
   const bin = join(folder, "bin");
   await mkdir(bin);
@@ -81,7 +81,7 @@ async function prepareBase(folder: string, { packageCache }: ImageSource): Promi
   };
 }
 
-/** Links cost no time and no space. Where they cannot be made, the build downloads what it needs. */
+/** Hard links take no space. Where they are not possible, the build downloads the packages. */
 async function linkCache(folder: string, packageCache: string): Promise<string> {
   const cache = join(folder, "cache");
   await privileged(`cp -al '${packageCache}' cache`, folder).catch(() =>
@@ -92,28 +92,28 @@ async function linkCache(folder: string, packageCache: string): Promise<string> 
   return cache;
 }
 
-async function buildStage({ name, from, steps }: Stage, workshop: Workshop): Promise<StageState> {
-  const base = workshop.stages.get(from);
-  const root = join(workshop.folder, "stages", name ?? "image");
+async function buildStage({ name, from, steps }: Stage, build: BuildContext): Promise<StageState> {
+  const base = build.stages.get(from);
+  const root = join(build.folder, "stages", name ?? "image");
   const state = base
     ? { ...base, root, environment: { ...base.environment } }
     : { root, workdir: "/", environment: {}, cmd: [], healthcheck: [] };
   await makeFolder(root);
-  if (base) await copyFolder(base.root, root, workshop);
-  if (name !== null) workshop.stages.set(name, state);
-  for (const step of steps) await perform(step, state, workshop);
+  if (base) await copyFolder(base.root, root, build);
+  if (name !== null) build.stages.set(name, state);
+  for (const step of steps) await perform(step, state, build);
   return state;
 }
 
-async function perform(step: Step, state: StageState, workshop: Workshop): Promise<void> {
+async function perform(step: Step, state: StageState, build: BuildContext): Promise<void> {
   switch (step.kind) {
     case "workdir":
       state.workdir = step.path;
       return makeFolder(join(state.root, step.path));
     case "copy":
-      return copy(step, state, workshop);
+      return copy(step, state, build);
     case "run":
-      return run(step.command, state, workshop);
+      return run(step.command, state, build);
     case "env":
       Object.assign(state.environment, step.variables);
       return;
@@ -124,28 +124,28 @@ async function perform(step: Step, state: StageState, workshop: Workshop): Promi
   }
 }
 
-async function copy(step: Step & { kind: "copy" }, state: StageState, workshop: Workshop): Promise<void> {
+async function copy(step: Step & { kind: "copy" }, state: StageState, build: BuildContext): Promise<void> {
   const target = join(state.root, isAbsolute(step.target) ? "" : state.workdir, step.target);
   await makeFolder(target);
   if (step.from === null) {
-    await copyContext(workshop.source.context, target);
+    await copyContext(build.source.context, target);
     if (isRoot()) await privileged("chown -R --reference=. .", target);
     return;
   }
-  const from = workshop.stages.get(step.from);
-  if (from === undefined) throw new Error(`There is no stage ${step.from}.`);
-  await copyFolder(join(from.root, step.source), target, workshop);
+  const from = build.stages.get(step.from);
+  if (from === undefined) throw new Error(`There is no stage ${step.from}`);
+  await copyFolder(join(from.root, step.source), target, build);
 }
 
-/** As the account, so that the copy is its own. */
-async function copyFolder(source: string, target: string, { environment }: Workshop): Promise<void> {
+/** Copies without privileges, so that the unprivileged user owns the copy. */
+async function copyFolder(source: string, target: string, { environment }: BuildContext): Promise<void> {
   await runCommand(["cp", "-R", "-P", "-p", `${source}/.`, target], { cwd: target, environment });
 }
 
-/** Packages of the distribution are the machine's matter: its compiler stands in for theirs. */
+/** The host provides the system packages, such as the compiler. */
 const INSTALLS_SYSTEM_PACKAGES = /^apt-get /;
 
-async function run(command: string, state: StageState, { environment }: Workshop): Promise<void> {
+async function run(command: string, state: StageState, { environment }: BuildContext): Promise<void> {
   if (INSTALLS_SYSTEM_PACKAGES.test(command)) return;
   await runCommand(["sh", "-c", command], {
     cwd: join(state.root, state.workdir),
@@ -153,10 +153,10 @@ async function run(command: string, state: StageState, { environment }: Workshop
   });
 }
 
-/** The account owns every file here, so what an image protects by owner is protected by mode. */
-async function seal(
+/** One user owns every file here, so file modes replace the ownership of a real image. */
+async function finalize(
   state: StageState,
-  { environment }: Workshop,
+  { environment }: BuildContext,
   dispose: () => Promise<void>,
 ): Promise<Image> {
   const { root, workdir, cmd, healthcheck } = state;
@@ -165,11 +165,11 @@ async function seal(
   const start: Image["start"] = (command, own) => {
     const running = startCommand(command, {
       cwd: join(root, workdir),
-      // No folder to fall back to: a write outside of `data` has nowhere to go.
+      // Neither folder exists, so every write outside `data` fails.
       environment: {
         PATH: environment.PATH ?? "",
-        HOME: "/nowhere",
-        TMPDIR: "/nowhere",
+        HOME: "/nonexistent",
+        TMPDIR: "/nonexistent",
         ...state.environment,
         ...own,
       },

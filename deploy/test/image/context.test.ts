@@ -1,4 +1,4 @@
-/** What a build is given of a checkout: named folders, and nothing secret, made or downloaded in them. */
+/** The build context contains sources and manifests, and no secrets, generated files or downloads. */
 import { describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,12 +17,12 @@ async function createCheckout(paths: readonly string[]) {
 }
 
 describe("build context", () => {
-  test("holds sources and manifests", async () => {
+  test("the build context contains sources and manifests", async () => {
     const paths = [
       "apps/gateway/src/main.ts",
       "bun.lock",
       "package.json",
-      "packages/hashing/native/door.c",
+      "packages/hashing/native/addon.c",
       "turbo.json",
     ];
     await using checkout = await createCheckout(paths);
@@ -41,14 +41,14 @@ describe("build context", () => {
     ["apps/gateway/test/client.ts"],
     ["packages/hashing/bench/hashing.bench.ts"],
     ["packages/hashing/native/build/latchkey.node"],
-  ])("does not hold %s", async (path) => {
+  ])("the build context does not contain %s", async (path) => {
     await using checkout = await createCheckout([path]);
     expect(await listContext(checkout.root)).toEqual([]);
   });
 });
 
-describe("an ignore file's reader", () => {
-  test("lets the last rule decide that matches a path or a folder above it", () => {
+describe("the .dockerignore parser", () => {
+  test("the last rule that matches a path or a parent folder applies", () => {
     const rules = parseIgnoreFile("# all\n*\n!apps\n**/test\n!apps/one/test/kept.ts\n");
     expect(isIgnored(rules, "README.md")).toBe(true);
     expect(isIgnored(rules, "apps/one/src/main.ts")).toBe(false);

@@ -1,4 +1,4 @@
-/** The files that a build of an image is given: the checkout as it lies on the disk, through `.dockerignore`. */
+/** The build context: the files of the checkout that `.dockerignore` does not exclude. */
 import { cp, mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -8,7 +8,7 @@ interface Rule {
   readonly isException: boolean;
 }
 
-/** Patterns and `!` exceptions, one a line; the last that matches a path or a folder above it decides. */
+/** Patterns and `!` exceptions, one per line; the last one that matches a path or a parent folder applies. */
 export function parseIgnoreFile(text: string): Rule[] {
   const lines = text.split("\n").map((line) => line.trim());
   return lines
@@ -27,7 +27,7 @@ export function isIgnored(rules: readonly Rule[], path: string): boolean {
   return last !== undefined && !last.isException;
 }
 
-/** Every file of `root` that its `.dockerignore` lets through, as paths from `root`. */
+/** Paths, relative to `root`, of all files that its `.dockerignore` includes. */
 export async function listContext(root: string): Promise<string[]> {
   const rules = parseIgnoreFile(await Bun.file(join(root, ".dockerignore")).text());
   return (await listFolder(root, "", rules)).sort();

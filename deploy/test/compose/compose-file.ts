@@ -1,4 +1,4 @@
-/** docker-compose.yml as Compose reads it: variables filled in from an env file, merge keys resolved. */
+/** docker-compose.yml as Compose reads it: variables interpolated from an env file, merge keys resolved. */
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 
@@ -28,7 +28,7 @@ export interface ComposeFile {
 export const composeText = await Bun.file(join(ROOT, "docker-compose.yml")).text();
 export const exampleText = await Bun.file(join(ROOT, ".env.example")).text();
 
-/** `NAME=value` lines; a comment is a line of its own. */
+/** Reads `NAME=value` lines and ignores all others. */
 export function parseEnvFile(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => /^[A-Z_]+=/.test(line));
   return Object.fromEntries(
@@ -37,8 +37,8 @@ export function parseEnvFile(text: string): Record<string, string> {
 }
 
 /**
- * Fills in `${NAME:-default}` and `${NAME:?complaint}`, the two forms in use here.
- * @throws Error with the complaint, when such a variable is unset or empty
+ * Replaces `${NAME:-default}` and `${NAME:?message}`, the two forms that the file uses.
+ * @throws Error with the message if such a variable is unset or empty
  */
 export function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{([A-Z_]+):([-?])([^}]*)\}/g, (_, name: string, form: string, rest: string) => {
@@ -49,6 +49,6 @@ export function interpolate(text: string, variables: Readonly<Record<string, str
   });
 }
 
-/** Guarantee of the cast: the published schema accepts the file, see `compose.test.ts`. */
+/** The cast is safe because `compose.test.ts` validates the file against the published schema. */
 export const readCompose = (variables: Readonly<Record<string, string>>): ComposeFile =>
   Bun.YAML.parse(interpolate(composeText, variables)) as ComposeFile;

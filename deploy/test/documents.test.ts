@@ -1,0 +1,77 @@
+/** The documents name only links, paths, commands, variables and services that exist. */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ROOT } from "@latchkey/testing/repository";
+import { readCompose } from "./compose/compose-file.ts";
+import { SECRET, unknownNames } from "./configuration.ts";
+
+const read = (path: string) => Bun.file(join(ROOT, path)).text();
+const documents = await Promise.all(
+  [...new Bun.Glob("{*,docs/*}.md").scanSync(ROOT)]
+    .sort()
+    .map(async (path) => [path, await read(path)] as const),
+);
+const guide = await read("docs/production.md");
+const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
+
+/** The distinct first groups of all matches. */
+const find = (text: string, pattern: RegExp): string[] => [
+  ...new Set([...text.matchAll(pattern)].map(([, found = ""]) => found)),
+];
+
+/** The anchors that GitHub generates for the headings. */
+const anchorsOf = (text: string): string[] =>
+  find(text, /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+/** Variables that Compose, Bun or libpq read, and not the service. */
+const OTHER_VARIABLES = ["COMPOSE_PROFILES", "NODE_EXTRA_CA_CERTS", "PGSSLROOTCERT", "POSTGRES_PASSWORD"];
+
+describe.each(documents)("%s", (path, text) => {
+  test("every link leads to a file and a heading that exist", async () => {
+    for (const link of find(text, /\]\(([^)]+)\)/g).filter((target) => !target.includes("://"))) {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? path : join(dirname(path), file);
+      expect([link, existsSync(join(ROOT, target))]).toEqual([link, true]);
+      if (anchor !== undefined) expect(anchorsOf(await read(target))).toContain(anchor);
+    }
+  });
+
+  test("every command is a script of package.json", async () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(await read("package.json"));
+    const named = find(text, /\bbun run (?!-)([\w:]+)/g);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+});
+
+describe.each(documents.filter(([path]) => /operations|production|security/i.test(path)))("%s", (_, text) => {
+  test("every path in backticks exists", () => {
+    const paths = find(text, /`((?:apps|packages|deploy|docs|scripts)\/[^`\s]*)`/g);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
+describe("docs/production.md", () => {
+  test("every variable is one that the service, Compose, Bun or libpq reads", () => {
+    const named = find(guide, /\b([A-Z]+(?:_[A-Z]+)+|PGSSLROOTCERT)\b/g);
+    expect(named).toContain("DATABASE_URL");
+    const own = named.filter((name) => !OTHER_VARIABLES.includes(name));
+    expect(unknownNames(Object.fromEntries(own.map((name) => [name, ""])))).toEqual([]);
+  });
+
+  test("every Compose command names a service that exists", () => {
+    const named = find(guide, /docker compose (?:exec(?: -T)?|stop|build) (\S+)/g);
+    expect(named).toContain("gateway");
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(named));
+  });
+
+  test("the rolling upgrade stops a container with the grace period of docker-compose.yml", () => {
+    const seconds = find(guide, /docker stop -t (\d+)/g);
+    expect(seconds.map((value) => `${value}s`)).toEqual([services.gateway?.stop_grace_period ?? ""]);
+  });
+});
