@@ -1,21 +1,15 @@
 /** HAProxy accepts haproxy.cfg, and its ports, names and timings match docker-compose.yml. */
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { ROOT } from "@latchkey/testing/repository";
 import { SECRET } from "../configuration.ts";
 import { readCompose } from "./compose-file.ts";
+import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./replicas.ts";
 
-const path = join(ROOT, "deploy/haproxy/haproxy.cfg");
-const text = await Bun.file(path).text();
+const text = await Bun.file(HAPROXY_CONFIGURATION).text();
 const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
 
-const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
-const canCheck = haproxy !== null || process.env.CI !== undefined;
-if (!canCheck) process.stderr.write("haproxy is not installed: haproxy.cfg is not checked.\n");
-
 describe("haproxy.cfg", () => {
-  test.skipIf(!canCheck)("HAProxy accepts the file without a warning", () => {
-    const check = Bun.spawnSync([haproxy ?? "haproxy", "-c", "-f", path]);
+  haproxyTest("HAProxy accepts the file without a warning", () => {
+    const check = Bun.spawnSync([HAPROXY, "-c", "-f", HAPROXY_CONFIGURATION]);
     expect(check.stderr.toString()).toBe("");
     expect(check.exitCode).toBe(0);
   });

@@ -1,95 +1,85 @@
-/** The balancer with its deployed configuration, in front of real gateways that share one database. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** HAProxy with its deployed configuration in front of real gateways that share one database. */
+import { test } from "bun:test";
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { freePort } from "@latchkey/testing/free-port";
 import { ROOT } from "@latchkey/testing/repository";
-import type { Subprocess } from "bun";
+import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 
+export const HAPROXY_CONFIGURATION = join(ROOT, "deploy/haproxy/haproxy.cfg");
+
+const installed = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
+if (installed === null) process.stderr.write("haproxy is not installed: the balancer is not tested.\n");
+
+/** The program's path, for tests that run with {@link haproxyTest}. */
+export const HAPROXY = installed ?? "haproxy";
+
+/** A `test` that is skipped without HAProxy, except in CI, where it fails. */
+export const haproxyTest = test.skipIf(installed === null && !process.env.CI);
+
 export interface Replicas extends AsyncDisposable {
-  /** The balancer's port of 127.0.0.1 and of ::1. */
+  /** The port of the balancer on 127.0.0.1 and ::1. */
   readonly port: number;
-  readonly gateways: readonly Subprocess[];
+  readonly gateways: readonly ServiceProcess[];
 }
 
-const REPLICAS = 2;
-
-export async function startReplicas(haproxy: string): Promise<Replicas> {
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-balancer-"));
-  const started: Subprocess[] = [];
-  const dispose = async () => {
-    for (const child of started) child.kill("SIGKILL");
-    await Promise.all(started.map(({ exited }) => exited));
-    await rm(folder, { recursive: true });
-  };
-  try {
-    const gateways = Array.from({ length: REPLICAS }, () => {
-      const gateway = Bun.spawn([process.execPath, join(ROOT, "apps/gateway/src/main.ts")], {
-        env: gatewayEnvironment(folder),
-        stdout: "pipe",
-        stderr: "inherit",
-      });
-      started.push(gateway);
-      return gateway;
-    });
-    const ports = await Promise.all(gateways.map(({ stdout }) => readPort(stdout)));
-    const port = await freePort();
-    const configuration = join(folder, "haproxy.cfg");
-    await Bun.write(configuration, await localConfiguration(port, ports));
-    const balancer = Bun.spawn([haproxy, "-db", "-f", configuration], { stdout: "ignore", stderr: "ignore" });
-    started.push(balancer);
-    await untilListening(port, balancer);
-    return { port, gateways, [Symbol.asyncDispose]: dispose };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+export interface ReplicasOptions {
+  /** Number of gateways. @default 2 */
+  readonly count?: number;
+  /** Concurrent connections from the balancer to one replica; 0 means no limit. @default 0 */
+  readonly maxConnections?: number;
 }
 
-const gatewayEnvironment = (folder: string) => ({
-  PATH: process.env.PATH ?? "",
-  NODE_ENV: "production",
-  AUTH_SECRET_KEY: SECRET,
-  DATABASE_URL: `file:${folder}/latchkey.db`,
-  PORT: "0",
-  TRUST_PROXY: "1",
-});
-
-/** The port in the line that says where the service listens; what follows is read and forgotten. */
-async function readPort(log: ReadableStream<Uint8Array>): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const read = async () => {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const chunk of log) {
-      if (text.length < 100_000) text += decoder.decode(chunk, { stream: true });
-      const [, port] = /"url":"http:\/\/[^"]*:(\d+)"/.exec(text) ?? [];
-      if (port !== undefined) resolve(Number(port));
-    }
-    reject(new Error(`The gateway ended before it listened: ${text}`));
-  };
-  void read();
-  return promise;
+export async function startReplicas({
+  count = 2,
+  maxConnections = 0,
+}: ReplicasOptions = {}): Promise<Replicas> {
+  await using resources = new AsyncDisposableStack();
+  const folder = resources.use(await openFolder());
+  const gateways = Array.from({ length: count }, () =>
+    resources.use(
+      startProcess({
+        NODE_ENV: "production",
+        AUTH_SECRET_KEY: SECRET,
+        DATABASE_URL: folder.databaseUrl,
+        TRUST_PROXY: "1",
+      }),
+    ),
+  );
+  const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
+  const port = await freePort();
+  const configuration = join(folder.path, "haproxy.cfg");
+  const servers = urls.map(
+    (url, index) => `    server gateway-${index + 1} ${new URL(url).host} maxconn ${maxConnections}`,
+  );
+  await Bun.write(configuration, await localConfiguration(port, servers));
+  const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], { stdout: "ignore", stderr: "ignore" });
+  resources.defer(async () => {
+    balancer.kill("SIGKILL");
+    await balancer.exited;
+  });
+  await untilListening(port, balancer);
+  const started = resources.move();
+  return { port, gateways, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** Two lines differ from what is deployed: where the balancer listens, and replicas by address instead of by name. */
-async function localConfiguration(port: number, replicas: readonly number[]): Promise<string> {
-  const deployed = await Bun.file(join(ROOT, "deploy/haproxy/haproxy.cfg")).text();
-  const servers = replicas.map((replica, index) => `    server gateway-${index + 1} 127.0.0.1:${replica}`);
+/** The deployed configuration with another port, and with addresses instead of names that Docker resolves. */
+async function localConfiguration(port: number, servers: readonly string[]): Promise<string> {
+  const deployed = await Bun.file(HAPROXY_CONFIGURATION).text();
   return deployed
     .replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
     .replace(" resolvers docker resolve-prefer ipv4 init-addr none", "")
     .replace(/^ {4}server-template .*$/m, servers.join("\n"));
 }
 
-async function untilListening(port: number, balancer: Subprocess): Promise<void> {
+async function untilListening(port: number, balancer: Bun.Subprocess): Promise<void> {
   while (balancer.exitCode === null) {
-    const answered = await fetch(`http://127.0.0.1:${port}/healthz`).then(
+    const isListening = await fetch(`http://127.0.0.1:${port}/healthz`).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (answered) return;
+    if (isListening) return;
   }
-  throw new Error(`HAProxy ended with ${balancer.exitCode}.`);
+  throw new Error(`HAProxy exited with ${balancer.exitCode}`);
 }

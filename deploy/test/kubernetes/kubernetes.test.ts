@@ -146,7 +146,7 @@ describe("deploy/kubernetes", () => {
     const labels = deployment.spec?.template.metadata?.labels;
     expect(deployment.spec?.selector.matchLabels).toEqual(labels);
     expect(service.spec?.selector).toEqual(labels);
-    expect(policy.spec?.podSelector.matchLabels).toEqual(labels);
+    expect(policy.spec?.podSelector?.matchLabels).toEqual(labels);
     expect(job.spec?.template.metadata?.labels).not.toEqual(labels);
   });
 
