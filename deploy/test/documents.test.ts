@@ -7,11 +7,17 @@ import { readCompose } from "./compose/compose-file.ts";
 import { SECRET, unknownNames } from "./configuration.ts";
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
+const list = (...patterns: string[]) =>
+  patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)].sort());
 const documents = await Promise.all(
-  [...new Bun.Glob("{*,docs/*}.md").scanSync(ROOT)]
-    .sort()
-    .map(async (path) => [path, await read(path)] as const),
+  list("*.md", "docs/*.md").map(async (path) => [path, await read(path)] as const),
 );
+const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = await Promise.all(
+  list("package.json", "*/package.json", "{apps,packages}/*/package.json").map(async (path) =>
+    JSON.parse(await read(path)),
+  ),
+);
+const scripts = new Set(manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {})));
 const guide = await read("docs/production.md");
 const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
 
@@ -32,6 +38,12 @@ const anchorsOf = (text: string): string[] =>
 /** Variables that Compose, Bun or libpq read, and not the service. */
 const OTHER_VARIABLES = ["COMPOSE_PROFILES", "NODE_EXTRA_CA_CERTS", "PGSSLROOTCERT", "POSTGRES_PASSWORD"];
 
+test("the documents are found", () => {
+  expect(documents.map(([path]) => path)).toEqual(
+    expect.arrayContaining(["README.md", "SECURITY.md", "docs/operations.md", "docs/production.md"]),
+  );
+});
+
 describe.each(documents)("%s", (path, text) => {
   test("every link leads to a file and a heading that exist", async () => {
     for (const link of find(text, /\]\(([^)]+)\)/g).filter((target) => !target.includes("://"))) {
@@ -42,10 +54,9 @@ describe.each(documents)("%s", (path, text) => {
     }
   });
 
-  test("every command is a script of package.json", async () => {
-    const { scripts }: { scripts: Record<string, string> } = JSON.parse(await read("package.json"));
+  test("every command is a script of a package.json", () => {
     const named = find(text, /\bbun run (?!-)([\w:]+)/g);
-    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+    expect(named.filter((name) => !scripts.has(name))).toEqual([]);
   });
 });
 
