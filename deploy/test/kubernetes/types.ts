@@ -1,15 +1,15 @@
-/** Checks values against TypeScript types, which refuse unknown members where a JSON schema lets them pass. */
+/** Checks values against TypeScript types, which reject unknown fields that the JSON schemas accept. */
 import { join } from "node:path";
 import ts from "typescript";
 
 export interface TypedValue {
   readonly type: string;
-  /** The module that exports the type, resolved from here. */
+  /** The module that exports the type, resolved from this folder. */
   readonly from: string;
   readonly value: unknown;
 }
 
-/** What the compiler has against each value, written as a literal of its type. */
+/** Compiles each value as a literal of its type and returns the error messages. */
 export function typeErrorsOf(values: readonly TypedValue[]): string[] {
   const path = join(import.meta.dir, "kubernetes-values.ts");
   const source = values
