@@ -14,7 +14,7 @@ test("the guard that every test's service is held against knows a secret when it
   const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
   for (const secret of [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, "postgres://u:p4ss@host/db"]) {
     expect([secret, secretsIn(`{"msg":"x ${secret} y"}`).length > 0]).toEqual([secret, true]);
-    expect(() => refuseSecrets([{ err: { message: secret } }])).toThrow("The log holds");
+    expect(() => refuseSecrets([{ err: { message: secret } }])).toThrow("The log contains");
   }
   expect(() => refuseSecrets([{ request_id: Bun.randomUUIDv7(), route: "/auth/login" }])).not.toThrow();
 });
