@@ -1,60 +1,55 @@
-/** What the service has acknowledged, held against what it has in the end. A write that failed may be there or not. */
+/** The todos that the service has acknowledged, to be compared with the stored ones. Todos whose last write failed are not compared. */
 
-export interface Held {
+export interface TodoContent {
   readonly title: string;
   readonly completed: boolean;
 }
 
-export interface Ledger {
-  /** The service said that the todo is this. */
-  acknowledge(id: number, todo: Held): void;
-  /** The service said that the todo is gone. */
-  acknowledgeRemoval(id: number): void;
-  /** A write of this todo failed: from now on nothing is known of it. */
-  doubt(id: number): void;
-  /** A todo to write to that no other write is under way for; the caller gives it back by one of the above. */
-  borrow(): number | undefined;
-  readonly acknowledged: number;
-  /** What is acknowledged and not so, a sentence each; `present` is everything that the service has. */
-  losses(present: ReadonlyMap<number, Held>): string[];
+export interface AcknowledgedTodos {
+  /** Records a response that contained this todo. */
+  set(id: number, todo: TodoContent): void;
+  /** Records an acknowledged deletion. */
+  delete(id: number): void;
+  /** Removes and returns a todo, so that only one write to it is in progress. If the write fails, its state is unknown. */
+  checkOut(): number | undefined;
+  /** Number of acknowledged writes. */
+  readonly writes: number;
+  /** Returns a sentence for each difference to `stored`, all todos of the service. */
+  differences(stored: ReadonlyMap<number, TodoContent>): string[];
 }
 
-export function createLedger(): Ledger {
-  const known = new Map<number, Held>();
-  const removed = new Set<number>();
-  const borrowed = new Map<number, Held>();
-  let acknowledged = 0;
+export function createAcknowledgedTodos(): AcknowledgedTodos {
+  const todos = new Map<number, TodoContent>();
+  const deleted = new Set<number>();
+  let writes = 0;
   return {
-    acknowledge(id, todo) {
-      acknowledged += 1;
-      borrowed.delete(id);
-      known.set(id, todo);
+    set(id, todo) {
+      writes += 1;
+      todos.set(id, todo);
     },
-    acknowledgeRemoval(id) {
-      acknowledged += 1;
-      borrowed.delete(id);
-      removed.add(id);
+    delete(id) {
+      writes += 1;
+      deleted.add(id);
     },
-    doubt: (id) => void borrowed.delete(id),
-    borrow() {
-      const [first] = known;
-      if (first === undefined) return undefined;
-      known.delete(first[0]);
-      borrowed.set(...first);
-      return first[0];
+    checkOut() {
+      const [id] = todos.keys();
+      if (id !== undefined) todos.delete(id);
+      return id;
     },
-    get acknowledged() {
-      return acknowledged;
+    get writes() {
+      return writes;
     },
-    losses(present) {
-      const lost = [...known].flatMap(([id, todo]) => {
-        const there = present.get(id);
-        if (!there) return [`todo ${id} is gone`];
-        const isSame = there.title === todo.title && there.completed === todo.completed;
-        return isSame ? [] : [`todo ${id} is not what it was said to be`];
+    differences(stored) {
+      const lost = [...todos].flatMap(([id, todo]) => {
+        const found = stored.get(id);
+        if (!found) return [`todo ${id} is missing`];
+        const isSame = found.title === todo.title && found.completed === todo.completed;
+        return isSame ? [] : [`todo ${id} differs from what was acknowledged`];
       });
-      const back = [...removed].filter((id) => present.has(id)).map((id) => `todo ${id} is back`);
-      return [...lost, ...back];
+      const restored = [...deleted]
+        .filter((id) => stored.has(id))
+        .map((id) => `todo ${id} was deleted and exists`);
+      return [...lost, ...restored];
     },
   };
 }

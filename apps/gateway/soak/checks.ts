@@ -1,8 +1,8 @@
-/** What the soak holds the service to, and the report that says whether it did. */
-import type { Failure, Heap } from "./service.ts";
+/** The checks at the end of the soak. */
+import type { Heap, ServerError } from "./service.ts";
 
-/** A fault that was injected, on the clock of `performance.now()`. */
-export interface Injected {
+/** A fault that was injected; times are on the clock of `performance.now()`. */
+export interface InjectedFault {
   readonly name: string;
   readonly explains: readonly string[];
   readonly fromMs: number;
@@ -14,26 +14,26 @@ export interface Sample {
   readonly residentBytes: number;
 }
 
-export interface Judged {
-  readonly claim: string;
-  readonly holds: boolean;
+export interface CheckResult {
+  readonly check: string;
+  readonly passed: boolean;
   readonly evidence: string;
 }
 
-/** How long after a fault the service may still feel it: the decision is ten seconds. */
+/** How long after a fault errors are still explained by it. */
 const RECOVERY_MS = 10_000;
 const MAX_SLOPE_BYTES_PER_MINUTE = 1e6;
-/** The live heap may differ by so much between two forced collections: caches that fill, requests in flight. */
+/** Allows for caches that fill and requests in flight. */
 const MAX_HEAP_GROWTH = 1.1;
 
-export const isExplained = ({ atMs, status, cause }: Failure, injected: readonly Injected[]): boolean =>
+const isExplained = ({ atMs, status, cause }: ServerError, injected: readonly InjectedFault[]): boolean =>
   status === 503 &&
   injected.some(
     ({ explains, fromMs, toMs }) => explains.includes(cause) && atMs >= fromMs && atMs <= toMs + RECOVERY_MS,
   );
 
-/** Bytes a minute, by least squares. */
-export function slopeOf(samples: readonly Sample[]): number {
+/** Returns the growth in bytes per minute by linear regression (least squares). */
+function bytesPerMinute(samples: readonly Sample[]): number {
   const minutes = samples.map(({ atMs }) => atMs / 60_000);
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
   const [meanMinute, meanBytes] = [mean(minutes), mean(samples.map(({ residentBytes }) => residentBytes))];
@@ -47,38 +47,38 @@ export function slopeOf(samples: readonly Sample[]): number {
   return covariance / variance;
 }
 
-export function judgeMemory(samples: readonly Sample[], heaps: readonly Heap[]): Judged[] {
-  const slope = slopeOf(samples);
+export function checkMemory(samples: readonly Sample[], heaps: readonly Heap[]): CheckResult[] {
+  const slope = bytesPerMinute(samples);
   const [first, last] = [heaps[0], heaps.at(-1)];
   const growth = first && last ? last.bytes / first.bytes : Number.NaN;
   const sizes = heaps.map(({ bytes }) => (bytes / 1e6).toFixed(2)).join(" ");
   return [
     {
-      claim: "resident memory rises by less than 1 MB a minute",
-      holds: slope < MAX_SLOPE_BYTES_PER_MINUTE,
-      evidence: `${(slope / 1e6).toFixed(2)} MB a minute over ${samples.length} samples, now ${((samples.at(-1)?.residentBytes ?? 0) / 1e6).toFixed(0)} MB`,
+      check: "resident memory grows by less than 1 MB per minute",
+      passed: slope < MAX_SLOPE_BYTES_PER_MINUTE,
+      evidence: `${(slope / 1e6).toFixed(2)} MB per minute over ${samples.length} samples, last ${((samples.at(-1)?.residentBytes ?? 0) / 1e6).toFixed(0)} MB`,
     },
     {
-      claim: "the live heap after a forced collection is steady",
-      holds: growth < MAX_HEAP_GROWTH,
-      evidence: `MB each minute: ${sizes}; objects ${heaps.map(({ objects }) => objects).join(" ")}`,
+      check: "the heap after a garbage collection does not grow",
+      passed: growth < MAX_HEAP_GROWTH,
+      evidence: `MB per minute: ${sizes}; objects ${heaps.map(({ objects }) => objects).join(" ")}`,
     },
   ];
 }
 
-export function judgeFailures(failures: readonly Failure[], injected: readonly Injected[]): Judged {
-  const unexplained = failures.filter((failure) => !isExplained(failure, injected));
+export function checkErrors(errors: readonly ServerError[], injected: readonly InjectedFault[]): CheckResult {
+  const unexplained = errors.filter((error) => !isExplained(error, injected));
   const kinds = new Map<string, number>();
   for (const { status, route, cause } of unexplained) {
     const kind = `${status} ${route} ${cause}`;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
   return {
-    claim: "every 5xx is explained by a fault",
-    holds: unexplained.length === 0,
+    check: "every 5xx response is explained by a fault",
+    passed: unexplained.length === 0,
     evidence:
       unexplained.length === 0
-        ? `${failures.length} answers of 503, all during a fault or within ten seconds of its end`
+        ? `${errors.length} responses with 503, all during a fault or up to ten seconds after it`
         : [...kinds].map(([kind, count]) => `${count} × ${kind}`).join("; "),
   };
 }
