@@ -54,7 +54,7 @@ async function processorSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-export const medianRate = (rounds: readonly Round[]): number => median(rounds.map(({ rate }) => rate));
+const medianRate = (rounds: readonly Round[]): number => median(rounds.map(({ rate }) => rate));
 export const medianMicroseconds = (rounds: readonly Round[]): number =>
   median(rounds.map(({ microseconds }) => microseconds));
 

@@ -2,7 +2,6 @@
  * A PostgreSQL server for tests: the binaries from npm with a temporary data directory on a free port of 127.0.0.1. It can
  * be frozen, killed and restarted. Disposing it removes all processes and files.
  */
-
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";

@@ -9,15 +9,15 @@ import { openTcpProxy } from "../support/tcp-proxy.ts";
 
 setDefaultTimeout(30_000);
 
-const maxConnections = 12;
+const MAX_CONNECTIONS = 12;
 /** Connections that only superusers can use. */
-const reservedConnections = 3;
+const RESERVED_CONNECTIONS = 3;
 
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgresServer({
-    max_connections: String(maxConnections),
-    superuser_reserved_connections: String(reservedConnections),
+    max_connections: String(MAX_CONNECTIONS),
+    superuser_reserved_connections: String(RESERVED_CONNECTIONS),
     max_wal_senders: "0",
   });
 });
@@ -142,10 +142,10 @@ test("dead connections are replaced after the deadline, also if only pings use t
 
 test("calls fail immediately while the server has no free connections", async () => {
   await using testDatabase = await open();
-  await using greedy = await openDatabase({ url: testDatabase.url, poolSize: maxConnections });
+  await using greedy = await openDatabase({ url: testDatabase.url, poolSize: MAX_CONNECTIONS });
   // A pool opens another connection only while all others are in use.
-  while ((await connections(testDatabase)).length < maxConnections - reservedConnections) {
-    const busy = Array.from({ length: maxConnections * 3 }, () => greedy.todos.create(todo));
+  while ((await connections(testDatabase)).length < MAX_CONNECTIONS - RESERVED_CONNECTIONS) {
+    const busy = Array.from({ length: MAX_CONNECTIONS * 3 }, () => greedy.todos.create(todo));
     await Promise.allSettled(busy);
   }
   await using starved = await testDatabase.reopen();
