@@ -15,7 +15,7 @@ export const secretsIn = (text: string): readonly string[] =>
   Object.entries(SECRETS).flatMap(([kind, pattern]) => (pattern.test(text) ? [kind] : []));
 
 /** @throws {Error} if a line contains a secret */
-export function refuseSecrets(lines: readonly unknown[]): void {
+export function assertNoSecrets(lines: readonly unknown[]): void {
   for (const line of lines) {
     const text = JSON.stringify(line);
     const [kind] = secretsIn(text);

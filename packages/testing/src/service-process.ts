@@ -1,5 +1,5 @@
 /** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
-import { refuseSecrets } from "./log-guard.ts";
+import { assertNoSecrets } from "./log-guard.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ export function startProcess(
       child.kill("SIGKILL");
       await child.exited;
       await reading;
-      refuseSecrets(lines);
+      assertNoSecrets(lines);
     },
   };
 }

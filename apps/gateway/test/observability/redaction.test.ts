@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openFolder } from "@latchkey/testing/folder";
-import { refuseSecrets, secretsIn } from "@latchkey/testing/log-guard";
+import { assertNoSecrets, secretsIn } from "@latchkey/testing/log-guard";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { eachDatabase, type Service } from "../support/service.ts";
@@ -14,9 +14,9 @@ test("the check that every test runs on the log detects each kind of secret", ()
   const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
   for (const secret of [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, "postgres://u:p4ss@host/db"]) {
     expect([secret, secretsIn(`{"msg":"x ${secret} y"}`).length > 0]).toEqual([secret, true]);
-    expect(() => refuseSecrets([{ err: { message: secret } }])).toThrow("The log contains");
+    expect(() => assertNoSecrets([{ err: { message: secret } }])).toThrow("The log contains");
   }
-  expect(() => refuseSecrets([{ request_id: Bun.randomUUIDv7(), route: "/auth/login" }])).not.toThrow();
+  expect(() => assertNoSecrets([{ request_id: Bun.randomUUIDv7(), route: "/auth/login" }])).not.toThrow();
 });
 
 /** Sends valid and invalid requests to every route, regardless of the responses. */
@@ -63,7 +63,7 @@ eachDatabase((startService) => {
     const { token, email } = await service.person({ password: PASSWORD });
     await requestEverything(service, token, email);
     expect(service.log.length).toBeGreaterThan(24);
-    refuseSecrets(service.log);
+    assertNoSecrets(service.log);
   });
 
   test("no secret is logged when statements with hashes and e-mail addresses fail", async () => {
@@ -80,7 +80,7 @@ eachDatabase((startService) => {
       expect(request_id).toMatch(/^[\w-]{36}$/);
     }
     const logged = JSON.stringify(service.log);
-    refuseSecrets(service.log);
+    assertNoSecrets(service.log);
     for (const parameter of [email, "other@example.org", "insert into", "select "]) {
       expect(logged).not.toContain(parameter);
     }
@@ -94,7 +94,7 @@ eachDatabase((startService) => {
     expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
       { level: 40, status: 503, err: { code: "DATABASE_UNAVAILABLE" }, msg: "request failed" },
     ]);
-    refuseSecrets(service.log);
+    assertNoSecrets(service.log);
   });
 });
 
@@ -137,6 +137,6 @@ describe("the deployed service", () => {
       "stopping",
       "stopped",
     ]);
-    refuseSecrets(service.lines);
+    assertNoSecrets(service.lines);
   });
 });

@@ -92,7 +92,7 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
       request("POST", "/auth/login", { body: USER }),
     ];
     const writes = [
-      request("POST", "/todos", { body: { title: "asked" } }),
+      request("POST", "/todos", { body: { title: "created" } }),
       request("PATCH", `/todos/${id}`, { body: { completed: true } }),
       request("DELETE", `/todos/${Number.MAX_SAFE_INTEGER}`),
       request("PATCH", "/auth/me", { token, body: { username: USER.username } }),

@@ -7,7 +7,7 @@ import type { Token, User } from "@latchkey/contracts";
 import { type Database, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
-import { refuseSecrets } from "@latchkey/testing/log-guard";
+import { assertNoSecrets } from "@latchkey/testing/log-guard";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -173,18 +173,18 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 
   const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
-    const answer = await callService(url + path, method, callOptions);
-    await holdToContract(startService, { method, path }, answer);
-    return answer;
+    const response = await callService(url + path, method, callOptions);
+    await holdToContract(startService, { method, path }, response);
+    return response;
   };
   const register = async (given: Partial<Credentials> = {}) => {
     const person = { ...newCredentials(), ...given };
-    const answer = await call("POST", "/auth/register", { body: person });
-    return { ...person, user: answer.expect<User>(201) };
+    const response = await call("POST", "/auth/register", { body: person });
+    return { ...person, user: response.expect<User>(201) };
   };
   const login = async ({ email, password }: Pick<Credentials, "email" | "password">) => {
-    const answer = await call("POST", "/auth/login", { body: { email, password } });
-    return answer.expect<Token>(200).access_token;
+    const response = await call("POST", "/auth/login", { body: { email, password } });
+    return response.expect<Token>(200).access_token;
   };
 
   return {
@@ -195,11 +195,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     hasher,
     log,
     async request(path, init) {
-      const answer = await fetch(url + path, init);
-      const { status, headers } = answer;
-      const text = await answer.clone().text();
+      const response = await fetch(url + path, init);
+      const { status, headers } = response;
+      const text = await response.clone().text();
       await holdToContract(startService, { method: init?.method ?? "GET", path }, { status, headers, text });
-      return answer;
+      return response;
     },
     call,
     raw: (bytes) => exchangeBytes({ hostname: config.host, port }, bytes),
@@ -214,7 +214,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await app.stop(true);
       await hasher.close();
       await testDatabase[Symbol.asyncDispose]();
-      refuseSecrets(log);
+      assertNoSecrets(log);
     },
   };
 }

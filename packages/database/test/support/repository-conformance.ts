@@ -57,7 +57,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       await testDatabase.query(
         `insert into users (id, email, username, hashed_password) values (${id}, 'a@b.c', 'a', 's$d')`,
       );
-      await testDatabase.query(`insert into todos (id, title) values (${id}, 'far away')`);
+      await testDatabase.query(`insert into todos (id, title) values (${id}, 'large id')`);
       expect((await users.findById(id))?.id).toBe(id);
       expect((await todos.list({ after: id - 1, limit: 2 })).map((todo) => todo.id)).toEqual([id]);
       expect(await todos.list({ after: id, limit: 2 })).toEqual([]);
