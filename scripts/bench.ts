@@ -1,6 +1,8 @@
-/** Runs a benchmark by name, or lists them: `bun run bench [name]` finds `{apps,packages}/<package>/bench/<name>.ts`. */
+/** `bun run bench [NAME]` runs `{apps,packages}/<package>/bench/NAME.bench.ts`, or lists the names. */
 import { basename, join, resolve } from "node:path";
 
+/** EX_USAGE of sysexits.h. */
+const USAGE_EXIT_CODE = 64;
 const ROOT = resolve(import.meta.dir, "..");
 const [name, ...args] = process.argv.slice(2);
 
@@ -14,7 +16,7 @@ if (path === undefined) {
   process.stderr.write(
     `Usage: bun run bench NAME, where NAME is one of: ${[...benches.keys()].join(", ")}\n`,
   );
-  process.exit(name === undefined ? 0 : 64);
+  process.exit(name === undefined ? 0 : USAGE_EXIT_CODE);
 }
 const { exited } = Bun.spawn([process.execPath, path, ...args], { stdio: ["inherit", "inherit", "inherit"] });
 process.exit(await exited);

@@ -1,6 +1,6 @@
 /**
- * Makes a checkout ready to run: dependencies as locked, native kernels compiled. Several may run at once: a lock that
- * the system frees with its process lets one through at a time. Imports built-ins only, since nothing is installed yet.
+ * Installs the locked dependencies and compiles the native kernels. A lock that the operating system releases when the
+ * process exits allows several to run at once. Imports only built-in modules, because nothing is installed yet.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dir, "..");
 const LOCK_WAIT_MS = 10 * 60 * 1000;
 
-/** Says nothing unless it fails: what follows is the service's own output. */
+/** Prints nothing unless the command fails, because the output of the service follows. */
 function run(command: readonly string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, ...command], {
     cwd: ROOT,

@@ -1,29 +1,29 @@
-/** The project's own sources as the house rules see them: which files there are and what each imports. */
+/** The TypeScript files of this repository and what each of them imports. */
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 
 export const ROOT = resolve(import.meta.dir, "..");
 
 export interface SourceFile {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string;
   readonly text: string;
-  /** Specifiers, types-only imports included; relative ones as paths from the root. */
+  /** Imported specifiers, including type imports; relative ones as paths from the root. */
   readonly imports: readonly string[];
 }
 
-/** Every TypeScript file below `apps` and `packages` that matches `pattern`. */
-export async function readSources(
-  pattern = "{apps,packages}/*/{src,test,bench}/**/*.ts",
-): Promise<SourceFile[]> {
-  const paths = [...new Bun.Glob(pattern).scanSync(ROOT)]
-    .filter((path) => !path.includes("node_modules"))
-    .sort();
-  return Promise.all(paths.map(readSource));
+/** Reads all TypeScript files of apps, packages, deployment tests and scripts. */
+export function readSources(): Promise<SourceFile[]> {
+  const paths = [...new Bun.Glob("{apps,packages,deploy,scripts}/**/*.ts").scanSync(ROOT)];
+  return Promise.all(
+    paths
+      .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
+      .sort()
+      .map(async (path) => parseSource(path, await Bun.file(join(ROOT, path)).text())),
+  );
 }
 
-async function readSource(path: string): Promise<SourceFile> {
-  const text = await Bun.file(join(ROOT, path)).text();
+export function parseSource(path: string, text: string): SourceFile {
   const imports = ts
     .preProcessFile(text, true, true)
     .importedFiles.map(({ fileName }) =>

@@ -1,5 +1,4 @@
-/** `bun run generate` turns a change of the schema into the next migration. */
-
+/** `bun run generate` creates a migration from the changes of the schema. */
 import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({

@@ -1,28 +1,22 @@
-/** The fuzzer of the tests at any length: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 at a fault. */
-import { parseArgs } from "node:util";
+/** Runs the fuzz test with any number of requests: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 on failure. */
 import { describeMachine } from "@latchkey/testing/machine";
 import { runFuzz } from "../test/adversarial/fuzz/run.ts";
 import { startService } from "../test/support/service.ts";
+import { parseOptions, print } from "./options.ts";
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: "string", default: "100000" },
-    /** A 32-bit integer. */
-    seed: { type: "string", default: String(crypto.getRandomValues(new Uint16Array(1))[0]) },
-  },
+const { requests, seed } = parseOptions({
+  requests: 100_000,
+  seed: crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
 });
-const requests = Number(values.requests);
-const seed = Number(values.seed);
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 print(describeMachine());
 print(`${requests} hostile requests, seed ${seed}`);
 await using service = await startService({ env: { LOG_LEVEL: "warn" } });
-const beganAt = performance.now();
+const startedAt = performance.now();
 try {
   const { statuses } = await runFuzz(service, { requests, seed });
-  const seconds = (performance.now() - beganAt) / 1000;
-  print(`No fault in ${seconds.toFixed(0)} s; the service still serves. Answers by status:`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  print(`Passed in ${seconds.toFixed(0)} s; the service is still running. Responses by status:`);
   for (const [status, count] of Object.entries(statuses)) print(`  ${status}  ${count}`);
 } catch (error) {
   print(error instanceof Error ? `${error.message}\n${String(error.cause)}` : String(error));

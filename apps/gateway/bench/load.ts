@@ -1,4 +1,4 @@
-/** Loads one URL for a while over a few connections: with wrk where it is installed, else with a loop of fetches. */
+/** Loads a URL over several connections, with wrk if it is installed, otherwise with fetch. */
 
 export interface Load {
   readonly connections: number;
@@ -10,11 +10,11 @@ export interface LoadOptions extends Load {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const driver = Bun.which("wrk") === null ? "fetch" : "wrk";
+export const LOAD_PROGRAM = Bun.which("wrk") === null ? "fetch" : "wrk";
 
-/** Requests per second; throws if an answer was not 2xx. */
+/** Returns the requests per second; throws if a response is not 2xx. */
 export const measureLoad = (options: LoadOptions): Promise<number> =>
-  driver === "wrk" ? loadWithWrk(options) : loadWithFetch(options);
+  LOAD_PROGRAM === "wrk" ? loadWithWrk(options) : loadWithFetch(options);
 
 async function loadWithWrk({ url, headers = {}, connections, seconds }: LoadOptions): Promise<number> {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
@@ -27,17 +27,17 @@ async function loadWithWrk({ url, headers = {}, connections, seconds }: LoadOpti
 }
 
 async function loadWithFetch({ url, headers = {}, connections, seconds }: LoadOptions): Promise<number> {
-  const beganAt = performance.now();
-  const endsAt = beganAt + seconds * 1000;
-  let answered = 0;
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  let responses = 0;
   const loop = async (): Promise<void> => {
     while (performance.now() < endsAt) {
       const response = await fetch(url, { headers });
       await response.arrayBuffer();
-      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-      answered += 1;
+      if (!response.ok) throw new Error(`${url} returned ${response.status}`);
+      responses += 1;
     }
   };
   await Promise.all(Array.from({ length: connections }, loop));
-  return (answered * 1000) / (performance.now() - beganAt);
+  return (responses * 1000) / (performance.now() - startedAt);
 }

@@ -1,4 +1,4 @@
-/** Whether two samples of times come from one distribution, without a guess at its shape. */
+/** Tests whether two samples come from the same distribution, without assumptions about the distribution. */
 
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
@@ -8,8 +8,8 @@ export const median = (values: readonly number[]): number => {
 };
 
 /**
- * The Mann–Whitney U test, two-sided: how probable ranks at least as uneven are if nothing tells the two apart. Normal
- * approximation with corrections for ties and continuity, sound from about 20 values each.
+ * The two-sided Mann–Whitney U test: returns the p-value. Uses the normal approximation with corrections for ties and
+ * continuity, which is accurate from about 20 values per sample.
  */
 export function rankTest(first: readonly number[], second: readonly number[]): number {
   const ranked = [
@@ -34,7 +34,7 @@ export function rankTest(first: readonly number[], second: readonly number[]): n
   return twoSided(Math.max(0, Math.abs(u - (n * m) / 2) - 0.5) / Math.sqrt(variance));
 }
 
-/** P(|Z| ≥ z) of the standard normal distribution: Abramowitz and Stegun 26.2.17, to 1.5e-7. */
+/** P(|Z| ≥ z) of the standard normal distribution: Abramowitz and Stegun 26.2.17, error below 1.5e-7. */
 function twoSided(z: number): number {
   const t = 1 / (1 + 0.2316419 * z);
   const tail =

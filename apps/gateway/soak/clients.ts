@@ -1,40 +1,40 @@
-/** A mixed load in closed loops with pauses, well below what the machine can do: what people do all day. */
-import type { Ledger } from "./ledger.ts";
+/** A mixed load in closed loops with pauses, far below the capacity of the machine. */
+import type { AcknowledgedTodos } from "./acknowledged-todos.ts";
 
 export interface ClientsOptions {
   readonly url: string;
-  readonly ledger: Ledger;
+  readonly acknowledged: AcknowledgedTodos;
   /** Ends every loop. */
   readonly signal: AbortSignal;
 }
 
-export interface Tally {
-  /** Answers by status. */
+export interface ClientResults {
+  /** Number of responses by status. */
   readonly statuses: Map<number, number>;
-  /** Requests without an answer, by reason, with the time on the clock of `performance.now()`. */
-  readonly broken: { readonly atMs: number; readonly reason: string }[];
+  /** Requests that got no response, with the reason. */
+  readonly failedRequests: string[];
 }
 
-interface Answer {
+interface ClientResponse {
   readonly status: number;
   readonly body: unknown;
 }
-type Ask = (
+type Send = (
   method: string,
   path: string,
   options?: { body?: object; token?: string },
-) => Promise<Answer | null>;
+) => Promise<ClientResponse | null>;
 
 const PAUSE_MS = 15;
-/** Longer than the longest that the service may take. */
-const PATIENCE_MS = 20_000;
+/** Longer than any response of the service takes. */
+const TIMEOUT_MS = 20_000;
 const PASSWORD = "a password for the soak";
-let made = 0;
+let created = 0;
 
-/** Resolves when the signal has ended every loop, with what they saw. */
-export async function runClients({ url, ledger, signal }: ClientsOptions): Promise<Tally> {
-  const tally: Tally = { statuses: new Map(), broken: [] };
-  const ask: Ask = async (method, path, { body, token } = {}) => {
+/** Resolves with the results after the signal has ended all loops. */
+export async function runClients({ url, acknowledged, signal }: ClientsOptions): Promise<ClientResults> {
+  const results: ClientResults = { statuses: new Map(), failedRequests: [] };
+  const send: Send = async (method, path, { body, token } = {}) => {
     try {
       const response = await fetch(url + path, {
         method,
@@ -43,75 +43,73 @@ export async function runClients({ url, ledger, signal }: ClientsOptions): Promi
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const text = await response.text();
-      tally.statuses.set(response.status, (tally.statuses.get(response.status) ?? 0) + 1);
+      results.statuses.set(response.status, (results.statuses.get(response.status) ?? 0) + 1);
       return { status: response.status, body: text === "" ? null : JSON.parse(text) };
     } catch (error) {
-      tally.broken.push({ atMs: performance.now(), reason: `${method} ${path}: ${String(error)}` });
+      results.failedRequests.push(`${method} ${path}: ${String(error)}`);
       return null;
     }
   };
-  const loop = async (step: (ask: Ask) => Promise<unknown>): Promise<void> => {
+  const loop = async (step: () => Promise<unknown>): Promise<void> => {
     while (!signal.aborted) {
-      await step(ask);
+      await step();
       await Bun.sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   };
-  const writers = Array.from({ length: 4 }, () => loop((asking) => writeTodo(asking, ledger)));
-  const readers = Array.from({ length: 4 }, () => loop(readTodos));
-  const people = Array.from({ length: 3 }, () => loop((asking) => livePerson(asking, signal)));
-  await Promise.all([...writers, ...readers, ...people, loop((asking) => asking("GET", "/readyz"))]);
-  return tally;
+  const writers = Array.from({ length: 4 }, () => loop(() => writeTodo(send, acknowledged)));
+  const readers = Array.from({ length: 4 }, () => loop(() => readTodos(send)));
+  const users = Array.from({ length: 3 }, () => loop(() => runUser(send, signal)));
+  await Promise.all([...writers, ...readers, ...users, loop(() => send("GET", "/readyz"))]);
+  return results;
 }
 
-/** Creates, changes or removes, as often the one as the other once there is something. */
-async function writeTodo(ask: Ask, ledger: Ledger): Promise<void> {
+/** Creates, deletes or updates a todo. */
+async function writeTodo(send: Send, acknowledged: AcknowledgedTodos): Promise<void> {
   const choice = Math.random();
-  const id = choice < 0.4 ? undefined : ledger.borrow();
+  const id = choice < 0.4 ? undefined : acknowledged.checkOut();
   if (id === undefined) {
-    const title = `Todo number ${++made}`;
-    const answer = await ask("POST", "/todos", { body: { title } });
-    if (answer?.status === 201)
-      ledger.acknowledge((answer.body as { id: number }).id, { title, completed: false });
+    const title = `Todo number ${++created}`;
+    const response = await send("POST", "/todos", { body: { title } });
+    if (response?.status === 201)
+      acknowledged.set((response.body as { id: number }).id, { title, completed: false });
     return;
   }
   if (choice < 0.65) {
-    const answer = await ask("DELETE", `/todos/${id}`);
-    if (answer?.status === 204) ledger.acknowledgeRemoval(id);
-    else ledger.doubt(id);
+    const response = await send("DELETE", `/todos/${id}`);
+    if (response?.status === 204) acknowledged.delete(id);
     return;
   }
-  const change = { title: `Changed ${++made}`, completed: choice < 0.8 };
-  const answer = await ask("PATCH", `/todos/${id}`, { body: change });
-  if (answer?.status === 200) ledger.acknowledge(id, change);
-  else ledger.doubt(id);
+  const change = { title: `Changed ${++created}`, completed: choice < 0.8 };
+  const response = await send("PATCH", `/todos/${id}`, { body: change });
+  if (response?.status === 200) acknowledged.set(id, change);
 }
 
-/** Two pages, a todo that is hardly there, a bad request. */
-async function readTodos(ask: Ask): Promise<void> {
-  const first = await ask("GET", "/todos?limit=50");
+/** Reads two pages and a todo that probably does not exist, and sends an invalid request. */
+async function readTodos(send: Send): Promise<void> {
+  const first = await send("GET", "/todos?limit=50");
   const cursor = (first?.body as { next_cursor?: string | null } | undefined)?.next_cursor;
-  if (typeof cursor === "string") await ask("GET", `/todos?limit=50&cursor=${encodeURIComponent(cursor)}`);
-  await ask("GET", `/todos/${Math.ceil(Math.random() * 1_000_000)}`);
-  await ask("GET", "/todos?limit=0");
+  if (typeof cursor === "string") await send("GET", `/todos?limit=50&cursor=${encodeURIComponent(cursor)}`);
+  await send("GET", `/todos/${Math.ceil(Math.random() * 1_000_000)}`);
+  await send("GET", "/todos?limit=0");
 }
 
-/** Comes, logs in well and badly, looks at the account, changes it, goes. */
-async function livePerson(ask: Ask, signal: AbortSignal): Promise<void> {
-  const name = `soak${++made}`;
+/** Registers, logs in with the correct and a wrong password, reads and updates the user, deletes it. */
+async function runUser(send: Send, signal: AbortSignal): Promise<void> {
+  const name = `soak${++created}`;
   const credentials = { email: `${name}@example.org`, password: PASSWORD };
-  const joined = await ask("POST", "/auth/register", { body: { ...credentials, username: name } });
-  if (joined?.status !== 201) return;
-  const login = await ask("POST", "/auth/login", { body: credentials });
-  await ask("POST", "/auth/login", { body: { ...credentials, password: "wrong" } });
+  const registered = await send("POST", "/auth/register", { body: { ...credentials, username: name } });
+  if (registered?.status !== 201) return;
+  const login = await send("POST", "/auth/login", { body: credentials });
+  await send("POST", "/auth/login", { body: { ...credentials, password: "wrong" } });
   const token = (login?.body as { access_token?: string } | undefined)?.access_token;
   if (token === undefined) return;
-  for (let look = 0; look < 10 && !signal.aborted; look++) {
-    await ask("GET", "/auth/me", { token });
+  for (let reads = 0; reads < 10 && !signal.aborted; reads++) {
+    await send("GET", "/auth/me", { token });
     await Bun.sleep(PAUSE_MS);
   }
-  await ask("PATCH", "/auth/me", { token, body: { username: `${name}x` } });
-  await ask("DELETE", "/auth/me", { token });
+  await send("PATCH", "/auth/me", { token, body: { username: `${name}x` } });
+  await send("DELETE", "/auth/me", { token });
 }

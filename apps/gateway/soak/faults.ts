@@ -1,4 +1,4 @@
-/** What goes wrong, one fault after the other, and while which of them what failures are explained. */
+/** The faults that are injected one after another, and the errors that each of them explains. */
 import { connect } from "node:net";
 import type { PostgresServer } from "@latchkey/testing/postgres-server";
 import type { RedisServer } from "@latchkey/testing/redis-server";
@@ -6,12 +6,12 @@ import type { SoakedService } from "./service.ts";
 
 export interface Fault {
   readonly name: string;
-  /** Causes of a 503 that it explains, while it lasts and for so long after. */
+  /** Causes of 503 responses that are expected during the fault and shortly after it. */
   readonly explains: readonly string[];
   inject(): Promise<void>;
 }
 
-export interface Surroundings {
+export interface FaultTargets {
   readonly service: SoakedService;
   readonly postgres: PostgresServer;
   readonly redis: RedisServer | null;
@@ -22,7 +22,7 @@ const DOWN_MS = 3_000;
 const ABORTED_LOGINS = 100;
 const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not answer within 1000 ms"];
 
-export function createFaults({ service, postgres, redis }: Surroundings): readonly Fault[] {
+export function createFaults({ service, postgres, redis }: FaultTargets): readonly Fault[] {
   const faults: Fault[] = [
     {
       name: "PostgreSQL frozen",
@@ -33,12 +33,12 @@ export function createFaults({ service, postgres, redis }: Surroundings): readon
       },
     },
     {
-      name: "a hashing worker dies",
+      name: "hash worker crashed",
       explains: ["HASH_WORKER_CRASHED"],
       inject: async () => service.crashWorker(),
     },
     {
-      name: "PostgreSQL killed and started again",
+      name: "PostgreSQL killed and restarted",
       explains: DATABASE,
       async inject() {
         await postgres.kill();
@@ -46,7 +46,7 @@ export function createFaults({ service, postgres, redis }: Surroundings): readon
         await postgres.start();
       },
     },
-    { name: "clients that hang up", explains: [], inject: () => hangUp(service.url) },
+    { name: "clients disconnect", explains: [], inject: () => disconnectClients(service.url) },
   ];
   if (redis) {
     faults.push(
@@ -59,7 +59,7 @@ export function createFaults({ service, postgres, redis }: Surroundings): readon
         },
       },
       {
-        name: "Redis killed and started again",
+        name: "Redis killed and restarted",
         explains: [],
         async inject() {
           await redis.kill();
@@ -72,12 +72,12 @@ export function createFaults({ service, postgres, redis }: Surroundings): readon
   return faults;
 }
 
-/** Logins that nobody waits for, and connections that break in the middle of a request. */
-async function hangUp(url: string): Promise<void> {
+/** Aborts logins, and closes connections in the middle of a request. */
+async function disconnectClients(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
-  const hangers = Array.from({ length: ABORTED_LOGINS }, async (_, index) => {
+  const clients = Array.from({ length: ABORTED_LOGINS }, async (_, index) => {
     const signal = AbortSignal.timeout(index);
-    const body = JSON.stringify({ email: "nobody@example.org", password: "nobody waits" });
+    const body = JSON.stringify({ email: "nobody@example.org", password: "aborted login" });
     const headers = { "content-type": "application/json" };
     await fetch(`${url}/auth/login`, { method: "POST", headers, body, signal }).catch(() => null);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -88,5 +88,5 @@ async function hangUp(url: string): Promise<void> {
     await Bun.sleep(10);
     socket.destroy();
   });
-  await Promise.all(hangers);
+  await Promise.all(clients);
 }

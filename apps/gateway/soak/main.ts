@@ -1,35 +1,35 @@
 /**
- * `bun run soak [--minutes 10]`: a service on PostgreSQL and Redis under a mixed load, with a fault every
- * minute. Ends with a report, and with exit code 1 if anything was lost, leaked or failed without a reason.
+ * `bun run soak [--minutes 10]`: runs the service on PostgreSQL and Redis under a mixed load with one fault per minute, and
+ * prints a report. The exit code is 1 if a write was lost, memory grew or an error is not explained by a fault.
  */
 import { parseArgs } from "node:util";
 import type { TodoPage } from "@latchkey/contracts";
 import { describeMachine } from "@latchkey/testing/machine";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { runClients, type Tally } from "./clients.ts";
+import { createAcknowledgedTodos, type TodoContent } from "./acknowledged-todos.ts";
+import { type CheckResult, checkErrors, checkMemory, type InjectedFault, type Sample } from "./checks.ts";
+import { type ClientResults, runClients } from "./clients.ts";
 import { createFaults, type Fault } from "./faults.ts";
-import { createLedger, type Held } from "./ledger.ts";
 import { type Heap, type SoakedService, startSoakedService } from "./service.ts";
-import { type Injected, type Judged, judgeFailures, judgeMemory, type Sample } from "./verdict.ts";
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
 const minutes = Number(values.minutes);
 if (!(minutes >= 1)) {
-  process.stderr.write("Usage: bun run soak [--minutes N], N at least 1\n");
+  process.stderr.write("Usage: bun run soak [--minutes N], where N is at least 1\n");
   process.exit(64);
 }
 const MINUTE_MS = 60_000;
-const SAMPLE_MS = 2_000;
-/** Until then the runtime compiles and caches fill; a short soak has less of it. */
+const SAMPLE_INTERVAL_MS = 2_000;
+/** Memory is not sampled while code is compiled and caches fill; shorter in a short soak. */
 const warmUpMs = Math.min(3, minutes / 3) * MINUTE_MS;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const clock = (): string => `${(performance.now() / MINUTE_MS).toFixed(1).padStart(5)} min`;
 
-/** One fault a minute, in turn, a third of the minute in; each ends before the next begins. */
-async function injectFaults(faults: readonly Fault[], signal: AbortSignal): Promise<Injected[]> {
-  const injected: Injected[] = [];
+/** Injects one fault per minute, 20 seconds after its start; each ends before the next starts. */
+async function injectFaults(faults: readonly Fault[], signal: AbortSignal): Promise<InjectedFault[]> {
+  const injected: InjectedFault[] = [];
   for (let minute = 0; minute < minutes; minute++) {
     const fault = faults[minute % faults.length];
     await pause(MINUTE_MS / 3, signal);
@@ -43,26 +43,26 @@ async function injectFaults(faults: readonly Fault[], signal: AbortSignal): Prom
   return injected;
 }
 
-/** Samples the resident memory all along, and the live heap once a minute, both once it is warm. */
+/** Samples the resident memory, and the heap once a minute, after the warm-up. */
 async function watchMemory(service: SoakedService, signal: AbortSignal) {
   const samples: Sample[] = [];
   const heaps: Heap[] = [];
   await pause(warmUpMs, signal);
   while (!signal.aborted) {
-    heaps.push(await service.collect());
+    heaps.push(await service.measureHeap());
     const minuteEnds = performance.now() + MINUTE_MS;
     while (performance.now() < minuteEnds && !signal.aborted) {
       samples.push({ atMs: performance.now(), residentBytes: await service.residentBytes() });
-      await pause(SAMPLE_MS, signal);
+      await pause(SAMPLE_INTERVAL_MS, signal);
     }
   }
-  heaps.push(await service.collect());
+  heaps.push(await service.measureHeap());
   return { samples, heaps };
 }
 
-/** Every todo that the service has. */
-async function readAll(url: string): Promise<Map<number, Held>> {
-  const todos = new Map<number, Held>();
+/** Reads all todos. */
+async function readAll(url: string): Promise<Map<number, TodoContent>> {
+  const todos = new Map<number, TodoContent>();
   let cursor = "";
   for (;;) {
     const response = await fetch(`${url}/todos?limit=100${cursor}`);
@@ -78,19 +78,19 @@ async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   while (performance.now() < end && !signal.aborted) await Bun.sleep(Math.min(100, end - performance.now()));
 }
 
-function judgeConnections({ broken }: Tally): Judged {
-  const [first] = broken;
+function checkResponses({ failedRequests }: ClientResults): CheckResult {
+  const [first] = failedRequests;
   return {
-    claim: "every request of the load was answered",
-    holds: broken.length === 0,
+    check: "every request got a response",
+    passed: failedRequests.length === 0,
     evidence:
-      first === undefined ? "no connection broke" : `${broken.length} were not, the first: ${first.reason}`,
+      first === undefined ? "no request failed" : `${failedRequests.length} failed, the first: ${first}`,
   };
 }
 
 await using postgres = await startPostgresServer();
 await using redis = await startRedisServer();
-if (redis === null) print("There is no redis-server here: the soak goes on without it.");
+if (redis === null) print("redis-server is not installed: the soak runs without Redis.");
 await using service = await startSoakedService({
   DATABASE_URL: await postgres.createDatabase(),
   AUTH_SECRET_KEY: Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url"),
@@ -100,35 +100,36 @@ await using service = await startSoakedService({
   METRICS_PORT: "0",
   ...(redis && { REDIS_URL: redis.url }),
 });
-print(`${describeMachine()}\n${minutes} minutes, memory from minute ${(warmUpMs / MINUTE_MS).toFixed(1)} on`);
+print(
+  `${describeMachine()}\n${minutes} minutes; memory is sampled after ${(warmUpMs / MINUTE_MS).toFixed(1)} minutes`,
+);
 
-const ledger = createLedger();
+const acknowledged = createAcknowledgedTodos();
 const signal = AbortSignal.timeout(minutes * MINUTE_MS);
-const [tally, injected, memory] = await Promise.all([
-  runClients({ url: service.url, ledger, signal }),
+const [results, injected, memory] = await Promise.all([
+  runClients({ url: service.url, acknowledged, signal }),
   injectFaults(createFaults({ service, postgres, redis }), signal),
   watchMemory(service, signal),
 ]);
-const losses = ledger.losses(await readAll(service.url));
+const differences = acknowledged.differences(await readAll(service.url));
 const exitCode = await service.stop();
 
-const verdicts: readonly Judged[] = [
+const checks: readonly CheckResult[] = [
   {
-    claim: "no acknowledged write is lost",
-    holds: losses.length === 0,
-    evidence: `${ledger.acknowledged} acknowledged; ${losses.slice(0, 5).join("; ") || "all are as they were said to be"}`,
+    check: "no acknowledged write is lost",
+    passed: differences.length === 0,
+    evidence: `${acknowledged.writes} acknowledged writes; ${differences.slice(0, 5).join("; ") || "no differences"}`,
   },
-  judgeFailures(service.failures, injected),
-  judgeConnections(tally),
-  ...judgeMemory(memory.samples, memory.heaps),
-  { claim: "it stops in order", holds: exitCode === 0, evidence: `exit code ${exitCode}` },
+  checkErrors(service.errors, injected),
+  checkResponses(results),
+  ...checkMemory(memory.samples, memory.heaps),
+  { check: "the service stops with exit code 0", passed: exitCode === 0, evidence: `exit code ${exitCode}` },
 ];
-const statuses = [...tally.statuses]
+const statuses = [...results.statuses]
   .sort(([a], [b]) => a - b)
   .map(([status, count]) => `${status}: ${count}`);
-print(`\n${service.requests()} requests; answers ${statuses.join(", ")}`);
-for (const remark of new Set(service.remarks)) print(`  ${remark}`);
-for (const { claim, holds, evidence } of verdicts)
-  print(`${holds ? "holds " : "FAILS "} ${claim}: ${evidence}`);
+print(`\n${service.requests()} requests; responses ${statuses.join(", ")}`);
+for (const warning of new Set(service.warnings)) print(`  ${warning}`);
+for (const { check, passed, evidence } of checks) print(`${passed ? "pass" : "FAIL"}  ${check}: ${evidence}`);
 print(describeMachine());
-process.exitCode = verdicts.every(({ holds }) => holds) ? 0 : 1;
+process.exitCode = checks.every(({ passed }) => passed) ? 0 : 1;

@@ -1,12 +1,14 @@
-/** The service under soak, as it is deployed, in a process of its own: its failures as it logged them, and its memory. */
+/** The deployed service under soak, with its errors as it logged them and its memory. */
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { startProcess } from "@latchkey/testing/service-process";
 
-export interface Failure {
-  /** When it was logged, on the clock of `performance.now()`. */
+export interface ServerError {
+  /** The time of the log line, on the clock of `performance.now()`. */
   readonly atMs: number;
   readonly status: number;
   readonly route: string;
-  /** The cause's code, or its type and message where it has none. */
+  /** The code of the cause, or its type and message if it has no code. */
   readonly cause: string;
 }
 
@@ -17,92 +19,73 @@ export interface Heap {
 
 export interface SoakedService extends AsyncDisposable {
   readonly url: string;
-  readonly failures: readonly Failure[];
-  /** Lines at warn and above that belong to no request. */
-  readonly remarks: readonly string[];
+  readonly errors: readonly ServerError[];
+  /** Log lines of level warn and above that do not belong to a request. */
+  readonly warnings: readonly string[];
   readonly requests: () => number;
   crashWorker(): void;
-  /** What lives after a forced collection. */
-  collect(): Promise<Heap>;
+  /** Collects garbage and returns the size of the heap. */
+  measureHeap(): Promise<Heap>;
   residentBytes(): Promise<number>;
-  /** Asks it to stop; the exit code. */
+  /** Stops the service and returns its exit code. */
   stop(): Promise<number>;
 }
 
-interface Line {
+/** The members of a log line that the soak reads. */
+interface LogLine {
   readonly msg?: string;
   readonly level?: string;
-  readonly url?: string;
   readonly status?: number;
   readonly route?: string;
-  readonly bytes?: number;
-  readonly objects?: number;
   readonly err?: { readonly code?: string; readonly type?: string; readonly message?: string };
 }
 
 export async function startSoakedService(env: Readonly<Record<string, string>>): Promise<SoakedService> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts")], {
-    env: {
-      PORT: "0",
-      BUN_OPTIONS: `--preload=${join(import.meta.dir, "inside.ts")}`,
-      LOG_FORMAT: "json",
-      ...env,
-    },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const ready = Promise.withResolvers<string>();
-  const failures: Failure[] = [];
-  const remarks: string[] = [];
+  const errors: ServerError[] = [];
+  const warnings: string[] = [];
   let requests = 0;
-  let heap = Promise.withResolvers<Heap>();
 
-  const take = ({ msg, level, url, status, route = "none", bytes, objects, err }: Line): void => {
+  const onLine = ({ msg, level, status, route = "none", err }: LogLine): void => {
     if (status !== undefined) requests += 1;
     if (status !== undefined && status >= 500) {
       const cause = err?.code ?? `${err?.type}: ${err?.message}`;
-      failures.push({ atMs: performance.now(), status, route, cause });
-    } else if (status === undefined && level !== "info" && level !== undefined)
-      remarks.push(`${level}: ${msg}`);
-    if (msg === "ready" && url !== undefined) ready.resolve(url);
-    if (msg === "heap" && bytes !== undefined && objects !== undefined) heap.resolve({ bytes, objects });
-  };
-  const read = async (): Promise<void> => {
-    let rest = "";
-    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) take(JSON.parse(line));
+      errors.push({ atMs: performance.now(), status, route, cause });
+    } else if (status === undefined && level !== "info" && level !== undefined) {
+      warnings.push(`${level}: ${msg}`);
     }
-    const ended = new Error(`The service ended with ${await child.exited}`);
-    ready.reject(ended);
-    heap.reject(ended);
   };
-  const reading = read();
-  heap.promise.catch(() => undefined);
+  const service = startProcess(
+    {
+      BUN_OPTIONS: `--preload=${join(import.meta.dir, "preload.ts")}`,
+      LOG_FORMAT: "json",
+      HASH_WORKERS: String(availableParallelism()),
+      ...env,
+    },
+    onLine,
+  );
 
-  const stop = async (): Promise<number> => {
-    child.kill("SIGTERM");
-    const code = await child.exited;
-    await reading;
-    return code;
-  };
   return {
-    url: await ready.promise,
-    failures,
-    remarks,
+    url: await service.ready(),
+    errors,
+    warnings,
     requests: () => requests,
-    crashWorker: () => child.kill("SIGUSR1"),
-    async collect() {
-      heap = Promise.withResolvers<Heap>();
-      child.kill("SIGUSR2");
-      return heap.promise;
+    crashWorker: () => service.signal("SIGUSR1"),
+    async measureHeap() {
+      const line = service.line("heap");
+      service.signal("SIGUSR2");
+      const { bytes, objects } = await line;
+      return { bytes: Number(bytes), objects: Number(objects) };
     },
     async residentBytes() {
-      const status = await Bun.file(`/proc/${child.pid}/status`).text();
+      const status = await Bun.file(`/proc/${service.pid}/status`).text();
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
     },
-    stop,
-    [Symbol.asyncDispose]: async () => void (await stop()),
+    async stop() {
+      service.signal("SIGTERM");
+      const { code, stderr } = await service.ended();
+      process.stderr.write(stderr);
+      return code;
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }

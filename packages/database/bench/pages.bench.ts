@@ -1,17 +1,16 @@
-/** Measures a page of todos from the start, the middle and the end of a million rows on both databases, with the query plan. */
-
+/** Measures pages of todos at the start, the middle and the end of a million rows on both databases, with the query plan. */
 import { describeMachine } from "@latchkey/testing/machine";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Database } from "../src/index.ts";
-import { openLibsqlScratch } from "../test/libsql-scratch.ts";
-import { openPostgresScratch } from "../test/postgres-scratch.ts";
+import { openLibsqlTestDatabase } from "../test/support/libsql-database.ts";
+import { openPostgresTestDatabase } from "../test/support/postgres-database.ts";
 
-const rows = 1_000_100;
-const starts = [0, 500_000, 1_000_000];
-const limit = 21;
-const rounds = 15;
-const pagesPerRound = 200;
-const page = `select * from todos where id > 1000000 order by id limit ${limit}`;
+const ROWS = 1_000_100;
+const STARTS = [0, 500_000, 1_000_000];
+const LIMIT = 21;
+const ROUNDS = 15;
+const PAGES_PER_ROUND = 200;
+const PAGE = `select * from todos where id > 1000000 order by id limit ${LIMIT}`;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -19,14 +18,14 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Microseconds for a page from each start, measured in turns so that a busy machine is unfair to none. */
+/** Returns the microseconds per page at each start; interleaved, so that other load affects all equally. */
 async function measure({ todos }: Database): Promise<number[]> {
-  const samples = starts.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, after] of starts.entries()) {
-      const began = performance.now();
-      for (let count = 0; count < pagesPerRound; count++) await todos.list({ after, limit });
-      samples[index]?.push(((performance.now() - began) / pagesPerRound) * 1_000);
+  const samples = STARTS.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, after] of STARTS.entries()) {
+      const startedAt = performance.now();
+      for (let count = 0; count < PAGES_PER_ROUND; count++) await todos.list({ after, limit: LIMIT });
+      samples[index]?.push(((performance.now() - startedAt) / PAGES_PER_ROUND) * 1_000);
     }
   }
   return samples.map(median);
@@ -34,35 +33,37 @@ async function measure({ todos }: Database): Promise<number[]> {
 
 async function report(name: string, database: Database, plan: string[]): Promise<void> {
   const costs = await measure(database);
-  print(`\n${name}, ${rows.toLocaleString("en")} rows, ${limit} rows a page, median of ${rounds} rounds`);
-  for (const [index, after] of starts.entries()) {
+  print(`\n${name}, ${ROWS.toLocaleString("en")} rows, ${LIMIT} rows per page, median of ${ROUNDS} rounds`);
+  for (const [index, after] of STARTS.entries()) {
     print(
-      `  after row ${String(after).padStart(9)}  ${(costs[index] ?? Number.NaN).toFixed(0).padStart(5)} µs a page`,
+      `  after row ${String(after).padStart(9)}  ${(costs[index] ?? Number.NaN).toFixed(0).padStart(5)} µs per page`,
     );
   }
-  print(`  last to first  ${((costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN)).toFixed(2)}`);
+  print(`  last / first  ${((costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN)).toFixed(2)}`);
   for (const line of plan) print(`  ${line}`);
 }
 
-/** Measures the embedded database, which needs nothing. */
 async function reportLibsqlPages(): Promise<void> {
-  await using scratch = await openLibsqlScratch();
-  await scratch.execute(`
-    with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${rows})
+  await using testDatabase = await openLibsqlTestDatabase();
+  await testDatabase.query(`
+    with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${ROWS})
     insert into todos (title) select 'todo ' || n from numbers`);
-  const plan = await scratch.query<{ detail: string }>(`explain query plan ${page}`);
+  const plan = await testDatabase.query<{ detail: string }>(`explain query plan ${PAGE}`);
   const lines = plan.map(({ detail }) => detail);
-  await report("libsql", scratch.database, lines);
+  await report("libsql", testDatabase.database, lines);
 }
 
-/** Measures a new database of a running server. */
 async function reportPostgresPages(server: PostgresServer): Promise<void> {
-  await using scratch = await openPostgresScratch(server);
-  await scratch.execute(`insert into todos (title) select 'todo ' || n from generate_series(1, ${rows}) n`);
-  await scratch.execute("vacuum analyze todos");
-  const plan = await scratch.query<{ "QUERY PLAN": string }>(`explain (analyze, buffers, costs off) ${page}`);
+  await using testDatabase = await openPostgresTestDatabase(server);
+  await testDatabase.query(
+    `insert into todos (title) select 'todo ' || n from generate_series(1, ${ROWS}) n`,
+  );
+  await testDatabase.query("vacuum analyze todos");
+  const plan = await testDatabase.query<{ "QUERY PLAN": string }>(
+    `explain (analyze, buffers, costs off) ${PAGE}`,
+  );
   const lines = plan.map((line) => line["QUERY PLAN"]);
-  await report("PostgreSQL", scratch.database, lines);
+  await report("PostgreSQL", testDatabase.database, lines);
 }
 
 print(describeMachine());

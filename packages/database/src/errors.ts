@@ -1,6 +1,9 @@
-/** What the repositories throw. No message here carries SQL, parameters, paths or credentials: each may be logged whole. */
+/** The errors that repositories throw. Messages contain no SQL, parameters, paths or credentials, so all can be logged. */
 
-/** The e-mail address or the username belongs to another account; the database's own constraint said so. */
+/** Runs a driver's query and rejects with the errors of this file instead of the driver's. */
+export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
+
+/** Another user has this e-mail address or username; detected by the database's unique constraint. */
 export class UserAlreadyExists extends Error {
   override readonly name = "UserAlreadyExists";
   readonly code = "USER_ALREADY_EXISTS";
@@ -10,14 +13,14 @@ export class UserAlreadyExists extends Error {
   }
 }
 
-/** The database did not do what was asked, in time or at all. Whether a write reached it is unknown. */
+/** The database failed or did not respond in time. A write may or may not have been committed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
 
   /**
-   * @param reason the driver's or the server's own error code: `SQLITE_BUSY`, `25006`, `DEADLINE` …
-   * @param explanation the same in words, for the operator
+   * @param reason the error code of the driver or the server: `SQLITE_BUSY`, `25006`, `DEADLINE` …
+   * @param explanation the meaning of the code, for the operator
    */
   constructor(
     readonly reason: string,
@@ -27,29 +30,29 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** The server answers, but is none that this package can keep its data in. */
+/** The server responds, but its version or settings are not supported. */
 export class UnsupportedDatabaseServer extends Error {
   override readonly name = "UnsupportedDatabaseServer";
   readonly code = "UNSUPPORTED_DATABASE_SERVER";
 
-  /** @param problem a sentence about the server. */
+  /** @param problem a sentence about the server */
   constructor(problem: string) {
     super(`Unsupported database server: ${problem}`);
   }
 }
 
-/** The URL names no database that this package can open. The URL itself is not repeated: it may hold a password. */
+/** The URL is invalid or its scheme is not supported. The message does not quote it because it can contain a password. */
 export class UnsupportedDatabaseUrl extends Error {
   override readonly name = "UnsupportedDatabaseUrl";
   readonly code = "UNSUPPORTED_DATABASE_URL";
 
-  /** @param problem a sentence about the URL that does not quote it. */
+  /** @param problem a sentence about the URL that does not quote it */
   constructor(readonly problem: string) {
     super(`Unsupported database URL: ${problem}`);
   }
 }
 
-/** A newer release has already migrated this database: an older one must not write to it. */
+/** A newer release has migrated this database; this release must not write to it. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
   readonly code = "SCHEMA_TOO_NEW";

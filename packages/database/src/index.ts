@@ -1,5 +1,10 @@
-/** The public door of the package: one function that opens, the interfaces that it returns, the errors they throw. */
-
-export * from "./errors.ts";
+/** The public API of the package: one function that opens a database, the interfaces it returns, the errors they throw. */
+export {
+  DatabaseUnavailable,
+  SchemaTooNew,
+  UnsupportedDatabaseServer,
+  UnsupportedDatabaseUrl,
+  UserAlreadyExists,
+} from "./errors.ts";
 export { type DatabaseOptions, databaseFile, openDatabase } from "./open.ts";
 export type * from "./repositories.ts";

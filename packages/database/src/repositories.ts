@@ -1,5 +1,4 @@
-/** What a database is to the rest of the service. Every implementation passes `test/repository-conformance.ts` unchanged. */
-
+/** The database interface. Every implementation passes `test/support/repository-conformance.ts`. */
 export interface User {
   readonly id: number;
   readonly email: string;
@@ -18,39 +17,39 @@ export interface Todo {
   readonly updatedAt: Date;
 }
 
-/** A stretch of a collection in ascending order of `id`: the rows after `after` (exclusive), at most `limit` of them. */
-export interface Page {
+/** Selects the first `limit` rows with an id greater than `after`, in ascending order of id. */
+export interface PageRequest {
   readonly after: number;
   readonly limit: number;
 }
 
-/** Ids are positive safe integers, never used twice. Every member may reject with `DatabaseUnavailable`. */
+/** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
   create(user: { email: string; username: string; hashedPassword: string }): Promise<User>;
   findById(id: number): Promise<User | null>;
-  /** Compares exactly: the caller has trimmed and lowercased the address. */
+  /** Compares exactly: the caller must trim and lowercase the address. */
   findByEmail(email: string): Promise<User | null>;
   /**
-   * Refreshes `updatedAt`, unless `change` is empty, which changes nothing; `null` when there is no such user.
+   * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist.
    * @throws UserAlreadyExists
    */
   update(id: number, change: { username?: string; hashedPassword?: string }): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
-  /** Whether there was such a user. */
+  /** Returns false if the user does not exist. */
   delete(id: number): Promise<boolean>;
-  list(page: Page): Promise<User[]>;
+  list(page: PageRequest): Promise<User[]>;
 }
 
-/** Ids are positive safe integers, never used twice. Every member may reject with `DatabaseUnavailable`. */
+/** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface TodoRepository {
   create(todo: { title: string; completed: boolean }): Promise<Todo>;
   findById(id: number): Promise<Todo | null>;
-  /** Refreshes `updatedAt`, unless `change` is empty, which changes nothing; `null` when there is no such todo. */
+  /** Also updates `updatedAt`, unless `change` is empty. Returns null if the todo does not exist. */
   update(id: number, change: { title?: string; completed?: boolean }): Promise<Todo | null>;
-  /** Whether there was such a todo. */
+  /** Returns false if the todo does not exist. */
   delete(id: number): Promise<boolean>;
-  list(page: Page): Promise<Todo[]>;
+  list(page: PageRequest): Promise<Todo[]>;
 }
 
 export interface Database extends AsyncDisposable {
@@ -58,16 +57,16 @@ export interface Database extends AsyncDisposable {
   readonly users: UserRepository;
   readonly todos: TodoRepository;
   /**
-   * Runs a trivial query, within a second or not at all.
+   * Runs a trivial query; fails after a second at the latest.
    * @throws DatabaseUnavailable
    */
   ping(): Promise<void>;
   /**
-   * Brings the schema up to this release; safe while other processes do the same.
+   * Migrates the schema to this release; several processes can call it at the same time.
    * @throws SchemaTooNew
    * @throws DatabaseUnavailable
    */
   migrate(): Promise<void>;
-  /** Ends every connection; later calls of the repositories reject with `DatabaseUnavailable`. */
+  /** Closes all connections; later calls of the repositories reject with `DatabaseUnavailable`. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Headless Chromium for tests of the pages. It resolves no name, so whatever a page needs must come from the service. */
+/** Headless Chromium for tests of pages. It resolves no host names, so that a page can load resources only from the service. */
 import { test } from "bun:test";
 import { chromium, type Page, type ViewportSize } from "playwright-core";
 
@@ -6,27 +6,27 @@ export type { Page };
 
 const EXECUTABLE = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 
-/** A `test` that runs wherever Chromium is, and in CI fails where it is not. */
+/** A `test` that is skipped if Chromium is not installed; in CI it fails instead. */
 export const browserTest = test.skipIf(EXECUTABLE === null && !process.env.CI);
-if (EXECUTABLE === null) process.stderr.write("The pages go untested: there is no `chromium` on the PATH.\n");
+if (EXECUTABLE === null) process.stderr.write("Tests of pages are skipped: `chromium` is not on the PATH.\n");
 
 export const DESKTOP: ViewportSize = { width: 1280, height: 800 };
 export const PHONE: ViewportSize = { width: 390, height: 844 };
 
 export interface Visit {
   readonly page: Page;
-  /** What a careful reader of the developer tools would object to. */
+  /** Console warnings and errors, failed requests and requests to other hosts. */
   readonly faults: readonly string[];
 }
 
 export interface Browser extends AsyncDisposable {
-  /** Opens a page in a profile of its own and waits until it has loaded what it needs. */
+  /** Opens a page in a new profile and waits until all its resources are loaded. */
   visit(url: string, viewport: ViewportSize): Promise<Visit>;
 }
 
-/** @throws {Error} where Chromium is not installed */
+/** @throws {Error} if Chromium is not installed */
 export async function openBrowser(): Promise<Browser> {
-  if (EXECUTABLE === null) throw new Error("There is no `chromium` on the PATH");
+  if (EXECUTABLE === null) throw new Error("`chromium` is not on the PATH");
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
     args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
@@ -55,6 +55,6 @@ export async function openBrowser(): Promise<Browser> {
   };
 }
 
-/** How far the content sticks out of the window, in CSS pixels. */
+/** The width by which the content exceeds the window, in CSS pixels. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - window.innerWidth");

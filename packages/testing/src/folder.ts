@@ -1,4 +1,4 @@
-/** Temporary folders of tests and benchmarks. */
+/** Temporary folders for tests and benchmarks. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly databaseUrl: string;
 }
 
-/** Creates a folder that is removed, with its content, when it is disposed. */
+/** Creates a folder; disposing it removes it with its content. */
 export async function openFolder(): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), "latchkey-"));
   return {

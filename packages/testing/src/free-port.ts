@@ -1,4 +1,4 @@
-/** A port of 127.0.0.1 that nobody listens on, for servers that cannot be told to choose one themselves. */
+/** Finds a free port of 127.0.0.1, for servers that cannot choose one themselves. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
@@ -8,6 +8,6 @@ export async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("No port of 127.0.0.1 is free.");
+  if (address === null || typeof address === "string") throw new Error("127.0.0.1 has no free port.");
   return address.port;
 }

@@ -1,4 +1,4 @@
-/** What no line of any log may hold. The fixtures hold everything that every test's service logged against it. */
+/** Detects secrets in log lines. Every test of the service checks all lines that were logged. */
 import { SECRET_KEY } from "./secret-key.ts";
 
 const SECRETS: Readonly<Record<string, RegExp>> = {
@@ -10,15 +10,15 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   "a URL's password": /\b(postgres(ql)?|rediss?):\/\/[^\s"@/]*:[^\s"@/]+@/,
 };
 
-/** Names of the kinds of secrets in `text`. */
+/** Returns the kinds of secrets in `text`. */
 export const secretsIn = (text: string): readonly string[] =>
   Object.entries(SECRETS).flatMap(([kind, pattern]) => (pattern.test(text) ? [kind] : []));
 
-/** @throws if one of the lines holds a secret */
-export function refuseSecrets(lines: readonly unknown[]): void {
+/** @throws {Error} if a line contains a secret */
+export function assertNoSecrets(lines: readonly unknown[]): void {
   for (const line of lines) {
     const text = JSON.stringify(line);
     const [kind] = secretsIn(text);
-    if (kind !== undefined) throw new Error(`The log holds ${kind}: ${text}`);
+    if (kind !== undefined) throw new Error(`The log contains ${kind}: ${text}`);
   }
 }

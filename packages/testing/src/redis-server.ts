@@ -1,17 +1,17 @@
-/** A real Redis for tests: the machine's `redis-server`, keeping nothing. It can be frozen, killed and started again. */
+/** A Redis server for tests: the installed `redis-server`, without persistence. It can be frozen, killed and restarted. */
 import { freePort } from "./free-port.ts";
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
-  /** Stops the process: its connections stay open and nothing answers, until the result is disposed. */
+  /** Suspends the process until the result is disposed: connections stay open, but the server does not respond. */
   freeze(): Disposable;
-  /** Ends the process at once, as a lost machine does. */
+  /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, empty. */
+  /** Restarts an empty server on the same port. */
   start(): Promise<void>;
 }
 
-/** Null where there is no `redis-server` (Debian's package of that name has it). */
+/** Returns null if `redis-server` is not installed (Debian's package has the same name). */
 export async function startRedisServer(): Promise<RedisServer | null> {
   const program = Bun.which("redis-server");
   if (program === null) return null;
@@ -44,15 +44,15 @@ export async function startRedisServer(): Promise<RedisServer | null> {
   };
 }
 
-/** Reads a program's output until it has said `text`; throws when it ends without. */
+/** Reads a program's output until it contains `text`; throws if the output ends before. */
 async function readUntil(output: ReadableStream<Uint8Array>, text: string): Promise<void> {
-  let said = "";
+  let received = "";
   const decoder = new TextDecoder();
   const reader = output.getReader();
-  while (!said.includes(text)) {
+  while (!received.includes(text)) {
     const { done, value } = await reader.read();
-    if (done) throw new Error(`The program ended without saying "${text}":\n${said}`);
-    said += decoder.decode(value, { stream: true });
+    if (done) throw new Error(`The output ended without "${text}":\n${received}`);
+    received += decoder.decode(value, { stream: true });
   }
   reader.releaseLock();
 }

@@ -1,7 +1,7 @@
-/** The checkout that the tests belong to. */
+/** Paths in this repository. */
 import { join, resolve } from "node:path";
 
 export const ROOT = resolve(import.meta.dir, "../../..");
 
-/** The gateway's program, to be started with the running Bun. */
+/** The gateway's entry point. */
 export const GATEWAY_MAIN = join(ROOT, "apps/gateway/src/main.ts");

@@ -1,24 +1,31 @@
-/** The service as it is deployed: `main.ts` in a process of its own, on a port of its own, read line by line. */
-import { refuseSecrets } from "./log-guard.ts";
+/** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
+import { assertNoSecrets } from "./log-guard.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
-  /** Every line logged so far. */
+  /** All lines logged so far; empty if `onLine` receives them. */
   readonly lines: readonly Line[];
-  /** The line with this message, waited for; rejects with what was written to stderr if the process ends before. */
+  /** Resolves with the first line that has this message; rejects with the standard error if the process exits before. */
   line(message: string): Promise<Line>;
-  /** The URL of the ready line. */
+  /** Resolves with the service's URL once it is ready. */
   ready(): Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** How it ended, and everything it wrote to stderr. */
+  /** Resolves with the exit code and the standard error once the process has exited. */
   ended(): Promise<{ readonly code: number; readonly stderr: string }>;
 }
 
-/** Starts `main.ts` with these variables and no others; a port of its own and JSON lines unless they say otherwise. */
-export function startProcess(env: Readonly<Record<string, string>>): ServiceProcess {
+/**
+ * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker.
+ * Disposing it fails if a line in `lines` contains a secret.
+ * @param onLine receives each line instead of `lines`, for processes that log too much to keep
+ */
+export function startProcess(
+  env: Readonly<Record<string, string>>,
+  onLine?: (line: Line) => void,
+): ServiceProcess {
   const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
     env: { PORT: "0", HASH_WORKERS: "1", ...env },
     stdout: "pipe",
@@ -28,20 +35,23 @@ export function startProcess(env: Readonly<Record<string, string>>): ServiceProc
   const lines: Line[] = [];
   const waiting = new Map<string, PromiseWithResolvers<Line>>();
 
-  const take = (text: string): void => {
+  const handleLine = (text: string): void => {
     const line: Line = JSON.parse(text);
-    lines.push(line);
-    waiting.get(String(line.msg))?.resolve(line);
+    if (onLine) onLine(line);
+    else lines.push(line);
+    const message = String(line.msg);
+    waiting.get(message)?.resolve(line);
+    waiting.delete(message);
   };
   const read = async (): Promise<void> => {
     let rest = "";
     for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
       const parts = (rest + chunk).split("\n");
       rest = parts.pop() ?? "";
-      for (const part of parts) take(part);
+      for (const part of parts) handleLine(part);
     }
-    const failure = new Error(`The service ended with ${await child.exited}: ${await stderr}`);
-    for (const { reject } of waiting.values()) reject(failure);
+    const error = new Error(`The service exited with ${await child.exited}: ${await stderr}`);
+    for (const { reject } of waiting.values()) reject(error);
   };
   const reading = read();
 
@@ -63,12 +73,12 @@ export function startProcess(env: Readonly<Record<string, string>>): ServiceProc
       child.kill("SIGKILL");
       await child.exited;
       await reading;
-      refuseSecrets(lines);
+      assertNoSecrets(lines);
     },
   };
 }
 
-/** Posts JSON. */
+/** Sends a POST request with a JSON body. */
 export const post = (url: string, body: unknown): Promise<Response> =>
   fetch(url, {
     method: "POST",

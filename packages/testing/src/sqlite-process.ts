@@ -1,4 +1,4 @@
-/** The process of `sqlite.ts`: opens the file with Bun's own SQLite and runs the action in its first argument. */
+/** The process that `sqlite.ts` starts: opens the file with Bun's SQLite and runs the action in its first argument. */
 import { Database } from "bun:sqlite";
 
 const [action, url = "", sql = ""] = process.argv.slice(2);

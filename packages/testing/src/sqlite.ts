@@ -1,13 +1,13 @@
 /**
- * An embedded database as another process sees it. A second SQLite in this process would release the locks of the first
- * (https://sqlite.org/howtocorrupt.html §2.2), so every action runs in a process of its own.
+ * Access to an embedded database from another process. A second SQLite in the same process would release the locks of the
+ * first (https://sqlite.org/howtocorrupt.html §2.2), so every action starts its own process.
  */
 import { join } from "node:path";
 
-/** `hold` takes the write lock, `hold-exclusively` the whole file, each until standard input ends. */
+/** `hold` takes the write lock and `hold-exclusively` an exclusive lock, until standard input ends. */
 type Action = "query" | "hold" | "hold-exclusively";
 
-/** Starts `sqlite-process.ts`; `url` is a `file:` URL. It writes a line once a lock is held. */
+/** Starts `sqlite-process.ts`, which prints a line once it holds a lock. `url` is a `file:` URL. */
 export function spawnSqlite(action: Action, url: string, sql = "") {
   return Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-process.ts"), action, url, sql], {
     stdin: "pipe",

@@ -1,40 +1,52 @@
-/** The hasher's own figures, read from `stats()` at every scrape: nothing is counted twice. */
+/** Metrics of the hasher, read from its `stats()` at each scrape. */
 import type { Hasher, HasherStats, HistogramSnapshot } from "@latchkey/hashing";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-type Reading = (stats: HasherStats) => number;
+type Definitions<Value> = Readonly<
+  Record<string, readonly [help: string, read: (stats: HasherStats) => Value]>
+>;
 
-const GAUGES: Readonly<Record<string, readonly [help: string, read: Reading]>> = {
-  hash_workers: ["Worker threads.", (stats) => stats.workers],
-  hash_lanes: ["Derivations that can run at once.", (stats) => stats.lanes],
-  hash_lanes_busy: ["Derivations that run.", (stats) => stats.lanesBusy],
-  hash_queue_length: ["Derivations that wait.", (stats) => stats.queueLength],
-  hash_queue_limit: ["Derivations that may wait.", (stats) => stats.queueLimit],
+const GAUGES: Definitions<number> = {
+  hash_workers: ["Number of hash workers.", (stats) => stats.workers],
+  hash_lanes: ["Number of lanes: derivations that can run at the same time.", (stats) => stats.lanes],
+  hash_lanes_busy: ["Number of derivations running in lanes.", (stats) => stats.lanesBusy],
+  hash_queue_length: ["Number of derivations waiting in the queue.", (stats) => stats.queueLength],
+  hash_queue_limit: ["Maximum number of derivations waiting in the queue.", (stats) => stats.queueLimit],
   hash_capacity_per_second: [
-    "Derivations of production cost a second, all lanes busy.",
+    "Derivations per second at 600,000 iterations while all lanes are busy.",
     (stats) => stats.capacityPerSecond,
   ],
 };
 
-const COUNTERS: Readonly<Record<string, readonly [help: string, read: Reading]>> = {
-  hash_derivations_total: ["Finished derivations.", (stats) => stats.completed],
-  hash_aborted_total: ["Derivations dropped because nobody waited any more.", (stats) => stats.aborted],
-  hash_queue_shed_total: ["Requests shed with 503 because the queue was full.", (stats) => stats.refused],
-  hash_worker_crashes_total: ["Workers that died and were replaced.", (stats) => stats.crashedWorkers],
+const COUNTERS: Definitions<number> = {
+  hash_derivations_total: ["Total number of completed derivations.", (stats) => stats.completed],
+  hash_aborted_total: [
+    "Total number of derivations aborted because the client disconnected.",
+    (stats) => stats.aborted,
+  ],
+  hash_queue_shed_total: [
+    "Total number of derivations rejected because the queue was full.",
+    (stats) => stats.refused,
+  ],
+  hash_worker_crashes_total: [
+    "Total number of worker crashes; each crashed worker is replaced.",
+    (stats) => stats.crashedWorkers,
+  ],
 };
 
-const HISTOGRAMS: Readonly<
-  Record<string, readonly [help: string, read: (stats: HasherStats) => HistogramSnapshot]>
-> = {
-  hash_queue_waiting_seconds: ["How long derivations waited for a lane.", (stats) => stats.waiting],
-  hash_deriving_seconds: ["How long derivations ran.", (stats) => stats.running],
+const HISTOGRAMS: Definitions<HistogramSnapshot> = {
+  hash_queue_waiting_seconds: [
+    "Time that derivations waited for a lane, in seconds.",
+    (stats) => stats.waiting,
+  ],
+  hash_deriving_seconds: ["Time that derivations ran in a lane, in seconds.", (stats) => stats.running],
 };
 
 export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher, "stats">): void {
   const registers = [registry];
   new Gauge({
     name: "hash_kernel_info",
-    help: "The kernel that serves; fallback is 1 if a faster one could not be used.",
+    help: "The kernel in use; fallback is 1 if a faster kernel could not be used.",
     labelNames: ["kernel", "fallback"],
     registers,
     collect() {
@@ -70,8 +82,8 @@ export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher
 }
 
 /**
- * A histogram that was counted elsewhere: the client library has none that takes finished buckets, so this one, which
- * nobody observes into, says at each scrape what the snapshot says.
+ * A histogram whose buckets the hasher counts. prom-client has no such class, so this one overrides what a scrape reads
+ * and is never observed into.
  */
 class SnapshotHistogram extends Histogram {
   readonly #empty: Histogram;
@@ -85,7 +97,7 @@ class SnapshotHistogram extends Histogram {
     this.#read = read;
   }
 
-  /** What the registry asks instead of `get` where a metric has it, as the library's histograms do. */
+  /** The registry calls this instead of `get` if a metric has it, as prom-client's histograms do. */
   getForPromString() {
     return this.get();
   }

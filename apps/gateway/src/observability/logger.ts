@@ -1,8 +1,11 @@
-/** The structured logger: JSON lines for machines, readable ones for a terminal. Never given a password, hash or token. */
+/**
+ * The structured logger: JSON lines, or readable lines on a terminal. Lines are collected during one turn of the event
+ * loop and then written together. Every exit except SIGKILL writes the collected lines.
+ */
+import { writeSync } from "node:fs";
 import { ERROR_CODES } from "@latchkey/contracts";
 import pino from "pino";
 import pretty from "pino-pretty";
-import { createLogWriter } from "./log-writer.ts";
 
 export type Logger = pino.Logger;
 
@@ -11,13 +14,15 @@ export interface LoggerOptions {
   readonly format: "json" | "pretty";
 }
 
-/** Errors that the service answers with on purpose: their code says it all, and under overload they come by the thousand. */
+/** Codes of error responses that are part of the API. They are logged without a stack: under overload there are thousands. */
 const EXPECTED_CODES = new Set<unknown>(ERROR_CODES);
-/** How deep causes are followed. */
 const MAX_CAUSES = 4;
+const STDOUT = 1;
+/** Pause before the next attempt to write to a full pipe. */
+const BACKPRESSURE_WAIT_MS = 1;
 
-/** Of an error nothing but these members is written: drivers keep statements and their parameters in others. */
-function loggedError(error: unknown, depth = 0): object {
+/** Only these members of an error are logged: drivers store statements and their parameters in others. */
+function serializeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error, message: messageOf(error) };
   const code = "code" in error ? error.code : undefined;
   return {
@@ -25,18 +30,17 @@ function loggedError(error: unknown, depth = 0): object {
     ...(code !== undefined && { code }),
     message: error.message,
     ...(!EXPECTED_CODES.has(code) && { stack: error.stack }),
-    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(error.cause, depth + 1) }),
+    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: serializeError(error.cause, depth + 1) }),
   };
 }
 
-/** For what was thrown and is no error. */
+/** The message of a thrown value that is not an `Error`. */
 const messageOf = (thrown: unknown): string =>
   String(typeof thrown === "object" && thrown !== null && "message" in thrown ? thrown.message : thrown);
 
-/** How members of a line are written, by their names. */
-export const LOG_SERIALIZERS = { err: (error: unknown) => loggedError(error) };
+export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) };
 
-/** Levels by name and time as RFC 3339. */
+/** Writes the level by name and the time as RFC 3339. */
 export function createLogger({ level, format }: LoggerOptions): Logger {
   return pino(
     {
@@ -46,12 +50,37 @@ export function createLogger({ level, format }: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === "pretty" ? pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" }) : standardOutput(),
+    format === "pretty" ? pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" }) : createBufferedOutput(),
   );
 }
 
-function standardOutput() {
-  const writer = createLogWriter(1);
-  process.on("exit", writer.flush);
-  return writer;
+/** Writes to standard output with one system call per turn of the event loop, because a call per line is slow under load. */
+function createBufferedOutput() {
+  let buffer = "";
+  const flush = (): void => {
+    const bytes = Buffer.from(buffer);
+    buffer = "";
+    writeAll(bytes);
+  };
+  process.on("exit", flush);
+  return {
+    write(line: string): void {
+      if (buffer === "") setImmediate(flush);
+      buffer += line;
+    },
+  };
+}
+
+/** Never throws: the service keeps running when its log cannot be written, such as to a closed pipe or a full disk. */
+function writeAll(bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(STDOUT, bytes, written);
+    } catch (error) {
+      const isPipeFull = error instanceof Error && "code" in error && error.code === "EAGAIN";
+      if (!isPipeFull) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BACKPRESSURE_WAIT_MS);
+    }
+  }
 }

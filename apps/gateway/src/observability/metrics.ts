@@ -1,13 +1,12 @@
-/** What the service counts of itself, in Prometheus' terms. No label is unbounded, and none names a person. */
+/** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
 import type { Hasher } from "@latchkey/hashing";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
-import { registerProcessMetrics } from "./process-metrics.ts";
 
-/** What is observed of every answered request. */
+/** Observed after each response. */
 export interface RequestObservation {
   readonly method: string;
-  /** The pattern that the path matched; undefined where none did. */
+  /** The pattern of the matched route; undefined if no route matched. */
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
   readonly durationMs: number;
@@ -16,7 +15,7 @@ export interface RequestObservation {
 export type QueryOutcome = "success" | "conflict" | "failure";
 
 export interface QueryObservation {
-  /** As many as there are repository methods. */
+  /** `ping`, or a repository and its method, such as `users.create`. */
   readonly operation: string;
   readonly outcome: QueryOutcome;
   readonly durationMs: number;
@@ -24,26 +23,44 @@ export interface QueryObservation {
 
 export interface Metrics {
   observeRequest(request: RequestObservation): void;
-  /** Tells of a query that begins; what it returns tells of its end. */
+  /** Counts a query in flight; call the returned function when it ends. */
   beginQuery(): (query: QueryObservation) => void;
-  /** The text exposition format. */
+  /** Returns all metrics in the Prometheus text format. */
   read(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 export interface MetricsOptions {
   readonly hasher: Pick<Hasher, "stats">;
-  /** Connections that the database may hold. */
+  /** Maximum number of database connections. */
   readonly poolSize: number;
 }
 
-/** The methods that have a label of their own; a client can send any other word. */
+/** The default metrics that work in Bun. The others are always zero, not a number, or count memory that is only reserved. */
+const PROCESS_METRICS = [
+  "process_cpu_seconds_total",
+  "process_cpu_user_seconds_total",
+  "process_cpu_system_seconds_total",
+  "process_start_time_seconds",
+  "process_resident_memory_bytes",
+  "process_open_fds",
+  "process_max_fds",
+  "nodejs_eventloop_lag_seconds",
+  "nodejs_eventloop_lag_max_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_eventloop_lag_p99_seconds",
+  "nodejs_heap_size_total_bytes",
+  "nodejs_heap_size_used_bytes",
+  "nodejs_external_memory_bytes",
+];
+/** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
 const TOO_MANY_REQUESTS = 429;
-/** From a cached answer to the longest wait in a full queue. */
+/** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-/** Starts the collection of the process's own figures; the hasher's are read when they are asked for. */
+/** Starts collecting the process metrics; the hasher's are read at each scrape. */
 export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -52,19 +69,19 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
 
   const requests = new Histogram({
     name: "http_request_duration_seconds",
-    help: "Answered requests by method, route pattern and status.",
+    help: "Time to respond to a request in seconds, by method, route pattern and status.",
     labelNames: ["method", "route", "status"] as const,
     buckets: REQUEST_BOUNDS_SECONDS,
     registers,
   });
   const limited = new Counter({
     name: "http_request_rate_limited_total",
-    help: "Requests refused with 429.",
+    help: "Total number of requests rejected with 429.",
     registers,
   });
   const queries = new Histogram({
     name: "database_query_duration_seconds",
-    help: "Database calls by operation and outcome, the wait for a connection included.",
+    help: "Time of a database call in seconds, including the wait for a connection, by operation and outcome.",
     labelNames: ["operation", "outcome"] as const,
     buckets: QUERY_BOUNDS_SECONDS,
     registers,
@@ -72,13 +89,15 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   let inFlight = 0;
   new Gauge({
     name: "database_queries_in_flight",
-    help: "Database calls that have not ended; those beyond the pool's size wait for a connection.",
+    help: "Number of database calls in progress; those above the pool size wait for a connection.",
     registers,
     collect() {
       this.set(inFlight);
     },
   });
-  new Gauge({ name: "database_pool_size", help: "Connections held at most.", registers }).set(poolSize);
+  new Gauge({ name: "database_pool_size", help: "Maximum number of database connections.", registers }).set(
+    poolSize,
+  );
 
   return {
     observeRequest({ method, route = "none", status = 200, durationMs }) {
@@ -95,4 +114,15 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
     },
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
+}
+
+/** The event loop delay is measured between two scrapes. */
+function registerProcessMetrics(registry: Registry): void {
+  const all = new Registry();
+  collectDefaultMetrics({ register: all });
+  for (const name of PROCESS_METRICS) {
+    const metric = all.getSingleMetric(name);
+    // Some exist only on Linux.
+    if (metric) registry.registerMetric(metric);
+  }
 }

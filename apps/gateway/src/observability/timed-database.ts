@@ -1,9 +1,9 @@
-/** A database whose calls are timed; everything else about it is the database's own. */
+/** Wraps a database so that the metrics observe each call. */
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Metrics, QueryOutcome } from "./metrics.ts";
 
 type Call = (...args: never[]) => Promise<unknown>;
-type Observe = Metrics["beginQuery"];
+type BeginQuery = Metrics["beginQuery"];
 
 export function timedDatabase(database: Database, { beginQuery }: Pick<Metrics, "beginQuery">): Database {
   return {
@@ -14,22 +14,22 @@ export function timedDatabase(database: Database, { beginQuery }: Pick<Metrics, 
   };
 }
 
-/** An operation's name is the repository's and the method's. The cast holds since every method keeps its signature. */
+/** Names each operation `repository.method`. The cast is safe because every method keeps its signature. */
 function timedRepository<Repository extends { readonly [Method in keyof Repository]: Call }>(
   name: string,
   repository: Repository,
-  begin: Observe,
+  beginQuery: BeginQuery,
 ): Repository {
   const methods = Object.entries<Call>(repository);
   return Object.fromEntries(
-    methods.map(([method, call]) => [method, timed(`${name}.${method}`, call, begin)]),
+    methods.map(([method, call]) => [method, timed(`${name}.${method}`, call, beginQuery)]),
   ) as unknown as Repository;
 }
 
-function timed<Timed extends Call>(operation: string, call: Timed, begin: Observe): Timed;
-function timed(operation: string, call: Call, begin: Observe): Call {
+function timed<Timed extends Call>(operation: string, call: Timed, beginQuery: BeginQuery): Timed;
+function timed(operation: string, call: Call, beginQuery: BeginQuery): Call {
   return async (...args) => {
-    const end = begin();
+    const end = beginQuery();
     const startedAt = performance.now();
     let outcome: QueryOutcome = "success";
     try {

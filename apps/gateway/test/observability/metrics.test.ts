@@ -1,4 +1,4 @@
-/** What the metrics listener tells, read as Prometheus reads it, from the service as it is deployed. */
+/** The metrics of the deployed service, scraped as by Prometheus. */
 import { expect, test } from "bun:test";
 import { UserAlreadyExists } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
@@ -8,7 +8,7 @@ import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
 import { startService } from "../support/service.ts";
 
-const PERSON = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
 async function start(env: Readonly<Record<string, string>> = {}) {
   const stack = new AsyncDisposableStack();
@@ -19,7 +19,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   return {
     url,
     ready,
-    /** Observed is a request just after its answer, so a whole exchange later it is there. */
+    /** A request is observed just after its response, so another request is sent before the scrape. */
     async scrape() {
       await fetch(`${url}/healthz`);
       return scrape(ready);
@@ -30,8 +30,8 @@ async function start(env: Readonly<Record<string, string>> = {}) {
 
 test("requests are counted by method, route pattern and status, and no label holds what a client chose", async () => {
   await using service = await start();
-  await post(`${service.url}/auth/register`, PERSON);
-  await post(`${service.url}/auth/login`, PERSON);
+  await post(`${service.url}/auth/register`, USER);
+  await post(`${service.url}/auth/login`, USER);
   for (const path of ["/todos/41", "/todos/42", "/todos?limit=7", "/nowhere/ada", "/todos/x%20y"]) {
     await fetch(service.url + path, { headers: { "x-request-id": "chosen" } });
   }
@@ -51,7 +51,7 @@ test("requests are counted by method, route pattern and status, and no label hol
   for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|limit|PROPFIND|127\.0/);
 });
 
-test("requests over a quota are counted", async () => {
+test("requests that exceed a quota are counted", async () => {
   await using service = await start({ RATE_LIMIT_LOGIN: "1/hour" });
   const nobody = { email: "nobody@example.org", password: "x" };
   for (const status of [401, 429, 429]) {
@@ -60,10 +60,10 @@ test("requests over a quota are counted", async () => {
   expect((await service.scrape()).value("http_request_rate_limited_total")).toBe(2);
 });
 
-test("hashing tells its kernel, its capacity and how long passwords waited and were derived", async () => {
+test("hashing metrics contain the kernel, the capacity and the waiting and running times of derivations", async () => {
   await using service = await start();
-  await post(`${service.url}/auth/register`, PERSON);
-  await post(`${service.url}/auth/login`, PERSON);
+  await post(`${service.url}/auth/register`, USER);
+  await post(`${service.url}/auth/login`, USER);
   const metrics = await service.scrape();
   const fallback = service.ready.kernel_fallback === null ? "0" : "1";
   expect(metrics.value("hash_kernel_info", { fallback })).toBe(1);
@@ -87,15 +87,13 @@ test("hashing tells its kernel, its capacity and how long passwords waited and w
   expect(metrics.value("hash_deriving_seconds_sum")).toBeGreaterThan(0);
 });
 
-test("logins shed by a full queue are counted, as many as were answered with 503", async () => {
+test("logins rejected because the queue is full are counted, as many as returned 503", async () => {
   await using service = await start({
     RATE_LIMIT_ENABLED: "false",
     HASH_QUEUE_LIMIT: "0",
     HASH_KERNEL: "portable",
   });
-  const logins = await Promise.all(
-    Array.from({ length: 10 }, () => post(`${service.url}/auth/login`, PERSON)),
-  );
+  const logins = await Promise.all(Array.from({ length: 10 }, () => post(`${service.url}/auth/login`, USER)));
   const shed = logins.filter(({ status }) => status === 503).length;
   expect(shed).toBeGreaterThan(0);
   const metrics = await service.scrape();
@@ -103,10 +101,10 @@ test("logins shed by a full queue are counted, as many as were answered with 503
   expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(shed);
 });
 
-test("database calls are timed by operation and outcome, beside what the pool may hold", async () => {
+test("database calls are timed by operation and outcome, and the pool size is exported", async () => {
   await using service = await start({ RATE_LIMIT_ENABLED: "false", DATABASE_POOL_SIZE: "7" });
   for (const status of [201, 409]) {
-    expect((await post(`${service.url}/auth/register`, PERSON)).status).toBe(status);
+    expect((await post(`${service.url}/auth/register`, USER)).status).toBe(status);
   }
   for (const path of ["/todos", "/readyz"]) await fetch(service.url + path);
   const metrics = await service.scrape();
@@ -120,7 +118,7 @@ test("database calls are timed by operation and outcome, beside what the pool ma
   expect(metrics.value("database_queries_in_flight")).toBe(0);
 });
 
-test("the process tells its memory, its processor time, its descriptors and the delay of its event loop", async () => {
+test("process metrics contain memory, processor time, file descriptors and event loop delay", async () => {
   await using service = await start();
   await service.scrape();
   const metrics = await service.scrape();
@@ -135,13 +133,13 @@ test("the process tells its memory, its processor time, its descriptors and the 
   expect(unset).toEqual([]);
 });
 
-test("a loop that is blocked shows in its delay", async () => {
+test("a blocked event loop increases the event loop delay", async () => {
   await using service = await startService();
   const metrics = createMetrics({ hasher: service.hasher, poolSize: 1 });
   const delay = async () =>
     parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
   await delay();
-  // The first tick of the library's own clock, then the block, then the tick that comes late.
+  // The library measures the delay of a timer: one tick before the event loop is blocked, and the delayed one.
   await Bun.sleep(30);
   const end = performance.now() + 150;
   while (performance.now() < end);
@@ -149,7 +147,7 @@ test("a loop that is blocked shows in its delay", async () => {
   expect(await delay()).toBeGreaterThan(0.1);
 });
 
-test("names begin with what they are about", async () => {
+test("metric names start with the component that they describe", async () => {
   await using service = await start();
   const { families } = await service.scrape();
   for (const name of families.keys()) {
@@ -158,7 +156,7 @@ test("names begin with what they are about", async () => {
   }
 });
 
-test("/metrics is on its own port alone, and nothing else is there", async () => {
+test("/metrics is served on its own port only, and no other path is served there", async () => {
   await using service = await start();
   expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
   const metrics = String(service.ready.metrics);
@@ -171,13 +169,13 @@ test("/metrics is on its own port alone, and nothing else is there", async () =>
   }
 });
 
-test("without METRICS_PORT there is no listener", async () => {
+test("there is no metrics listener without METRICS_PORT", async () => {
   await using folder = await openFolder();
   await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
   expect(await service.line("ready")).not.toHaveProperty("metrics");
 });
 
-test("a call that fails or waits is timed as what it was", async () => {
+test("failed and waiting database calls are observed with their outcome", async () => {
   await using service = await startService();
   const ended: QueryObservation[] = [];
   let inFlight = 0;
@@ -188,13 +186,13 @@ test("a call that fails or waits is timed as what it was", async () => {
       ended.push(query);
     };
   };
-  const gate = Promise.withResolvers<null>();
+  const pending = Promise.withResolvers<null>();
   const broken = {
     ...service.database,
     users: {
       ...service.database.users,
       create: () => Promise.reject(new UserAlreadyExists()),
-      findById: () => gate.promise,
+      findById: () => pending.promise,
       delete: () => Promise.reject(new Error("gone")),
     },
   };
@@ -205,7 +203,7 @@ test("a call that fails or waits is timed as what it was", async () => {
     UserAlreadyExists,
   );
   expect(inFlight).toBe(1);
-  gate.resolve(null);
+  pending.resolve(null);
   expect(await waiting).toBeNull();
   expect(inFlight).toBe(0);
   expect(ended.map(({ operation, outcome }) => [operation, outcome])).toEqual([

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { type Exposition, scrape } from "../support/exposition.ts";
-import { readExpression } from "../support/promql.ts";
+import { parseExpression } from "../support/promql.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
@@ -49,7 +49,7 @@ for (const { name, labels } of exposition.samples) {
 
 /** What is wrong with an expression, in words. */
 function problemsOf(expression: string): string[] {
-  const { selectors, groupings } = readExpression(expression.replaceAll('"$job"', '"x"'));
+  const { selectors, groupings } = parseExpression(expression.replaceAll('"$job"', '"x"'));
   const known = new Set(TARGET_LABELS);
   const problems = selectors.flatMap(({ metric, labels }) => {
     const own = labelsOf.get(metric);

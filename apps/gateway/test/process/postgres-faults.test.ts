@@ -1,13 +1,13 @@
-/** What clients and the balancer see of a sick PostgreSQL: failures in time, true probes, and nothing lost when it is back. */
+/** The service on a failing PostgreSQL server: errors in time, correct probes, and no lost writes after the recovery. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import {
-  openPatient,
-  type Patient,
-  REFUSED,
-  UNREADABLE,
-  UNWRITABLE,
-  WELL,
+  type FaultyPostgres,
+  HEALTHY,
+  openFaultyPostgres,
+  READS_FAIL,
+  WRITERS_FAIL,
+  WRITES_FAIL,
 } from "../support/faulty-postgres.ts";
 
 setDefaultTimeout(30_000);
@@ -18,29 +18,32 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const DOWN = { reads: UNREADABLE, writes: UNWRITABLE };
+const DOWN = { reads: READS_FAIL, writes: WRITES_FAIL };
 const UNREADY = '503 {"status":"unavailable"}';
 const READY = '200 {"status":"ready"}';
 
-/** Every route is refused in time, readiness says so, and liveness takes no notice. */
-async function expectDown(patient: Patient): Promise<void> {
-  const answers = Promise.all([patient.readiness(), patient.ask()]);
-  expect(await patient.whileAlive(answers)).toEqual([UNREADY, DOWN]);
+/** Expects that every route fails in time, that the service is not ready, and that it is live. */
+async function expectDown(service: FaultyPostgres): Promise<void> {
+  const responses = Promise.all([service.readiness(), service.requestAll()]);
+  expect(await service.expectLiveDuring(responses)).toEqual([UNREADY, DOWN]);
 }
 
-/** Every write is refused in time, and traffic still comes for what can be read. */
-async function expectReadOnly(patient: Patient): Promise<void> {
-  const answers = Promise.all([patient.readiness(), patient.ask()]);
-  expect(await patient.whileAlive(answers)).toEqual([READY, { reads: WELL.reads, writes: UNWRITABLE }]);
+/** Expects that every write fails in time, that reads succeed, and that the service is ready. */
+async function expectReadOnly(service: FaultyPostgres): Promise<void> {
+  const responses = Promise.all([service.readiness(), service.requestAll()]);
+  expect(await service.expectLiveDuring(responses)).toEqual([
+    READY,
+    { reads: HEALTHY.reads, writes: WRITES_FAIL },
+  ]);
 }
 
-/** Ends the server until it is disposed. */
+/** Kills the server; disposing the result restarts it. */
 async function kill(): Promise<AsyncDisposable> {
   await server.kill();
   return { [Symbol.asyncDispose]: () => server.start() };
 }
 
-/** Refuses every write with 25006, as a standby does, until it is disposed. */
+/** Makes the server reject all writes, like a standby, until the result is disposed. */
 async function makeReadOnly(): Promise<AsyncDisposable> {
   const alter = async (change: string) => {
     await server.query(`alter system ${change}`);
@@ -50,15 +53,15 @@ async function makeReadOnly(): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => alter("reset default_transaction_read_only") };
 }
 
-/** As an administrator does, or a balancer in between; returns when the server has let go of them. */
-const cutConnections = ({ databaseUrl }: Patient) =>
+/** Terminates the service's connections and waits until they are closed. */
+const cutConnections = ({ databaseUrl }: FaultyPostgres) =>
   server.query(
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where application_name = 'latchkey' and datname = current_database()`,
     databaseUrl,
   );
 
-/** Takes the connections that are left, but those kept for superusers. */
+/** Opens connections until none are free, except those reserved for superusers. */
 async function takeConnections(url: string): Promise<AsyncDisposable> {
   const taken = new AsyncDisposableStack();
   for (;;) {
@@ -73,65 +76,65 @@ async function takeConnections(url: string): Promise<AsyncDisposable> {
   }
 }
 
-test("killed under load and started again", async () => {
-  await using patient = await openPatient(server);
-  const writers = await patient.write();
+test("the service recovers when PostgreSQL is killed under load and restarted", async () => {
+  await using service = await openFaultyPostgres(server);
+  const writers = await service.startWriters();
   {
     await using _killed = await kill();
-    expect(await writers.ended).toEqual(REFUSED);
-    await expectDown(patient);
+    expect(await writers.ended).toEqual(WRITERS_FAIL);
+    await expectDown(service);
   }
-  await patient.recover();
+  await service.expectRecovery();
 });
 
-test("frozen under load and thawed", async () => {
-  await using patient = await openPatient(server);
-  const writers = await patient.write();
+test("the service recovers when PostgreSQL freezes under load and resumes", async () => {
+  await using service = await openFaultyPostgres(server);
+  const writers = await service.startWriters();
   {
     using _frozen = await server.freeze();
-    await expectDown(patient);
-    expect(await writers.ended).toEqual(REFUSED);
+    await expectDown(service);
+    expect(await writers.ended).toEqual(WRITERS_FAIL);
   }
-  await patient.recover();
+  await service.expectRecovery();
 });
 
-test("connections cut again and again under load", async () => {
-  await using patient = await openPatient(server);
+test("the service recovers when its connections are terminated repeatedly under load", async () => {
+  await using service = await openFaultyPostgres(server);
   for (let round = 0; round < 5; round++) {
-    const writers = await patient.write();
-    await patient.whileAlive(cutConnections(patient));
+    const writers = await service.startWriters();
+    await service.expectLiveDuring(cutConnections(service));
     writers.stop();
     for (const outcome of await writers.ended) expect(outcome).toBeOneOf([201, 503]);
-    await patient.recover();
+    await service.expectRecovery();
   }
 });
 
-test("no connection left", async () => {
-  await using patient = await openPatient(server);
+test("the service keeps its connections, and fails in time when PostgreSQL has no free ones", async () => {
+  await using service = await openFaultyPostgres(server);
   {
-    await using _others = await takeConnections(patient.databaseUrl);
-    expect(await patient.ask()).toEqual(WELL);
-    await cutConnections(patient);
-    await using _rest = await takeConnections(patient.databaseUrl);
-    await expectDown(patient);
+    await using _others = await takeConnections(service.databaseUrl);
+    expect(await service.requestAll()).toEqual(HEALTHY);
+    await cutConnections(service);
+    await using _remaining = await takeConnections(service.databaseUrl);
+    await expectDown(service);
   }
-  await patient.recover();
+  await service.expectRecovery();
 });
 
-test("read-only after a failover: reading goes on, and traffic for it", async () => {
-  await using patient = await openPatient(server);
-  const writers = await patient.write();
+test("the service stays ready and reads succeed when PostgreSQL is read-only after a failover", async () => {
+  await using service = await openFaultyPostgres(server);
+  const writers = await service.startWriters();
   {
     await using _readOnly = await makeReadOnly();
-    expect(await writers.ended).toEqual(REFUSED);
-    await expectReadOnly(patient);
+    expect(await writers.ended).toEqual(WRITERS_FAIL);
+    await expectReadOnly(service);
   }
-  await patient.recover();
+  await service.expectRecovery();
 });
 
-test("a disk that is full, as far as statements tell: reading goes on, and traffic for it", async () => {
-  await using patient = await openPatient(server);
-  const { databaseUrl } = patient;
+test("the service stays ready and reads succeed when statements fail as on a full disk", async () => {
+  await using service = await openFaultyPostgres(server);
+  const { databaseUrl } = service;
   await server.query(
     `create function fill() returns trigger language plpgsql as
     $$ begin raise exception using errcode = 'disk_full'; end $$`,
@@ -141,7 +144,7 @@ test("a disk that is full, as far as statements tell: reading goes on, and traff
     const event = "before insert or update or delete";
     await server.query(`create trigger fill ${event} on ${table} execute function fill()`, databaseUrl);
   }
-  await expectReadOnly(patient);
+  await expectReadOnly(service);
   await server.query("drop function fill cascade", databaseUrl);
-  await patient.recover();
+  await service.expectRecovery();
 });

@@ -1,4 +1,4 @@
-/** A hasher for tests that are not about hashing: the real queue and workers, the stored form, one iteration. */
+/** A hasher for tests that are not about hashing: the real queue and workers with one iteration. */
 import { randomBytes } from "node:crypto";
 import type { CallOptions, Hasher } from "@latchkey/hashing";
 
@@ -12,7 +12,7 @@ export function cheapHasher(hasher: Hasher): Hasher {
   };
   return {
     hash: (password, options) => hashWith(randomBytes(16).toString("hex"), password, options),
-    // As the real one does, a text that is no stored hash costs a derivation and fails.
+    // Like the real hasher, an invalid stored hash runs a derivation and fails.
     verify: async (password, stored, options) =>
       (await hashWith(stored.slice(0, 32), password, options)) === stored && STORED_FORM.test(stored),
     derive: (job) => hasher.derive(job),

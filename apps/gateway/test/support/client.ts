@@ -1,7 +1,7 @@
-/** An HTTP client for tests: sends JSON unless told otherwise and keeps the whole answer. */
+/** An HTTP client for tests that sends JSON and reads the complete response. */
 
 export interface CallOptions {
-  /** Sent as JSON; a string, bytes or a stream (chunked) as they are. */
+  /** Sent as JSON; a string, bytes or a stream (chunked) are sent unchanged. */
   readonly body?: unknown;
   /** Sent as a bearer token. */
   readonly token?: string;
@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string;
   /** The parsed JSON; undefined for an empty body. */
   readonly body: unknown;
-  /** The body of an answer that must have this status; fails the test with the whole answer otherwise. */
+  /** Returns the body if the response has this status, otherwise fails the test with the response. */
   expect<Body>(status: number): Body;
 }
 

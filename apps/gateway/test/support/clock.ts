@@ -1,6 +1,4 @@
-/** The clock that tests compare timestamps by. */
-
-/** Returns once a millisecond that the database has already handed out is past, two milliseconds later at most. */
+/** Waits for a later timestamp, at most two milliseconds, so that the next one differs. */
 export function clockPast(timestamp: string): void {
   while (Date.now() <= Date.parse(timestamp) + 1);
 }

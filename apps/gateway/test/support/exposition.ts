@@ -1,4 +1,4 @@
-/** Reads Prometheus' text exposition format, strictly: what is not in it fails the test. */
+/** A strict parser of the Prometheus text format; throws if a line is invalid. */
 
 export interface Sample {
   readonly name: string;
@@ -7,10 +7,10 @@ export interface Sample {
 }
 
 export interface Exposition {
-  /** The type of each family by its name. */
+  /** The type of each metric by name. */
   readonly families: ReadonlyMap<string, string>;
   readonly samples: readonly Sample[];
-  /** The sum of the samples of this name whose labels include these; undefined if there is none. */
+  /** The sum of the samples with this name and these labels; undefined if there are none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
 }
 
@@ -25,7 +25,7 @@ export function parseExposition(text: string): Exposition {
     if (type?.[1] && type[2]) families.set(type[1], type[2]);
     if (line === "" || line.startsWith("# ")) continue;
     const [, name, labels = "", value = ""] = SAMPLE.exec(line) ?? [];
-    if (name === undefined || Number.isNaN(Number(value))) throw new Error(`Not a sample: ${line}`);
+    if (name === undefined || Number.isNaN(Number(value))) throw new Error(`Invalid sample: ${line}`);
     const pairs = [...labels.matchAll(LABEL)].map(([, key = "", text = ""]) => [key, text] as const);
     samples.push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
   }
@@ -39,9 +39,9 @@ export function parseExposition(text: string): Exposition {
   return { families, samples, value };
 }
 
-/** Scrapes the metrics listener that a ready line names. */
+/** Scrapes the metrics listener of the service that logged this ready line. */
 export async function scrape(ready: Readonly<Record<string, unknown>>): Promise<Exposition> {
   const response = await fetch(String(ready.metrics));
-  if (response.status !== 200) throw new Error(`The metrics listener answered ${response.status}`);
+  if (response.status !== 200) throw new Error(`The metrics listener returned ${response.status}`);
   return parseExposition(await response.text());
 }

@@ -1,4 +1,4 @@
-/** Preloaded into a service under test: gives it a bug that shows when the test asks for it. */
+/** Preloaded into a service under test: throws an uncaught error on SIGUSR1, rejects a promise unhandled on SIGUSR2. */
 process.on("SIGUSR1", () => {
   setTimeout(() => {
     throw new TypeError("a bug outside of any request");

@@ -1,6 +1,6 @@
 /**
- * The service as it is deployed, on a PostgreSQL that a test makes sick: every route that needs the database, clients that
- * write meanwhile, the probes. It is never restarted, and what it acknowledged must be there when it is well again.
+ * The deployed service on a PostgreSQL server that a test makes fail: requests to every route that needs the database,
+ * concurrent writers and probes. The service is never restarted and must not lose acknowledged writes.
  */
 import { expect } from "bun:test";
 import type { Todo, TodoPage, Token } from "@latchkey/contracts";
@@ -9,100 +9,100 @@ import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "./client.ts";
 
-/** What clients and balancers may rely on. */
-const ANSWER_MS = 5_000;
+/** Maximum times that clients and load balancers rely on. */
+const RESPONSE_MS = 5_000;
 const UNREADY_MS = 3_000;
 const RECOVERY_MS = 10_000;
-/** Far less than a probe waits before it has a process restarted, and enough for a busy machine. */
+/** Far less than the timeout of a liveness probe, and enough for a busy machine. */
 const LIVENESS_MS = 500;
-/** Between two questions of a client that asks again and again. */
+/** Between two requests in a loop. */
 const PAUSE_MS = 10;
 
-const PERSON = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
-/** Clients that write at once, and what they have written when they are in full swing. */
+/** Number of concurrent writers, and of writes before a test injects its fault. */
 const WRITERS = 4;
 const WRITES = 50;
 
-/** What every route answers that needs the database, in the order of `Patient.ask`. */
-export const WELL = { reads: [200, 200, 200, 200], writes: [201, 200, 404, 200, 201] };
-export const UNREADABLE = [503, 503, 503, 503];
-export const UNWRITABLE = [503, 503, 503, 503, 503];
-export const REFUSED = Array.from({ length: WRITERS }, () => 503);
+/** The statuses of every route that needs the database, in the order of `FaultyPostgres.requestAll`. */
+export const HEALTHY = { reads: [200, 200, 200, 200], writes: [201, 200, 404, 200, 201] };
+export const READS_FAIL = [503, 503, 503, 503];
+export const WRITES_FAIL = [503, 503, 503, 503, 503];
+export const WRITERS_FAIL = Array.from({ length: WRITERS }, () => 503);
 
-/** A status; or the whole answer, if it was a failure out of its envelope or came too late. */
+/** A status, or the complete response if it was late or not in the error envelope. */
 export type Outcome = number | string;
 
 export interface Writers {
-  /** Lets each client finish what it has under way. */
+  /** Stops each writer after its current request. */
   stop(): void;
-  /** What ended each client: the first answer that was not 201, or 201 for one that was stopped. */
+  /** The first status of each writer that was not 201, or 201 if it was stopped. */
   readonly ended: Promise<readonly Outcome[]>;
 }
 
-export interface Patient extends AsyncDisposable {
+export interface FaultyPostgres extends AsyncDisposable {
   readonly databaseUrl: string;
-  /** Every route that needs the database, all at once over two connections to it. */
-  ask(): Promise<{ readonly reads: readonly Outcome[]; readonly writes: readonly Outcome[] }>;
-  /** What `/readyz` says, within three seconds. */
+  /** Sends a request to every route that needs the database, concurrently over two database connections. */
+  requestAll(): Promise<{ readonly reads: readonly Outcome[]; readonly writes: readonly Outcome[] }>;
+  /** Returns the response of `/readyz`, which must arrive within three seconds. */
   readiness(): Promise<string>;
-  /** Asks `/healthz` again and again until the work is done. */
-  whileAlive<Result>(work: Promise<Result>): Promise<Result>;
-  /** Clients that create todos until they are refused or stopped; resolves when they are in full swing. */
-  write(): Promise<Writers>;
-  /** Within ten seconds it is ready and every route succeeds; then every acknowledged todo must be there. */
-  recover(): Promise<void>;
+  /** Expects `/healthz` to succeed repeatedly until the work is done. */
+  expectLiveDuring<Result>(work: Promise<Result>): Promise<Result>;
+  /** Starts writers that create todos until one fails or is stopped; resolves after the first writes. */
+  startWriters(): Promise<Writers>;
+  /** Expects that within ten seconds every route succeeds, and that no acknowledged todo is lost. */
+  expectRecovery(): Promise<void>;
 }
 
-export async function openPatient(server: PostgresServer): Promise<Patient> {
+export async function openFaultyPostgres(server: PostgresServer): Promise<FaultyPostgres> {
   const databaseUrl = await server.createDatabase();
   const service = startProcess({
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: "2",
     AUTH_SECRET_KEY: SECRET_KEY,
-    // Registering derives before it writes, which must not wait for whatever else this machine does.
+    // Registration derives a hash, which must not wait for other load on this machine.
     HASH_NICE: "0",
     RATE_LIMIT_ENABLED: "false",
   });
   const url = await service.ready();
   const call = (method: string, path: string, options: CallOptions = {}) =>
     callService(url + path, method, options);
-  await call("POST", "/auth/register", { body: PERSON });
-  const { access_token: token } = (await call("POST", "/auth/login", { body: PERSON })).expect<Token>(200);
+  await call("POST", "/auth/register", { body: USER });
+  const { access_token: token } = (await call("POST", "/auth/login", { body: USER })).expect<Token>(200);
   const { id } = (await call("POST", "/todos", { body: { title: "first" } })).expect<Todo>(201);
   const acknowledged = new Set([id]);
-  let newcomers = 0;
+  let registrations = 0;
 
-  const outcome = async (method: string, path: string, options: CallOptions = {}): Promise<Outcome> => {
+  const request = async (method: string, path: string, options: CallOptions = {}): Promise<Outcome> => {
     const sentAt = performance.now();
     const { status, text, body } = await call(method, path, options);
     const tookMs = performance.now() - sentAt;
     if (status === 201 && path === "/todos") acknowledged.add((body as Todo).id);
     const isEnveloped = status < 500 || text === '{"detail":"The database is unavailable"}';
-    if (isEnveloped && tookMs < ANSWER_MS) return status;
+    if (isEnveloped && tookMs < RESPONSE_MS) return status;
     return `${method} ${path}: ${status} ${text} after ${tookMs} ms`;
   };
 
-  const ask = async () => {
-    const username = `newcomer${++newcomers}`;
+  const requestAll = async () => {
+    const username = `newcomer${++registrations}`;
     const reads = [
-      outcome("GET", "/todos"),
-      outcome("GET", `/todos/${id}`),
-      outcome("GET", "/auth/me", { token }),
-      outcome("POST", "/auth/login", { body: PERSON }),
+      request("GET", "/todos"),
+      request("GET", `/todos/${id}`),
+      request("GET", "/auth/me", { token }),
+      request("POST", "/auth/login", { body: USER }),
     ];
     const writes = [
-      outcome("POST", "/todos", { body: { title: "asked" } }),
-      outcome("PATCH", `/todos/${id}`, { body: { completed: true } }),
-      outcome("DELETE", `/todos/${Number.MAX_SAFE_INTEGER}`),
-      outcome("PATCH", "/auth/me", { token, body: { username: PERSON.username } }),
-      outcome("POST", "/auth/register", { body: { ...PERSON, username, email: `${username}@example.org` } }),
+      request("POST", "/todos", { body: { title: "created" } }),
+      request("PATCH", `/todos/${id}`, { body: { completed: true } }),
+      request("DELETE", `/todos/${Number.MAX_SAFE_INTEGER}`),
+      request("PATCH", "/auth/me", { token, body: { username: USER.username } }),
+      request("POST", "/auth/register", { body: { ...USER, username, email: `${username}@example.org` } }),
     ];
     return { reads: await Promise.all(reads), writes: await Promise.all(writes) };
   };
 
-  const isWell = async (): Promise<boolean> =>
-    (await call("GET", "/readyz")).status === 200 && Bun.deepEquals(await ask(), WELL);
+  const isHealthy = async (): Promise<boolean> =>
+    (await call("GET", "/readyz")).status === 200 && Bun.deepEquals(await requestAll(), HEALTHY);
 
   const listIds = async (): Promise<Set<number>> => {
     const ids = new Set<number>();
@@ -117,48 +117,48 @@ export async function openPatient(server: PostgresServer): Promise<Patient> {
 
   return {
     databaseUrl,
-    ask,
+    requestAll,
     async readiness() {
       const sentAt = performance.now();
       const { status, text } = await call("GET", "/readyz");
       expect(performance.now() - sentAt).toBeLessThan(UNREADY_MS);
       return `${status} ${text}`;
     },
-    async whileAlive(work) {
+    async expectLiveDuring(work) {
       let isDone = false;
       const probe = async (): Promise<string[]> => {
-        const faults: string[] = [];
+        const errors: string[] = [];
         while (!isDone) {
           const sentAt = performance.now();
           const { status, text } = await call("GET", "/healthz");
           const tookMs = performance.now() - sentAt;
           const isAlive = status === 200 && text === '{"status":"ok"}' && tookMs < LIVENESS_MS;
-          if (!isAlive) faults.push(`${status} ${text} after ${tookMs} ms`);
+          if (!isAlive) errors.push(`${status} ${text} after ${tookMs} ms`);
           await Bun.sleep(PAUSE_MS);
         }
-        return faults;
+        return errors;
       };
       const finish = () => {
         isDone = true;
       };
-      const [result, faults] = await Promise.all([work.finally(finish), probe()]);
-      expect(faults).toEqual([]);
+      const [result, errors] = await Promise.all([work.finally(finish), probe()]);
+      expect(errors).toEqual([]);
       return result;
     },
-    async write() {
+    async startWriters() {
       let isStopped = false;
-      const enough = acknowledged.size + WRITES;
-      const inFullSwing = Promise.withResolvers<void>();
-      const writeOn = async (): Promise<Outcome> => {
+      const target = acknowledged.size + WRITES;
+      const started = Promise.withResolvers<void>();
+      const write = async (): Promise<Outcome> => {
         while (!isStopped) {
-          const answer = await outcome("POST", "/todos", { body: { title: "written" } });
-          if (answer !== 201) return answer;
-          if (acknowledged.size >= enough) inFullSwing.resolve();
+          const status = await request("POST", "/todos", { body: { title: "written" } });
+          if (status !== 201) return status;
+          if (acknowledged.size >= target) started.resolve();
         }
         return 201;
       };
-      const ended = Promise.all(Array.from({ length: WRITERS }, writeOn));
-      await Promise.race([inFullSwing.promise, ended]);
+      const ended = Promise.all(Array.from({ length: WRITERS }, write));
+      await Promise.race([started.promise, ended]);
       return {
         ended,
         stop: () => {
@@ -166,10 +166,11 @@ export async function openPatient(server: PostgresServer): Promise<Patient> {
         },
       };
     },
-    async recover() {
+    async expectRecovery() {
       const startedAt = performance.now();
-      while (!(await isWell())) {
-        if (performance.now() - startedAt > RECOVERY_MS) throw new Error("It did not recover in time.");
+      while (!(await isHealthy())) {
+        if (performance.now() - startedAt > RECOVERY_MS)
+          throw new Error("The service did not recover in time.");
         await Bun.sleep(PAUSE_MS);
       }
       const ids = await listIds();

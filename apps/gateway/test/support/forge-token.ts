@@ -1,16 +1,16 @@
-/** Makes tokens that the service never would, signed or not, to see them refused. Uses nothing of the service. */
+/** Creates invalid tokens, signed or not, without code of the service. */
 import { createHmac } from "node:crypto";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 
 const DIGESTS = { HS256: "sha256", HS384: "sha384", HS512: "sha512" } as const;
 
 export interface Forgery {
-  /** Members beside `{ alg: algorithm, typ: "JWT" }`; text is taken as the header itself. */
+  /** Added to `{ alg: algorithm, typ: "JWT" }`; a text replaces the whole header. */
   readonly header?: object | string;
-  /** Text is taken as the claims themselves. */
+  /** A text is used as the claims without serialization. */
   readonly claims: object | string;
   readonly key?: string;
-  /** What signs. @default "HS256" */
+  /** The signing algorithm. @default "HS256" */
   readonly algorithm?: keyof typeof DIGESTS;
 }
 
@@ -23,12 +23,12 @@ export function forge({ header = {}, claims, key = SECRET_KEY, algorithm = "HS25
   return `${content}.${createHmac(DIGESTS[algorithm], key).update(content).digest("base64url")}`;
 }
 
-/** The parsed header and claims of a token. */
+/** Parses the header and claims of a token. */
 export function openToken(token: string): Readonly<Record<"header" | "claims", Record<string, unknown>>> {
   const [header = "", claims = ""] = token.split(".");
   const open = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
   return { header: open(header), claims: open(claims) };
 }
 
-/** Seconds since the epoch, so many from now. */
+/** The time after this many seconds, in seconds since the epoch. */
 export const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;

@@ -1,11 +1,11 @@
-/** What a PromQL expression reads: its selectors, and the labels by which it groups. No more of a parser than that needs. */
+/** A minimal PromQL parser: finds the selectors of an expression and the labels it groups by. */
 
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
 }
 
-export interface Reading {
+export interface ExpressionParts {
   readonly selectors: readonly Selector[];
   /** Labels after `by`, `on` and `without`. */
   readonly groupings: readonly string[];
@@ -15,7 +15,7 @@ const WORDS = new Set(["and", "or", "unless", "bool", "offset", "group_left", "g
 const GROUPING = /\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g;
 const NAME = /(?<![\w.:])([a-zA-Z_:][\w:]*)(\s*\()?/g;
 
-export function readExpression(expression: string): Reading {
+export function parseExpression(expression: string): ExpressionParts {
   const groupings = [...expression.matchAll(GROUPING)].flatMap(([, list = ""]) => list.split(/\s*,\s*/));
   const matchers: string[] = [];
   const bare = expression
@@ -24,8 +24,8 @@ export function readExpression(expression: string): Reading {
     .replace(/\[[^\]]*\]/g, " ");
   const selectors = [...bare.matchAll(NAME)].flatMap(({ 0: whole, 1: metric = "", 2: call, index }) => {
     if (call !== undefined || WORDS.has(metric)) return [];
-    const place = /^@(\d+)/.exec(bare.slice(index + whole.length))?.[1];
-    const list = place === undefined ? "" : (matchers[Number(place)] ?? "");
+    const matcher = /^@(\d+)/.exec(bare.slice(index + whole.length))?.[1];
+    const list = matcher === undefined ? "" : (matchers[Number(matcher)] ?? "");
     return [{ metric, labels: [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label) }];
   });
   return { selectors, groupings };

@@ -1,4 +1,4 @@
-/** Another process that wants signing keys: for each path on its standard input it writes the key that is kept there. */
+/** A process that reads or creates a signing key: for each path on standard input it prints the key stored there. */
 import { createInterface } from "node:readline";
 import { readOrCreateSecretKey } from "../../src/config/secret-key.ts";
 

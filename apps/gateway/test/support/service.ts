@@ -1,13 +1,13 @@
 /**
- * A whole service for one test: real layers, a real socket on a port of its own, a database of its own, disposed with
- * `await using`. What a test may replace is handed in; the configuration always goes through the service's own reader.
+ * The complete service for one test: all middleware, a socket on a free port and a new database, disposed with
+ * `await using`. Tests can replace parts through options; the configuration is always parsed by the service's parser.
  */
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { Token, User } from "@latchkey/contracts";
 import { type Database, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
-import { refuseSecrets } from "@latchkey/testing/log-guard";
+import { assertNoSecrets } from "@latchkey/testing/log-guard";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -22,7 +22,7 @@ import { exchangeBytes } from "./raw.ts";
 
 export { SECRET_KEY };
 
-/** An empty, migrated database of its own, and the prompt at which an operator would change it. */
+/** An empty, migrated database, which a test can also change with SQL. */
 export interface ServiceDatabase extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
@@ -30,7 +30,7 @@ export interface ServiceDatabase extends AsyncDisposable {
   query<Row>(sql: string): Promise<Row[]>;
 }
 
-/** Where databases come from while a block of tests runs: nothing for files, a server for PostgreSQL. */
+/** Creates the databases of a block of tests; on PostgreSQL it is a server. */
 interface Backend extends AsyncDisposable {
   openDatabase(): Promise<ServiceDatabase>;
 }
@@ -41,7 +41,7 @@ async function openMigrated(url: string): Promise<Database> {
   return database;
 }
 
-/** A migrated database file in a folder of its own. */
+/** Creates a migrated database file in a temporary folder. */
 export async function openLibsqlFile(): Promise<ServiceDatabase> {
   const folder = await openFolder();
   const database = await openMigrated(folder.databaseUrl);
@@ -56,8 +56,8 @@ export async function openLibsqlFile(): Promise<ServiceDatabase> {
   };
 }
 
-/** Every database that the service's tests run on. */
-export const DATABASES: Readonly<Record<string, () => Promise<Backend>>> = {
+/** The databases on which the service is tested. */
+const DATABASES: Readonly<Record<string, () => Promise<Backend>>> = {
   libsql: async () => ({ openDatabase: openLibsqlFile, [Symbol.asyncDispose]: async () => {} }),
   postgres: async () => {
     const server = await startPostgresServer();
@@ -80,11 +80,11 @@ export const DATABASES: Readonly<Record<string, () => Promise<Backend>>> = {
 export interface ServiceOptions {
   /** @default a libsql file */
   readonly openDatabase?: () => Promise<ServiceDatabase>;
-  /** Variables beside the fixture's own: limits off, one hash worker, a fixed key; undefined unsets one. */
+  /** Overrides the defaults: no rate limits, one hash worker, a fixed key; undefined unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** "cheap" derives with one iteration, in the same workers through the same queue. @default "cheap" */
+  /** "cheap" runs one iteration per derivation with the same queue and workers. @default "cheap" */
   readonly hashing?: "cheap" | "production";
-  /** Puts something before the database or the hasher, to make them fail or wait. */
+  /** Wraps the database or the hasher, to make calls fail or wait. */
   readonly wrapDatabase?: (database: Database) => Database;
   readonly wrapHasher?: (hasher: Hasher) => Hasher;
   readonly isStopping?: () => boolean;
@@ -97,7 +97,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** A registered account with a fresh token. */
+/** A registered user with a token. */
 export interface Person extends Credentials {
   readonly id: number;
   readonly token: string;
@@ -113,24 +113,24 @@ export interface Service extends AsyncDisposable {
   readonly config: Config;
   readonly database: Database;
   readonly hasher: Hasher;
-  /** Everything logged so far, from debug up, parsed. */
+  /** All parsed log lines so far, from level debug. */
   readonly log: readonly LogLine[];
-  /** A plain fetch of a path; its answer, like that of `call`, is held to the OpenAPI document. */
+  /** Fetches a path; the response is validated against the OpenAPI document, as in `call`. */
   request(path: string, init?: RequestInit): Promise<Response>;
-  /** `call("POST", "/todos", { body, token, headers })`: JSON out, the whole answer back. */
+  /** `call("POST", "/todos", { body, token, headers })`: sends JSON and returns the complete response. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Sends bytes as they are and gives every byte of the answer; the request must ask for `Connection: close`. */
+  /** Sends bytes unchanged and returns all bytes of the response; the request must contain `Connection: close`. */
   raw(bytes: string | Uint8Array): Promise<string>;
   /** Runs SQL as another client of the database. */
   sql<Row>(query: string): Promise<Row[]>;
-  /** Registers somebody whose names nobody else has. */
+  /** Registers a user with a unique e-mail address and username. */
   register(person?: Partial<Credentials>): Promise<Credentials & { readonly user: User }>;
   login(credentials: { readonly email: string; readonly password: string }): Promise<string>;
   /** Registers and logs in. */
   person(person?: Partial<Credentials>): Promise<Person>;
 }
 
-/** Runs the same tests on every database, each in a block `on <database>`. */
+/** Runs the same tests on every database, each in a block named `on <database>`. */
 export function eachDatabase(tests: (startOn: typeof startService) => void): void {
   for (const [kind, start] of Object.entries(DATABASES)) {
     describe(`on ${kind}`, () => {
@@ -147,8 +147,8 @@ export function eachDatabase(tests: (startOn: typeof startService) => void): voi
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { openDatabase = openLibsqlFile, hashing = "cheap" } = options;
-  const scratch = await openDatabase();
-  const config = readConfig({ DATABASE_URL: scratch.url, ...options.env });
+  const testDatabase = await openDatabase();
+  const config = readConfig({ DATABASE_URL: testDatabase.url, ...options.env });
   const hasher = createHasher({
     kernel: config.hash.kernel,
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
@@ -159,7 +159,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const app = createApp({
     config,
     secretKey: config.auth.secretKey ?? SECRET_KEY,
-    database: options.wrapDatabase?.(scratch.database) ?? scratch.database,
+    database: options.wrapDatabase?.(testDatabase.database) ?? testDatabase.database,
     hasher: options.wrapHasher?.(chosenHasher) ?? chosenHasher,
     logger: pino(
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
@@ -173,37 +173,37 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 
   const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
-    const answer = await callService(url + path, method, callOptions);
-    await holdToContract(startService, { method, path }, answer);
-    return answer;
+    const response = await callService(url + path, method, callOptions);
+    await holdToContract(startService, { method, path }, response);
+    return response;
   };
   const register = async (given: Partial<Credentials> = {}) => {
     const person = { ...newCredentials(), ...given };
-    const answer = await call("POST", "/auth/register", { body: person });
-    return { ...person, user: answer.expect<User>(201) };
+    const response = await call("POST", "/auth/register", { body: person });
+    return { ...person, user: response.expect<User>(201) };
   };
   const login = async ({ email, password }: Pick<Credentials, "email" | "password">) => {
-    const answer = await call("POST", "/auth/login", { body: { email, password } });
-    return answer.expect<Token>(200).access_token;
+    const response = await call("POST", "/auth/login", { body: { email, password } });
+    return response.expect<Token>(200).access_token;
   };
 
   return {
     url,
     port,
     config,
-    database: scratch.database,
+    database: testDatabase.database,
     hasher,
     log,
     async request(path, init) {
-      const answer = await fetch(url + path, init);
-      const { status, headers } = answer;
-      const text = await answer.clone().text();
+      const response = await fetch(url + path, init);
+      const { status, headers } = response;
+      const text = await response.clone().text();
       await holdToContract(startService, { method: init?.method ?? "GET", path }, { status, headers, text });
-      return answer;
+      return response;
     },
     call,
     raw: (bytes) => exchangeBytes({ hostname: config.host, port }, bytes),
-    sql: (query) => scratch.query(query),
+    sql: (query) => testDatabase.query(query),
     register,
     login,
     async person(given) {
@@ -213,8 +213,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     async [Symbol.asyncDispose]() {
       await app.stop(true);
       await hasher.close();
-      await scratch[Symbol.asyncDispose]();
-      refuseSecrets(log);
+      await testDatabase[Symbol.asyncDispose]();
+      assertNoSecrets(log);
     },
   };
 }
@@ -233,15 +233,19 @@ function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
     kernels: kernels().map(({ name }) => name),
     isTerminal: false,
     readFile: () => {
-      throw new Error("The fixture reads no files");
+      throw new Error("The test service reads no files");
     },
   });
 }
 
-let made = 0;
+let created = 0;
 
-/** Names that no other person of this process has. */
+/** Returns an e-mail address and username that are unique in this process. */
 export function newCredentials(): Credentials {
-  made += 1;
-  return { email: `person${made}@example.org`, username: `person${made}`, password: "correct horse battery" };
+  created += 1;
+  return {
+    email: `person${created}@example.org`,
+    username: `person${created}`,
+    password: "correct horse battery",
+  };
 }

@@ -1,17 +1,16 @@
 /**
- * The file and its two connections, one that reads and one that writes. The invariant: no connection outlives a statement
- * that met a lock. libsql leaves such a statement unfinished until it is collected, and an unfinished statement keeps every
- * later one of its connection from committing, without an error.
+ * The file and its two connections, a reader and a writer. Invariant: a connection is not used again after a statement
+ * failed with a lock conflict. libsql leaves that statement unfinished until it is garbage collected, and until then no
+ * later statement of the connection commits, without an error.
  */
-
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Client, createClient, type InStatement, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
-import { DatabaseUnavailable } from "../errors.ts";
-import { type Attempt, createAttempt, createQueuedAttempt } from "./attempt.ts";
+import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import { isLockConflict } from "./errors.ts";
+import { createQueuedRetry, createRetry } from "./retry.ts";
 
 export interface Connection {
   readonly orm: LibSQLDatabase;
@@ -20,23 +19,24 @@ export interface Connection {
 
 export interface LibsqlClient {
   readonly reader: Connection;
-  /** One query at a time: the connection waits for none of its own. */
+  /** Runs one query at a time, so that the connection never conflicts with itself. */
   readonly writer: Connection;
   close(): void;
 }
 
-/** Guarantee: what Drizzle's libsql session calls when neither its `batch` nor its `migrate` is used. */
+/** The members that Drizzle's libsql session calls, unless `batch` or `migrate` is used. */
 type DrizzleClient = Pick<Client, "execute" | "transaction" | "close">;
 
+/** The cast is safe because this package uses neither `batch` nor `migrate` of Drizzle. */
 export function createOrm(client: DrizzleClient): LibSQLDatabase {
   return drizzle(client as Client);
 }
 
-/** Makes the file, and the folders above it, readable by their owner alone; what exists is left as it is. */
+/** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
 async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // Exclusively: closing a handle of a file that is already open would drop this process's locks on it.
+    // "x" because closing a second handle of an open file would release this process's locks on it.
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
@@ -44,12 +44,12 @@ async function createFile(path: string): Promise<void> {
   }
 }
 
-/** One connection. It waits for no lock, and for every sync: `synchronous = FULL` is libsql's default. */
+/** Opens one connection that never waits for a lock. libsql's default is `synchronous = FULL`: each commit is synced. */
 function connect(path: string): Client {
   return createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
 }
 
-/** The mode is kept in the file, and read back from it by every later connection. */
+/** The mode is stored in the file; all later connections read it from there. */
 async function useWriteAheadLog(path: string): Promise<void> {
   const client = connect(path);
   try {
@@ -59,7 +59,7 @@ async function useWriteAheadLog(path: string): Promise<void> {
   }
 }
 
-/** Takes the write lock by a script, the one way in which libsql finishes a statement that met a lock. */
+/** Takes the write lock in a script, because only then does libsql finish a statement that failed with a lock conflict. */
 async function beginImmediate(client: Client): Promise<Transaction> {
   const transaction = await client.transaction("deferred");
   try {
@@ -90,7 +90,7 @@ function openWriter(path: string): DrizzleClient {
   };
 }
 
-/** A reader seldom meets a lock, but it may, when another process recovers the file: its connection is then replaced. */
+/** Replaces its connection after a lock conflict, which a reader meets only while another process recovers the file. */
 export function openReader(path: string): DrizzleClient {
   let client = connect(path);
   return {
@@ -112,17 +112,17 @@ export function openReader(path: string): DrizzleClient {
 }
 
 /**
- * @param patienceMs how long a query waits for another process, in milliseconds
- * @throws DatabaseUnavailable when the file cannot be made, opened or read
+ * @param busyTimeoutMs how long a query waits for a lock of another process, in milliseconds
+ * @throws DatabaseUnavailable if the file cannot be created, opened or read
  */
-export async function openClient(path: string, patienceMs: number): Promise<LibsqlClient> {
+export async function openClient(path: string, busyTimeoutMs: number): Promise<LibsqlClient> {
   await createFile(path);
-  const attempt = createAttempt(patienceMs);
+  const attempt = createRetry(busyTimeoutMs);
   await attempt(() => useWriteAheadLog(path));
   const [writer, reader] = await attempt(async () => [openWriter(path), openReader(path)] as const);
   return {
     reader: { orm: createOrm(reader), attempt },
-    writer: { orm: createOrm(writer), attempt: createQueuedAttempt(patienceMs) },
+    writer: { orm: createOrm(writer), attempt: createQueuedRetry(busyTimeoutMs) },
     close: () => {
       reader.close();
       writer.close();

@@ -1,24 +1,23 @@
-/** Puts the parts of the embedded database together. */
-
+/** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import type { Database } from "../repositories.ts";
-import { createAttempt } from "./attempt.ts";
 import { openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
+import { createRetry } from "./retry.ts";
 import { createTodoRepository } from "./todos.ts";
 import { parseFileUrl } from "./url.ts";
 import { createUserRepository } from "./users.ts";
 
 export interface LibsqlOptions {
-  /** A `file:` URL; the file and its folder are made when they are not there. */
+  /** A `file:` URL; the file and its folder are created if they do not exist. */
   readonly url: string;
-  /** Where a relative path starts. @default the working directory */
+  /** The folder that a relative path refers to. @default the working directory */
   readonly baseDirectory?: string | undefined;
-  /** How long a statement waits for another process that holds the write lock, in milliseconds. @default 5000 */
-  readonly patienceMs?: number;
+  /** How long a statement waits while another process holds the write lock, in milliseconds. @default 5000 */
+  readonly busyTimeoutMs?: number;
 }
 
-const pingPatienceMs = 900;
+const PING_TIMEOUT_MS = 900;
 
 /**
  * @throws UnsupportedDatabaseUrl
@@ -27,19 +26,19 @@ const pingPatienceMs = 900;
 export async function openLibsqlDatabase({
   url,
   baseDirectory,
-  patienceMs = 5_000,
+  busyTimeoutMs = 5_000,
 }: LibsqlOptions): Promise<Database> {
   const path = parseFileUrl(url, baseDirectory);
-  const client = await openClient(path, patienceMs);
-  const pingAttempt = createAttempt(pingPatienceMs);
+  const client = await openClient(path, busyTimeoutMs);
+  const attemptPing = createRetry(PING_TIMEOUT_MS);
   const close = async () => client.close();
   return {
     kind: "libsql",
     users: createUserRepository(client),
     todos: createTodoRepository(client),
-    // A query without a table would not look at the file.
+    // A query without a table would not read the file.
     ping: async () =>
-      void (await pingAttempt(() => client.reader.orm.get(sql`select count(*) from sqlite_schema`))),
+      void (await attemptPing(() => client.reader.orm.get(sql`select count(*) from sqlite_schema`))),
     migrate: () => migrate(path),
     close,
     [Symbol.asyncDispose]: close,

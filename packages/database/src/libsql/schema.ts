@@ -1,20 +1,19 @@
-/** The tables as libsql has them. Columns are named as the fields on the wire, so that a row inserted by hand needs no guesswork. */
-
+/** The libsql tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
 import { customType, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
-const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i;
+const TIME_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * Reads what the service writes and what a hand at a prompt may have: `datetime('now')` has no zone and means UTC.
- * What no time can be read from is the epoch: one damaged value must not take the page it is on with it.
+ * Also reads timestamps that an operator wrote: `datetime('now')` has no time zone and means UTC. An invalid value is read
+ * as the epoch, so that one damaged row does not make a whole page fail.
  */
 function readTimestamp(value: unknown): Date {
   if (typeof value !== "string") return new Date(0);
-  const date = new Date(hasZone.test(value) ? value : `${value.replace(" ", "T")}Z`);
+  const date = new Date(TIME_ZONE.test(value) ? value : `${value.replace(" ", "T")}Z`);
   return Number.isNaN(date.getTime()) ? new Date(0) : date;
 }
 
@@ -24,7 +23,7 @@ const timestamp = customType<{ data: Date; driverData: string }>({
   toDriver: (date) => date.toISOString(),
 });
 
-/** AUTOINCREMENT, because a deleted account's token must never open a later account. */
+/** AUTOINCREMENT never reuses an id, so that a deleted user's token cannot give access to a later account. */
 const id = () => integer().primaryKey({ autoIncrement: true });
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);

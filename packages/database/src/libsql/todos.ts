@@ -1,5 +1,4 @@
-/** Todos in libsql. Every member is one statement, so nothing can come between its parts. */
-
+/** Todos in libsql. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import type { TodoRepository } from "../repositories.ts";

@@ -1,24 +1,21 @@
-/** Reads a `file:` URL strictly: what it does not understand, it does not guess. */
-
+/** Parses `file:` URLs and rejects every other form. */
 import { resolve } from "node:path";
 import { UnsupportedDatabaseUrl } from "../errors.ts";
 
-const fileUrl = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]+)$/i;
+const FILE_URL = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]+)$/i;
 
 /**
- * The absolute path in a `file:` URL (RFC 8089); a relative one starts at `baseDirectory`.
+ * Returns the absolute path in a `file:` URL (RFC 8089); a relative path refers to `baseDirectory`.
  * @throws UnsupportedDatabaseUrl
  */
 export function parseFileUrl(url: string, baseDirectory = "."): string {
-  const path = fileUrl.exec(url)?.[1];
+  const path = FILE_URL.exec(url)?.[1];
   if (path === undefined || path.startsWith("//") || path === ":memory:") {
-    throw new UnsupportedDatabaseUrl(
-      "a file: URL is file:relative/path or file:///absolute/path, nothing else.",
-    );
+    throw new UnsupportedDatabaseUrl("a file: URL must be file:relative/path or file:///absolute/path.");
   }
   try {
     return resolve(baseDirectory, decodeURIComponent(path));
   } catch {
-    throw new UnsupportedDatabaseUrl("its path holds a percent sign that encodes nothing.");
+    throw new UnsupportedDatabaseUrl("its path contains an invalid percent-encoding.");
   }
 }

@@ -1,5 +1,4 @@
-/** Accounts in libsql. Every member is one statement, so nothing can come between its parts. */
-
+/** Users in libsql. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import type { UserRepository } from "../repositories.ts";

@@ -1,15 +1,12 @@
 /**
- * The pool, and the deadline that every query has. The invariant: a caller waits no longer than the deadline, whatever the
- * server does, and no later query goes to a pool in which one overran it.
+ * The connection pool and the deadline of each query. Invariant: a caller never waits longer than the deadline, and after
+ * a query exceeds it, later queries use a new pool.
  */
-
 import { SQL } from "bun";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
-import { deadlineReason, domainError, isReadOnly, unavailable } from "./errors.ts";
+import type { Attempt } from "../errors.ts";
+import { DEADLINE_REASON, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import type { Address } from "./url.ts";
-
-/** Runs a query, for no longer than the deadline, and rejects with domain errors alone. */
-export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
 
 export interface PostgresClient {
   readonly orm: BunSQLDatabase;
@@ -19,19 +16,19 @@ export interface PostgresClient {
 
 export interface PostgresClientOptions {
   readonly address: Address;
-  /** Connections held at most. */
+  /** Maximum number of connections. */
   readonly poolSize: number;
-  /** In milliseconds. A little less is the server's own limit, so that a slow query ends without costing the pool. */
+  /** In milliseconds. The server's statement timeout is shorter, so that a slow query does not replace the pool. */
   readonly deadlineMs: number;
 }
 
-/** The part of the deadline after which a server that is well ends a query by itself. */
-const serverShare = 7 / 8;
+/** The server's statement timeout as a fraction of the deadline. */
+const STATEMENT_TIMEOUT_RATIO = 7 / 8;
 
-/** The shortest time between two attempts to find a server that accepts writes. */
-const readOnlyPauseMs = 1_000;
+/** Minimum time between two pool replacements because of a read-only server. */
+const READ_ONLY_PAUSE_MS = 1_000;
 
-const connectionTimeoutMs = 3_000;
+const CONNECTION_TIMEOUT_MS = 3_000;
 
 interface ConnectOptions {
   readonly address: Address;
@@ -39,13 +36,13 @@ interface ConnectOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** A pool that has opened no connection yet. */
+/** Creates a pool; the first query opens a connection. */
 export function connect({ address, poolSize, statementTimeoutMs }: ConnectOptions): SQL {
   return new SQL({
     ...address,
     adapter: "postgres",
     max: poolSize,
-    connectionTimeout: connectionTimeoutMs / 1_000,
+    connectionTimeout: CONNECTION_TIMEOUT_MS / 1_000,
     connection: {
       application_name: "latchkey",
       search_path: "public",
@@ -54,44 +51,45 @@ export function connect({ address, poolSize, statementTimeoutMs }: ConnectOption
   });
 }
 
-/** Guarantee: what Drizzle's session calls outside of transactions, which are the migrations' alone. */
+/** The cast is safe because Drizzle's session calls only `unsafe` outside of transactions, which only migrations use. */
 function createOrm(client: Pick<SQL, "unsafe">): BunSQLDatabase {
   return drizzle({ client: client as SQL });
 }
 
 /**
- * The query's outcome, or `DatabaseUnavailable` when there is none in time; an outcome that comes later is dropped.
- * @param onOverrun called when the time is up, before the rejection
+ * Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded.
+ * @param onTimeout called at the deadline, before the rejection
  */
 export async function withDeadline<T>(
   query: Promise<T>,
   deadlineMs: number,
-  onOverrun?: () => void,
+  onTimeout?: () => void,
 ): Promise<T> {
-  const late = Promise.withResolvers<never>();
+  const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    onOverrun?.();
-    late.reject(unavailable(deadlineReason));
+    onTimeout?.();
+    timeout.reject(unavailable(DEADLINE_REASON));
   }, deadlineMs);
   try {
-    return await Promise.race([query, late.promise]);
+    return await Promise.race([query, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 export function openClient({ address, poolSize, deadlineMs }: PostgresClientOptions): PostgresClient {
-  const open = () => connect({ address, poolSize, statementTimeoutMs: Math.floor(deadlineMs * serverShare) });
+  const open = () =>
+    connect({ address, poolSize, statementTimeoutMs: Math.floor(deadlineMs * STATEMENT_TIMEOUT_RATIO) });
   let pool = open();
   let replacedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  /** What still runs in the pool that is given up has the deadline to finish. */
-  const replace = (unfit: SQL) => {
-    if (unfit !== pool || closed) return;
+  /** Queries that still run in the old pool can finish until the deadline. */
+  const replace = (old: SQL) => {
+    if (old !== pool || closed) return;
     pool = open();
     replacedAt = performance.now();
-    unfit.close({ timeout: deadlineMs / 1_000 }).catch(() => undefined);
+    old.close({ timeout: deadlineMs / 1_000 }).catch(() => undefined);
   };
 
   return {
@@ -99,13 +97,13 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
     attempt: async (query) => {
       const used = pool;
       try {
-        // A connection to a server that froze or vanished never fails by itself.
+        // Without a deadline, a query to a frozen or unreachable server would never end.
         return await withDeadline(query(), deadlineMs, () => replace(used));
       } catch (error) {
-        const failure = domainError(error);
-        // After a failover the old server keeps its connections and its name may lead to the new one: ask again.
-        if (isReadOnly(failure) && performance.now() - replacedAt > readOnlyPauseMs) replace(used);
-        throw failure;
+        const domainError = toDomainError(error);
+        // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
+        if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
+        throw domainError;
       }
     },
     close: async () => {
@@ -115,8 +113,9 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
   };
 }
 
-/** The row of a statement that returns exactly one when it succeeds: an INSERT of one row. */
-export function returned<T>([row]: T[]): T {
-  if (row === undefined) throw new Error("An INSERT returned no row: is there a trigger that drops it?");
+/** Returns the row of a statement that returns exactly one row on success, such as an INSERT of one row. */
+export function singleRow<T>([row]: T[]): T {
+  if (row === undefined)
+    throw new Error("The statement returned no row. Does a trigger suppress the INSERT?");
   return row;
 }

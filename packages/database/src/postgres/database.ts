@@ -1,5 +1,4 @@
-/** Puts the parts of the PostgreSQL database together. */
-
+/** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import type { Database } from "../repositories.ts";
 import { openClient, withDeadline } from "./client.ts";
@@ -11,16 +10,16 @@ import { createUserRepository } from "./users.ts";
 export interface PostgresOptions {
   /** A `postgres:` or `postgresql:` URL with host, user and database. */
   readonly url: string;
-  /** Connections held at most. @default 10 */
+  /** Maximum number of connections. @default 10 */
   readonly poolSize?: number | undefined;
-  /** How long a query may take before it is given up, in milliseconds, the wait for a connection included. @default 4000 */
+  /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
   readonly deadlineMs?: number;
 }
 
-const pingDeadlineMs = 900;
+const PING_DEADLINE_MS = 900;
 
 /**
- * Contacts no server yet: the first query does.
+ * Does not connect; the first query does.
  * @throws UnsupportedDatabaseUrl
  */
 export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }: PostgresOptions): Database {
@@ -31,11 +30,11 @@ export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }:
     kind: "postgres",
     users: createUserRepository(client),
     todos: createTodoRepository(client),
-    // The query keeps its own, longer deadline, so that also a pool that only pings use is replaced when it is stuck.
+    // `attempt` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
     ping: async () =>
       void (await withDeadline(
         attempt(() => orm.execute(sql`select 1`)),
-        pingDeadlineMs,
+        PING_DEADLINE_MS,
       )),
     migrate: () => migrate(address),
     close,

@@ -1,50 +1,49 @@
-/** Turns what Bun's PostgreSQL client throws into domain errors. */
-
+/** Converts the errors of Bun's PostgreSQL client to domain errors. */
 import { SQL } from "bun";
 import { DrizzleQueryError } from "drizzle-orm";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
 
-/** The reason given when the server did not answer within the deadline, nor refuse. */
-export const deadlineReason = "DEADLINE";
+/** The reason of the error when the server did not respond within the deadline. */
+export const DEADLINE_REASON = "DEADLINE";
 
 /** The SQLSTATE `read_only_sql_transaction`. */
-const readOnlyReason = "25006";
+const READ_ONLY_REASON = "25006";
 
-/** What an operator can do something about, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
-const explanations: Readonly<Record<string, string>> = {
-  [readOnlyReason]: "the server accepts no writes",
-  "28000": "the server refused the user",
-  "28P01": "the server refused the user or the password",
-  "3D000": "the server has no database of that name",
+/** Errors that an operator can resolve, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  [READ_ONLY_REASON]: "the server accepts no writes",
+  "28000": "the server rejected the user",
+  "28P01": "the server rejected the user or the password",
+  "3D000": "the server has no database of this name",
   "42501": "the user lacks a privilege on the tables or the schema",
   "53100": "the server's disk is full",
-  "53300": "the server has no connection left",
+  "53300": "the server has no free connections",
   "57014": "a query took too long",
-  [deadlineReason]: "the server did not answer in time",
+  [DEADLINE_REASON]: "the server did not respond in time",
   ERR_POSTGRES_CONNECTION_CLOSED: "the connection was closed",
-  ERR_POSTGRES_CONNECTION_FAILED: "no connection came about; are the host and the network right?",
-  ERR_POSTGRES_CONNECTION_REFUSED: "nothing accepts connections at that host and port",
+  ERR_POSTGRES_CONNECTION_FAILED: "the connection could not be established; check the host and the network",
+  ERR_POSTGRES_CONNECTION_REFUSED: "nothing accepts connections at this host and port",
   ERR_POSTGRES_CONNECTION_TIMEOUT: "the server did not accept a connection in time",
   ERR_POSTGRES_TLS_NOT_AVAILABLE: "the URL requires TLS, and the server does not offer it",
 };
 
-/** The constraints of `users` that stand for a rule of the service; a clash of ids is none. */
-const identityConstraints = new Set(["users_email_unique", "users_username_unique"]);
+/** The unique constraints on e-mail and username; a duplicate id is not a `UserAlreadyExists`. */
+const USER_CONSTRAINTS = new Set(["users_email_unique", "users_username_unique"]);
 
 export function unavailable(reason: string): DatabaseUnavailable {
-  return new DatabaseUnavailable(reason, explanations[reason]);
+  return new DatabaseUnavailable(reason, EXPLANATIONS[reason]);
 }
 
-/** Whether the server refused to write at all, as a standby does. */
-export function isReadOnly(failure: unknown): boolean {
-  return failure instanceof DatabaseUnavailable && failure.reason === readOnlyReason;
+/** Whether the server rejects all writes, as a standby does. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.reason === READ_ONLY_REASON;
 }
 
-/** The domain error for a failed query; what the client did not throw is a mistake of ours and stays what it is. */
-export function domainError(error: unknown): unknown {
-  // Drizzle's wrapper prints SQL and parameters, so it is taken off before anyone can log it.
+/** Returns the domain error for a failed query; an error that the client did not throw is a bug and is returned unchanged. */
+export function toDomainError(error: unknown): unknown {
+  // The message of Drizzle's wrapper contains SQL and parameters.
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
   if (!(cause instanceof SQL.PostgresError)) return cause;
-  const isTaken = cause.errno === "23505" && identityConstraints.has(cause.constraint ?? "");
+  const isTaken = cause.errno === "23505" && USER_CONSTRAINTS.has(cause.constraint ?? "");
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
 }

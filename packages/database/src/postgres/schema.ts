@@ -1,24 +1,23 @@
-/** The tables as PostgreSQL has them, in the schema `public`. Columns are named as the fields on the wire. */
-
+/** The PostgreSQL tables, in the schema `public`. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
 import { bigint, boolean, customType, pgTable, text } from "drizzle-orm/pg-core";
 
 export const now = sql`now()`;
 
-/** What no time can be read from, `infinity` for one, is the epoch: one damaged value must not take the page it is on with it. */
+/** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 function readTimestamp(value: unknown): Date {
   const date = value instanceof Date ? value : new Date(String(value));
   return Number.isNaN(date.getTime()) ? new Date(0) : date;
 }
 
-/** Stored to the millisecond, because that is what a `Date` can hold and what the wire shows. */
+/** Milliseconds, because a `Date` and the JSON timestamps have no higher precision. */
 const timestamp = customType<{ data: Date; driverData: Date | string }>({
   dataType: () => "timestamp (3) with time zone",
   fromDriver: readTimestamp,
   toDriver: (date) => date.toISOString(),
 });
 
-/** A sequence never goes back: a deleted account's token must never open a later account. */
+/** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */
 const id = () => bigint({ mode: "number" }).primaryKey().generatedByDefaultAsIdentity();
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);

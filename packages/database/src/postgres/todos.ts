@@ -1,9 +1,8 @@
-/** Todos in PostgreSQL. Every member is one statement, so nothing can come between its parts. */
-
+/** Todos in PostgreSQL. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Todo, TodoRepository } from "../repositories.ts";
-import { type PostgresClient, returned } from "./client.ts";
+import { type PostgresClient, singleRow } from "./client.ts";
 import { now, todos } from "./schema.ts";
 
 export function createTodoRepository({ orm, attempt }: PostgresClient): TodoRepository {
@@ -36,7 +35,7 @@ export function createTodoRepository({ orm, attempt }: PostgresClient): TodoRepo
     findById,
     create: async ({ title, completed }) => {
       const query = orm.insert(todos).values({ title, completed }).returning();
-      return returned(await attempt(() => query.execute()));
+      return singleRow(await attempt(() => query.execute()));
     },
     update: (id, { title, completed }) =>
       title === undefined && completed === undefined ? findById(id) : change(id, { title, completed }),

@@ -1,5 +1,4 @@
-/** Reads a `postgres:` URL into the client's options, all of them, so that no environment variable fills a gap. */
-
+/** Parses a `postgres:` URL into all of the client's options, so that the client reads none from environment variables. */
 import { UnsupportedDatabaseUrl } from "../errors.ts";
 
 export interface Address {
@@ -11,19 +10,19 @@ export interface Address {
   readonly database: string;
 }
 
-const defaultPort = 5432;
-/** As servers are set up. The name of the operating system's user, which other clients take, is another one in a container. */
-const defaultUsername = "postgres";
+const DEFAULT_PORT = 5432;
+/** Other clients default to the operating system's user, which differs between containers. */
+const DEFAULT_USERNAME = "postgres";
 
 /**
- * The parts of a connection URI (PostgreSQL, 32.1.1.2); its query, `sslmode` for one, is left to the client.
+ * Returns the parts of a connection URI (PostgreSQL, 32.1.1.2); the client parses the query string, such as `sslmode`.
  * @throws UnsupportedDatabaseUrl
  */
 export function parsePostgresUrl(url: string): Address {
   const parsed = URL.parse(url);
   if (parsed === null)
-    throw new UnsupportedDatabaseUrl("it cannot be read; are special characters percent-encoded?");
-  if (parsed.hostname === "") throw new UnsupportedDatabaseUrl("it names no host.");
+    throw new UnsupportedDatabaseUrl("it is not a valid URL; special characters must be percent-encoded.");
+  if (parsed.hostname === "") throw new UnsupportedDatabaseUrl("it has no host.");
   const [, database, ...rest] = parsed.pathname.split("/");
   if (database === undefined || database === "" || rest.length > 0) {
     throw new UnsupportedDatabaseUrl("its path must be the name of one database.");
@@ -32,12 +31,12 @@ export function parsePostgresUrl(url: string): Address {
     return {
       url,
       hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
-      port: parsed.port === "" ? defaultPort : Number(parsed.port),
-      username: decodeURIComponent(parsed.username) || defaultUsername,
+      port: parsed.port === "" ? DEFAULT_PORT : Number(parsed.port),
+      username: decodeURIComponent(parsed.username) || DEFAULT_USERNAME,
       password: decodeURIComponent(parsed.password),
       database: decodeURIComponent(database),
     };
   } catch {
-    throw new UnsupportedDatabaseUrl("it holds a percent sign that encodes nothing.");
+    throw new UnsupportedDatabaseUrl("it contains an invalid percent-encoding.");
   }
 }

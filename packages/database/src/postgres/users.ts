@@ -1,9 +1,8 @@
-/** Accounts in PostgreSQL. Every member is one statement, so nothing can come between its parts. */
-
+/** Users in PostgreSQL. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { User, UserRepository } from "../repositories.ts";
-import { type PostgresClient, returned } from "./client.ts";
+import { type PostgresClient, singleRow } from "./client.ts";
 import { now, users } from "./schema.ts";
 
 export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
@@ -34,7 +33,7 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
     findById,
     create: async ({ email, username, hashedPassword }) => {
       const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
-      return returned(await attempt(() => query.execute()));
+      return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
     update: (id, { username, hashedPassword }) =>

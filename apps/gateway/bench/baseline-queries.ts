@@ -1,6 +1,6 @@
 /**
- * The yardstick: the queries of two routes over the bare driver in a bare handler, which verifies nothing and answers with
- * what the driver gave. Started as a process of its own; its arguments are the database's URL and the size of the pool.
+ * A baseline server that runs the queries of two routes with the driver only and verifies nothing. Its arguments are the
+ * database's URL and the size of the pool.
  */
 import { SQL } from "bun";
 

@@ -1,13 +1,15 @@
-/** A replica at the same file, in a process of its own; its first argument selects what it does. */
-import { openDatabase } from "../src/index.ts";
+/** Another process on the same database. `migrate`: waits for its standard input to end, then migrates. `write`: creates todos. */
+import { openDatabase } from "../../src/index.ts";
 
 const [action, url = ""] = process.argv.slice(2);
 await using database = await openDatabase({ url });
 if (action === "migrate") {
+  process.stdout.write("ready\n");
+  for await (const _ of process.stdin);
   await database.migrate();
   process.stdout.write("migrated\n");
 } else {
-  // Acknowledges every todo by its id once it is created, until the process is killed.
+  // Prints the id of each created todo until the process is killed.
   for (;;) {
     const { id } = await database.todos.create({ title: "durable", completed: false });
     process.stdout.write(`${id}\n`);

@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service under soak, which knows nothing of it: on SIGUSR1 a hashing worker dies, on SIGUSR2 garbage
- * is collected and what lives is told in a line.
+ * Preloaded into the service under soak. On SIGUSR1 it terminates a hash worker; on SIGUSR2 it collects garbage and logs
+ * the size of the heap.
  */
 import { heapStats } from "bun:jsc";
 import { Worker } from "node:worker_threads";

@@ -1,9 +1,9 @@
-/** The two schemas are one: what one database promises about its columns and their uniqueness, the other promises too. */
-
+/** Both databases have the same columns, constraints and indexes, and their migrations match their schemas. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { openLibsqlScratch } from "./libsql-scratch.ts";
-import { openPostgresScratch } from "./postgres-scratch.ts";
+import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
+import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
 setDefaultTimeout(30_000);
 
@@ -21,8 +21,8 @@ interface Index {
   readonly unique: number;
 }
 
-/** An identity column fills itself in, and so does SQLite's integer primary key. */
-const queries = {
+/** Identity columns and SQLite's integer primary keys count as columns with a default. */
+const QUERIES = {
   libsql: {
     columns: `
       select t.name as "table", c.name as "column", c.type as type, 1 - c."notnull" as nullable,
@@ -48,8 +48,8 @@ const queries = {
   },
 };
 
-/** What each type is in the other database; a column whose type is not here is a difference. */
-const typeNames: Readonly<Record<string, string>> = {
+/** The libsql type of each PostgreSQL type. */
+const LIBSQL_TYPES: Readonly<Record<string, string>> = {
   bigint: "INTEGER",
   boolean: "INTEGER",
   text: "TEXT",
@@ -60,24 +60,38 @@ function byName<Row extends { table: string }>(rows: Row[], key: (row: Row) => s
   return new Map(rows.map((row) => [`${row.table}(${key(row)})`, row] as const).sort());
 }
 
-test("columns, nullability, defaults, unique constraints and indexes are the same", async () => {
+test("columns, nullability, defaults, unique constraints and indexes are the same in both databases", async () => {
   await using server = await startPostgresServer();
-  await using libsql = await openLibsqlScratch();
-  await using postgres = await openPostgresScratch(server);
+  await using libsql = await openLibsqlTestDatabase();
+  await using postgres = await openPostgresTestDatabase(server);
 
-  const here = byName(await libsql.query<Column>(queries.libsql.columns), ({ column }) => column);
-  const there = byName(await postgres.query<Column>(queries.postgres.columns), ({ column }) => column);
-  expect(here.size).toBe(12);
-  expect([...there.keys()]).toEqual([...here.keys()]);
-  for (const [name, { type, ...column }] of there) {
-    expect(here.get(name)).toEqual({ ...column, type: typeNames[type] ?? `no equal of ${type}` });
+  const libsqlColumns = byName(await libsql.query<Column>(QUERIES.libsql.columns), ({ column }) => column);
+  const postgresColumns = byName(
+    await postgres.query<Column>(QUERIES.postgres.columns),
+    ({ column }) => column,
+  );
+  expect(libsqlColumns.size).toBe(12);
+  expect([...postgresColumns.keys()]).toEqual([...libsqlColumns.keys()]);
+  for (const [name, { type, ...column }] of postgresColumns) {
+    expect(libsqlColumns.get(name)).toEqual({
+      ...column,
+      type: LIBSQL_TYPES[type] ?? `no equivalent of ${type}`,
+    });
   }
 
-  const indexesHere = byName(await libsql.query<Index>(queries.libsql.indexes), ({ columns }) => columns);
-  const indexesThere = byName(
-    await postgres.query<Index>(queries.postgres.indexes),
+  const libsqlIndexes = byName(await libsql.query<Index>(QUERIES.libsql.indexes), ({ columns }) => columns);
+  const postgresIndexes = byName(
+    await postgres.query<Index>(QUERIES.postgres.indexes),
     ({ columns }) => columns,
   );
-  expect([...indexesThere]).toEqual([...indexesHere]);
-  expect([...indexesHere.keys()]).toEqual(["todos(id)", "users(email)", "users(id)", "users(username)"]);
+  expect([...postgresIndexes]).toEqual([...libsqlIndexes]);
+  expect([...libsqlIndexes.keys()]).toEqual(["todos(id)", "users(email)", "users(id)", "users(username)"]);
+});
+
+test.each(["libsql", "postgres"])("the %s migrations match the schema", (dialect) => {
+  const { stdout } = Bun.spawnSync(
+    [process.execPath, "x", "drizzle-kit", "generate", `--config=drizzle-${dialect}.config.ts`],
+    { cwd: join(import.meta.dir, "..") },
+  );
+  expect(stdout.toString()).toContain("No schema changes");
 });

@@ -1,31 +1,31 @@
-/** What every database must do, whichever it is: a backend's own test is this suite plus its quirks. */
-
+/** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect, test } from "bun:test";
-import { type Database, DatabaseUnavailable, UserAlreadyExists } from "../src/index.ts";
+import { type Database, DatabaseUnavailable, SchemaTooNew, UserAlreadyExists } from "../../src/index.ts";
 
-/** An empty, migrated database of its own for one test; disposing it leaves nothing behind. */
-export interface Scratch extends AsyncDisposable {
+/** An empty, migrated database for one test; disposing it removes everything. */
+export interface TestDatabase extends AsyncDisposable {
   readonly database: Database;
-  /** A second connection to the same tables, as another replica has it. */
+  readonly url: string;
+  /** Opens a second connection to the same tables, like another replica. */
   reopen(): Promise<Database>;
-  /** Runs SQL as a person at the database's own prompt would. */
-  execute(sql: string): Promise<void>;
+  /** Runs SQL as another client of the database. */
+  query<Row>(sql: string): Promise<Row[]>;
 }
 
 const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
 const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };
-const largestId = Number.MAX_SAFE_INTEGER;
+const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-/** Waits for the database's clock to pass a millisecond that it has already handed out. */
-async function clockPast(date: Date): Promise<void> {
+/** Waits until the clock is past this timestamp, so that the next one is greater. */
+async function waitUntilAfter(date: Date): Promise<void> {
   while (Date.now() <= date.getTime() + 1) await Bun.sleep(1);
 }
 
-export function repositoryConformance(name: string, open: () => Promise<Scratch>): void {
-  describe(`${name} keeps users`, () => {
-    test("a created user is read back by id and by e-mail", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+export function repositoryConformance(name: string, open: () => Promise<TestDatabase>): void {
+  describe(`users on ${name}`, () => {
+    test("a created user is found by id and by e-mail", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const started = Date.now();
       const created = await users.create(ada);
       expect(created).toMatchObject({ ...ada, isActive: true });
@@ -36,10 +36,10 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       expect(await users.findByEmail(ada.email)).toEqual(created);
     });
 
-    test("what is not there is null or false, up to the largest safe id", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
-      for (const id of [1, 2 ** 31, 2 ** 32, 2 ** 53 - 2, largestId]) {
+    test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      for (const id of [1, 2 ** 31, 2 ** 32, 2 ** 53 - 2, MAX_ID]) {
         expect(await users.findById(id)).toBeNull();
         expect(await users.update(id, { username: "x" })).toBeNull();
         expect(await users.update(id, {})).toBeNull();
@@ -50,22 +50,22 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       expect(await users.findByEmail("nobody@example.org")).toBeNull();
     });
 
-    test("ids beyond 32 bits are read as exact numbers", async () => {
-      await using scratch = await open();
-      const { users, todos } = scratch.database;
+    test("ids above 32 bits are read as exact numbers", async () => {
+      await using testDatabase = await open();
+      const { users, todos } = testDatabase.database;
       const id = 2 ** 40 + 1;
-      await scratch.execute(
+      await testDatabase.query(
         `insert into users (id, email, username, hashed_password) values (${id}, 'a@b.c', 'a', 's$d')`,
       );
-      await scratch.execute(`insert into todos (id, title) values (${id}, 'far away')`);
+      await testDatabase.query(`insert into todos (id, title) values (${id}, 'large id')`);
       expect((await users.findById(id))?.id).toBe(id);
       expect((await todos.list({ after: id - 1, limit: 2 })).map((todo) => todo.id)).toEqual([id]);
       expect(await todos.list({ after: id, limit: 2 })).toEqual([]);
     });
 
-    test("an e-mail address or a username that is taken is refused, on create and on update", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("create and update reject a taken e-mail address or username", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       await users.create(ada);
       const other = await users.create(bob);
       await expect(users.create({ ...bob, email: ada.email, username: "new" })).rejects.toBeInstanceOf(
@@ -81,26 +81,26 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       expect(await users.update(other.id, { username: bob.username })).toMatchObject(bob);
     });
 
-    test("of twenty registrations at once over two connections exactly one wins", async () => {
-      await using scratch = await open();
-      await using second = await scratch.reopen();
-      const attempts = Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? scratch.database : second).users.create({
+    test("exactly one of twenty concurrent registrations over two connections succeeds", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const registrations = Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? testDatabase.database : second).users.create({
           ...ada,
           email: `ada${index % 3}@example.org`,
         }),
       );
-      const outcomes = await Promise.allSettled(attempts);
-      const refusals = outcomes
+      const outcomes = await Promise.allSettled(registrations);
+      const rejections = outcomes
         .filter((outcome) => outcome.status === "rejected")
         .map((outcome) => outcome.reason);
-      expect(refusals).toHaveLength(19);
-      for (const refusal of refusals) expect(refusal).toBeInstanceOf(UserAlreadyExists);
+      expect(rejections).toHaveLength(19);
+      for (const rejection of rejections) expect(rejection).toBeInstanceOf(UserAlreadyExists);
     });
 
-    test("usernames differ by case, by trailing blanks, by normalisation and beyond ASCII", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("usernames that differ in case, surrounding spaces or Unicode normalisation are distinct", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const usernames = [
         "ada",
         "Ada",
@@ -124,9 +124,9 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       await expect(users.create({ ...bob, username: "\u{1F600}" })).rejects.toBeInstanceOf(UserAlreadyExists);
     });
 
-    test("an e-mail address is compared exactly", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("e-mail addresses are compared exactly", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       await users.create(ada);
       for (const email of [
         "Ada@example.org",
@@ -139,20 +139,20 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       }
     });
 
-    test("text comes back as it went in", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("text is stored and returned unchanged", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const username = "'; drop table users; --";
       const hashedPassword = "\\ \" ' % _ \u{10FFFF} \r\n\t $1 ? :a";
       const { id } = await users.create({ ...ada, username, hashedPassword });
       expect(await users.findById(id)).toMatchObject({ username, hashedPassword });
     });
 
-    test("an update changes what it names and refreshes updatedAt alone", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("update changes only the given fields and updatedAt", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const created = await users.create(ada);
-      await clockPast(created.updatedAt);
+      await waitUntilAfter(created.updatedAt);
       const renamed = await users.update(created.id, { username: "countess" });
       expect(renamed).toEqual({
         ...created,
@@ -166,25 +166,25 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
     });
 
     test("an empty update changes nothing", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const created = await users.create(ada);
-      await clockPast(created.updatedAt);
+      await waitUntilAfter(created.updatedAt);
       expect(await users.update(created.id, {})).toEqual(created);
     });
 
-    test("deactivation holds until activation", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("a deactivated user stays inactive until activated", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const { id } = await users.create(ada);
       expect((await users.setActive(id, false))?.isActive).toBe(false);
       expect((await users.findById(id))?.isActive).toBe(false);
       expect((await users.setActive(id, true))?.isActive).toBe(true);
     });
 
-    test("an id is never used again, even that of the newest row", async () => {
-      await using scratch = await open();
-      const { users, todos } = scratch.database;
+    test("the id of a deleted row is never reused, even that of the latest row", async () => {
+      await using testDatabase = await open();
+      const { users, todos } = testDatabase.database;
       const user = await users.create(ada);
       expect(await users.delete(user.id)).toBe(true);
       expect(await users.delete(user.id)).toBe(false);
@@ -196,8 +196,8 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
     });
 
     test("users are listed by ascending id", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const first = await users.create(ada);
       const second = await users.create(bob);
       expect(await users.list({ after: 0, limit: 10 })).toEqual([first, second]);
@@ -206,15 +206,15 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
     });
   });
 
-  describe(`${name} keeps todos`, () => {
-    test("a todo is created, read, changed and deleted", async () => {
-      await using scratch = await open();
-      const { todos } = scratch.database;
+  describe(`todos on ${name}`, () => {
+    test("a todo can be created, read, updated and deleted", async () => {
+      await using testDatabase = await open();
+      const { todos } = testDatabase.database;
       const created = await todos.create({ title: "Write", completed: false });
       expect(created).toMatchObject({ title: "Write", completed: false });
       expect(created.updatedAt).toEqual(created.createdAt);
       expect(await todos.findById(created.id)).toEqual(created);
-      await clockPast(created.updatedAt);
+      await waitUntilAfter(created.updatedAt);
       const done = await todos.update(created.id, { completed: true });
       expect(done).toEqual({ ...created, completed: true, updatedAt: done?.updatedAt ?? new Date(0) });
       expect(done?.updatedAt.getTime()).toBeGreaterThan(created.updatedAt.getTime());
@@ -230,9 +230,9 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       expect(await todos.update(created.id, { title: "Gone" })).toBeNull();
     });
 
-    test("pages are ascending, complete and free of overlap, also after deletions", async () => {
-      await using scratch = await open();
-      const { todos } = scratch.database;
+    test("pages are ascending, complete and do not overlap, also after deletions", async () => {
+      await using testDatabase = await open();
+      const { todos } = testDatabase.database;
       const ids: number[] = [];
       for (let index = 0; index < 25; index++) {
         ids.push((await todos.create({ title: `todo ${index}`, completed: index % 2 === 1 })).id);
@@ -246,15 +246,15 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
         seen.push(...page.map((todo) => todo.id));
       }
       expect(seen).toEqual(ids);
-      expect(await todos.list({ after: largestId, limit: 7 })).toEqual([]);
-      expect(await todos.findById(largestId)).toBeNull();
+      expect(await todos.list({ after: MAX_ID, limit: 7 })).toEqual([]);
+      expect(await todos.findById(MAX_ID)).toBeNull();
     });
 
-    test("a row inserted by hand takes its defaults from the database", async () => {
-      await using scratch = await open();
-      const { todos, users } = scratch.database;
-      await scratch.execute("insert into todos (title) values ('by hand')");
-      await scratch.execute(
+    test("a row inserted with SQL gets its defaults from the database", async () => {
+      await using testDatabase = await open();
+      const { todos, users } = testDatabase.database;
+      await testDatabase.query("insert into todos (title) values ('by hand')");
+      await testDatabase.query(
         "insert into users (email, username, hashed_password) values ('a@b.c', 'a', 's$d')",
       );
       const [todo] = await todos.list({ after: 0, limit: 2 });
@@ -266,18 +266,18 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       }
     });
 
-    test("a change made at the prompt counts at the next read", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
+    test("a change made with SQL is visible to the next read", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
       const { id } = await users.create(ada);
-      await scratch.execute("update users set is_active = false");
+      await testDatabase.query("update users set is_active = false");
       expect((await users.findById(id))?.isActive).toBe(false);
     });
 
     test("timestamps keep their milliseconds", async () => {
-      await using scratch = await open();
-      const { todos } = scratch.database;
-      await scratch.execute(
+      await using testDatabase = await open();
+      const { todos } = testDatabase.database;
+      await testDatabase.query(
         "insert into todos (title, created_at) values ('then', '2026-01-02T03:04:05.678Z')",
       );
       const [todo] = await todos.list({ after: 0, limit: 1 });
@@ -285,10 +285,10 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
     });
   });
 
-  describe(`${name} as a resource`, () => {
-    test("answers a ping, and says so when it is closed", async () => {
-      await using scratch = await open();
-      const second = await scratch.reopen();
+  describe(`the ${name} connection`, () => {
+    test("a ping succeeds, and every call after close rejects with DatabaseUnavailable", async () => {
+      await using testDatabase = await open();
+      const second = await testDatabase.reopen();
       await second.ping();
       await second.close();
       await second.close();
@@ -297,12 +297,12 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       await expect(second.todos.create({ title: "x", completed: false })).rejects.toBeInstanceOf(
         DatabaseUnavailable,
       );
-      await scratch.database.ping();
+      await testDatabase.database.ping();
     });
 
-    test("puts nothing of a query into an error", async () => {
-      await using scratch = await open();
-      const second = await scratch.reopen();
+    test("errors contain no part of a query", async () => {
+      await using testDatabase = await open();
+      const second = await testDatabase.reopen();
       const secret = crypto.randomUUID();
       await second.users.create(ada);
       const taken = await second.users.create({ ...ada, hashedPassword: secret }).catch((error) => error);
@@ -312,11 +312,17 @@ export function repositoryConformance(name: string, open: () => Promise<Scratch>
       for (const error of [taken, closed]) expect(Bun.inspect(error, { depth: 10 })).not.toContain(secret);
     });
 
-    test("migrating again, also from several connections at once, changes nothing", async () => {
-      await using scratch = await open();
-      const created = await scratch.database.users.create(ada);
-      await using second = await scratch.reopen();
-      await Promise.all([scratch.database.migrate(), second.migrate(), scratch.database.migrate()]);
+    test("migrate rejects a schema of a newer release", async () => {
+      await using testDatabase = await open();
+      await testDatabase.query("insert into __drizzle_migrations (hash, created_at) values ('later', 9e12)");
+      await expect(testDatabase.database.migrate()).rejects.toBeInstanceOf(SchemaTooNew);
+    });
+
+    test("migrating again, also from several connections at the same time, changes nothing", async () => {
+      await using testDatabase = await open();
+      const created = await testDatabase.database.users.create(ada);
+      await using second = await testDatabase.reopen();
+      await Promise.all([testDatabase.database.migrate(), second.migrate(), testDatabase.database.migrate()]);
       expect(await second.users.findById(created.id)).toEqual(created);
     });
   });

@@ -1,25 +1,24 @@
-/** A wire between client and server that can be cut without either end being told, as a network does it. */
-
+/** A TCP proxy that can drop its connections without closing them, like a failed network. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
 export interface TcpProxy extends Disposable {
   readonly port: number;
-  /** Lets the connections that are open lead nowhere from now on; later ones work. */
+  /** Stops forwarding on all open connections without closing them; later connections work. */
   cut(): void;
 }
 
 export async function openTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(target, "127.0.0.1");
-    for (const socket of [near, far]) {
+  const server = createServer((client) => {
+    const upstream = connect(target, "127.0.0.1");
+    for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
-    near.pipe(far);
-    far.pipe(near);
+    client.pipe(upstream);
+    upstream.pipe(client);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

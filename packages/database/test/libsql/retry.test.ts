@@ -1,16 +1,16 @@
-/** libsql is synchronous: another process's lock must cost a query its patience, and the event loop nothing. */
-
+/** While another process holds the lock, queries wait up to the busy timeout and the event loop is not blocked. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite, spawnSqlite } from "@latchkey/testing/sqlite";
-import { DatabaseUnavailable } from "../src/index.ts";
-import { openReader } from "../src/libsql/client.ts";
-import { openLibsqlScratch, spawnReplica } from "./libsql-scratch.ts";
+import { DatabaseUnavailable } from "../../src/index.ts";
+import { openReader } from "../../src/libsql/client.ts";
+import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
+import { spawnReplica } from "../support/replica.ts";
 
 setDefaultTimeout(30_000);
 
-/** Another process that holds the write lock, or the whole file, until it is disposed. */
+/** Starts a process that holds the write lock, or an exclusive lock, until it is disposed. */
 async function holdLock(url: string, action: "hold" | "hold-exclusively" = "hold"): Promise<AsyncDisposable> {
   const child = spawnSqlite(action, url);
   const reader = child.stdout.getReader();
@@ -23,8 +23,8 @@ async function holdLock(url: string, action: "hold" | "hold-exclusively" = "hold
   };
 }
 
-/** The longest time between two turns of the event loop while it ran for `durationMs`. */
-async function longestBlock(durationMs: number): Promise<number> {
+/** Returns the longest time that the event loop was blocked during `durationMs`, in milliseconds. */
+async function measureLongestBlockMs(durationMs: number): Promise<number> {
   const end = performance.now() + durationMs;
   let longest = 0;
   for (let last = performance.now(); last < end; ) {
@@ -36,42 +36,44 @@ async function longestBlock(durationMs: number): Promise<number> {
   return longest;
 }
 
-test("while another process holds the write lock for two seconds the loop turns, reads answer, and writes land afterwards", async () => {
-  await using scratch = await openLibsqlScratch();
-  const { todos, users, ping } = { ...scratch.database };
+test("while another process holds the write lock, the event loop runs and reads succeed; waiting writes succeed afterwards", async () => {
+  await using testDatabase = await openLibsqlTestDatabase();
+  const { todos, users, ping } = { ...testDatabase.database };
   const kept = await todos.create({ title: "kept", completed: false });
-  let landed = 0;
+  let committed = 0;
   const writes: Promise<unknown>[] = [];
   {
-    await using _lock = await holdLock(scratch.url);
+    await using _lock = await holdLock(testDatabase.url);
     for (let index = 0; index < 100; index++) {
       const user = { email: `u${index}@example.org`, username: `u${index}`, hashedPassword: "s$d" };
-      writes.push(users.create(user).then(() => landed++));
+      writes.push(users.create(user).then(() => committed++));
     }
-    expect(await longestBlock(2_000)).toBeLessThan(100);
+    expect(await measureLongestBlockMs(2_000)).toBeLessThan(100);
     expect(await todos.findById(kept.id)).toEqual(kept);
     await ping();
-    expect(landed).toBe(0);
+    expect(committed).toBe(0);
   }
   await Promise.all(writes);
-  expect(await scratch.query("select count(*) as landed from users")).toEqual([{ landed: 100 }]);
+  expect(await testDatabase.query("select count(*) as committed from users")).toEqual([{ committed: 100 }]);
 });
 
-test("a write that meets the lock for longer than its patience is unavailable, and changes nothing", async () => {
-  await using scratch = await openLibsqlScratch({ patienceMs: 150 });
+test("a write fails and changes nothing if the lock is held for longer than the busy timeout", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 150 });
   {
-    await using _lock = await holdLock(scratch.url);
-    const failure = await scratch.database.todos
+    await using _lock = await holdLock(testDatabase.url);
+    const error = await testDatabase.database.todos
       .create({ title: "x", completed: false })
-      .catch((error) => error);
-    expect(failure).toBeInstanceOf(DatabaseUnavailable);
-    expect(failure.reason).toBe("SQLITE_BUSY");
+      .catch((reason) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    expect(error.reason).toBe("SQLITE_BUSY");
   }
-  expect(await scratch.database.todos.list({ after: 0, limit: 1 })).toEqual([]);
-  expect(await scratch.database.todos.create({ title: "x", completed: false })).toMatchObject({ title: "x" });
+  expect(await testDatabase.database.todos.list({ after: 0, limit: 1 })).toEqual([]);
+  expect(await testDatabase.database.todos.create({ title: "x", completed: false })).toMatchObject({
+    title: "x",
+  });
 });
 
-test("a read that met a lock keeps no other process from writing afterwards", async () => {
+test("a read that failed with a lock conflict does not prevent later writes of other processes", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "rollback-journal.db");
   await querySqlite(`file:${path}`, "create table numbers (value integer)");
@@ -80,8 +82,8 @@ test("a read that met a lock keeps no other process from writing afterwards", as
   expect(await count()).toBe(0);
   {
     await using _lock = await holdLock(`file:${path}`, "hold-exclusively");
-    const failure = await count().catch((error) => error);
-    expect(failure.code).toBe("SQLITE_BUSY");
+    const error = await count().catch((reason) => reason);
+    expect(error.code).toBe("SQLITE_BUSY");
   }
   expect(await count()).toBe(0);
   await querySqlite(`file:${path}`, "insert into numbers values (1)");
@@ -89,10 +91,10 @@ test("a read that met a lock keeps no other process from writing afterwards", as
   reader.close();
 });
 
-test("every write that two killed processes had acknowledged is there", async () => {
-  await using scratch = await openLibsqlScratch();
+test("no write that a process acknowledged before it was killed is lost", async () => {
+  await using testDatabase = await openLibsqlTestDatabase();
   const acknowledgedBy = async () => {
-    const child = spawnReplica("write", scratch.url);
+    const child = spawnReplica("write", testDatabase.url);
     let output = "";
     for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
       output += chunk;
@@ -104,7 +106,7 @@ test("every write that two killed processes had acknowledged is there", async ()
   };
   const acknowledged = (await Promise.all([acknowledgedBy(), acknowledgedBy()])).flat();
   const kept = new Set(
-    (await scratch.database.todos.list({ after: 0, limit: 100_000 })).map((todo) => todo.id),
+    (await testDatabase.database.todos.list({ after: 0, limit: 100_000 })).map((todo) => todo.id),
   );
   expect(new Set(acknowledged).size).toBeGreaterThan(400);
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The yardstick: a bare router doing the same work as three routes of the service without any of its layers. Started as
- * a process of its own; its arguments are the database's URL and the signing key.
+ * A baseline server that does the work of three routes of the service without its middleware. Its arguments are the
+ * database's URL and the signing key.
  */
 import { openDatabase } from "@latchkey/database";
 import { Elysia } from "elysia";

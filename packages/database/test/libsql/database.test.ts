@@ -1,0 +1,122 @@
+/** What is particular to libsql: the file and its permissions, pragmas, migrations, timestamps stored as text. */
+import { describe, expect, test } from "bun:test";
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
+import { openClient } from "../../src/libsql/client.ts";
+import { createTodoRepository } from "../../src/libsql/todos.ts";
+import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
+import { migrateConcurrently } from "../support/replica.ts";
+import { repositoryConformance } from "../support/repository-conformance.ts";
+
+repositoryConformance("libsql", openLibsqlTestDatabase);
+
+describe("the database file", () => {
+  test("is created with its folders, accessible to its owner only", async () => {
+    await using folder = await openFolder();
+    const path = join(folder.path, "a folder/50% #1?/deep", "latchkey.db");
+    await using database = await openDatabase({
+      url: `file://${path.split("/").map(encodeURIComponent).join("/")}`,
+    });
+    await database.migrate();
+    for (const suffix of ["", "-wal", "-shm"]) expect((await stat(path + suffix)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
+  });
+
+  test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    const { reader, writer, close } = await openClient(testDatabase.path, 0);
+    for (const { orm } of [reader, writer]) {
+      expect(await orm.get<object>("pragma journal_mode")).toEqual({ journal_mode: "wal" });
+      expect(await orm.get<object>("pragma busy_timeout")).toEqual({ timeout: 0 });
+      expect(await orm.get<object>("pragma synchronous")).toEqual({ synchronous: 2 });
+    }
+    close();
+  });
+
+  test("can be read but not written when it is full", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    const client = await openClient(testDatabase.path, 0);
+    const todos = createTodoRepository(client);
+    const { id } = await todos.create({ title: "fits", completed: false });
+    await client.writer.orm.run("pragma max_page_count = 1");
+    const error = await todos
+      .create({ title: "x".repeat(100_000), completed: false })
+      .catch((reason) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    expect(error.reason).toBe("SQLITE_FULL");
+    expect((await todos.findById(id))?.title).toBe("fits");
+    client.close();
+  });
+
+  test("is unavailable if it cannot be opened or is not a database", async () => {
+    await using folder = await openFolder();
+    await mkdir(join(folder.path, "folder.db"));
+    await Bun.write(
+      join(folder.path, "text.db"),
+      "These are not the pages you are looking for. ".repeat(100),
+    );
+    for (const name of ["folder.db", "text.db", "text.db/below.db"]) {
+      await expect(openDatabase({ url: `file:${join(folder.path, name)}` })).rejects.toBeInstanceOf(
+        DatabaseUnavailable,
+      );
+    }
+  });
+
+  test("that is damaged while open makes queries fail but does not end the process", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    await testDatabase.database.todos.create({ title: "x", completed: false });
+    await testDatabase.query("pragma wal_checkpoint(truncate)");
+    await Bun.write(testDatabase.path, new Uint8Array(20_000).fill(0x55));
+    await using second = await testDatabase.reopen().catch(() => testDatabase.database);
+    await expect(second.todos.list({ after: 0, limit: 1 })).rejects.toBeInstanceOf(DatabaseUnavailable);
+  });
+});
+
+describe("timestamps", () => {
+  test("are stored as RFC 3339 in UTC with milliseconds", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    const { id, createdAt } = await testDatabase.database.todos.create({ title: "x", completed: false });
+    await testDatabase.database.todos.update(id, { title: "y" });
+    const [row] = await testDatabase.query<{ created_at: string; updated_at: string }>("select * from todos");
+    expect(row?.created_at).toBe(createdAt.toISOString());
+    expect(row?.updated_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  test("written by other clients are read, and invalid ones are read as the epoch", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    const written = {
+      "2026-01-02 03:04:05": "2026-01-02T03:04:05.000Z",
+      "2026-01-02T03:04:05+02:00": "2026-01-02T01:04:05.000Z",
+      "2026-01-02": "2026-01-02T00:00:00.000Z",
+      yesterday: "1970-01-01T00:00:00.000Z",
+      "": "1970-01-01T00:00:00.000Z",
+    };
+    for (const text of Object.keys(written))
+      await testDatabase.query(`insert into todos (title, created_at) values ('x', '${text}')`);
+    await testDatabase.query("insert into todos (title, created_at) values ('x', x'00ff')");
+    const todos = await testDatabase.database.todos.list({ after: 0, limit: 100 });
+    expect(todos.map((todo) => todo.createdAt.toISOString())).toEqual([
+      ...Object.values(written),
+      "1970-01-01T00:00:00.000Z",
+    ]);
+  });
+});
+
+describe("the libsql schema", () => {
+  test("is created once when several processes start on the same missing file", async () => {
+    await using folder = await openFolder();
+    const url = `file:${join(folder.path, "new", "latchkey.db")}`;
+    await migrateConcurrently(url);
+    await using database = await openDatabase({ url });
+    expect(await database.todos.list({ after: 0, limit: 1 })).toEqual([]);
+  });
+
+  test("lets a page be read through the primary key", async () => {
+    await using testDatabase = await openLibsqlTestDatabase();
+    const sql = "explain query plan select * from todos where id > 5 order by id limit 21";
+    const plan = await testDatabase.query<{ detail: string }>(sql);
+    expect(plan.map(({ detail }) => detail)).toEqual(["SEARCH todos USING INTEGER PRIMARY KEY (rowid>?)"]);
+  });
+});

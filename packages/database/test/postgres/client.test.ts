@@ -1,0 +1,214 @@
+/** While the server is faulty, calls fail in time; once the server recovers, calls succeed without a restart of the service. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { type Database, DatabaseUnavailable, openDatabase } from "../../src/index.ts";
+import { openPostgresDatabase } from "../../src/postgres/database.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import type { TestDatabase } from "../support/repository-conformance.ts";
+import { openTcpProxy } from "../support/tcp-proxy.ts";
+
+setDefaultTimeout(30_000);
+
+const MAX_CONNECTIONS = 12;
+/** Connections that only superusers can use. */
+const RESERVED_CONNECTIONS = 3;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer({
+    max_connections: String(MAX_CONNECTIONS),
+    superuser_reserved_connections: String(RESERVED_CONNECTIONS),
+    max_wal_senders: "0",
+  });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const open = () => openPostgresTestDatabase(server, { poolSize: 4 });
+const todo = { title: "x", completed: false };
+
+/** Makes every kind of call concurrently, twice as many as there are connections; returns the errors and the total time. */
+async function callAll({ users, todos }: Database) {
+  const started = performance.now();
+  const calls = [
+    users.findById(1),
+    users.findByEmail("ada@example.org"),
+    users.create({
+      email: `${crypto.randomUUID()}@example.org`,
+      username: crypto.randomUUID(),
+      hashedPassword: "s$d",
+    }),
+    users.update(1, { username: "other" }),
+    todos.list({ after: 0, limit: 21 }),
+    todos.create(todo),
+    todos.update(1, { completed: true }),
+    todos.delete(2),
+  ];
+  const outcomes = await Promise.allSettled(calls);
+  const errors = outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason);
+  for (const error of errors) expect(error).toBeInstanceOf(DatabaseUnavailable);
+  return { calls: calls.length, errors, elapsedMs: performance.now() - started };
+}
+
+/** Repeats the calls until all succeed; returns how long that took. */
+async function measureRecoveryMs(database: Database): Promise<number> {
+  const started = performance.now();
+  while ((await callAll(database)).errors.length > 0) {
+    if (performance.now() - started > 10_000)
+      throw new Error("The database did not recover within ten seconds.");
+    await Bun.sleep(20);
+  }
+  await database.ping();
+  return performance.now() - started;
+}
+
+function connections({ query }: TestDatabase): Promise<{ pid: number }[]> {
+  return query(
+    "select pid from pg_stat_activity where application_name = 'latchkey' and datname = current_database()",
+  );
+}
+
+test("on a frozen server, every call fails within five seconds and a ping within one; all succeed after the server resumes", async () => {
+  await using testDatabase = await open();
+  const { database } = testDatabase;
+  await callAll(database);
+  {
+    using _frozen = await server.freeze();
+    const started = performance.now();
+    const ping = database.ping().catch((error) => ({ error, elapsedMs: performance.now() - started }));
+    for (let round = 0; round < 2; round++) {
+      const { calls, errors, elapsedMs } = await callAll(database);
+      expect(errors).toHaveLength(calls);
+      expect(elapsedMs).toBeLessThan(4_900);
+    }
+    expect((await ping)?.error.reason).toBe("DEADLINE");
+    expect((await ping)?.elapsedMs).toBeLessThan(1_500);
+  }
+  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+});
+
+test("after the server is killed, every call fails immediately; after its restart, all succeed and no acknowledged write is lost", async () => {
+  await using testDatabase = await open();
+  const { database } = testDatabase;
+  const acknowledged: number[] = [];
+  const write = async (): Promise<void> => {
+    for (;;) acknowledged.push((await database.todos.create(todo)).id);
+  };
+  const writers = Promise.allSettled([write(), write(), write(), write()]);
+  while (acknowledged.length < 200) await Bun.sleep(1);
+  await server.kill();
+  for (const { status } of await writers) expect(status).toBe("rejected");
+  const { calls, errors, elapsedMs } = await callAll(database);
+  expect(errors).toHaveLength(calls);
+  expect(elapsedMs).toBeLessThan(1_000);
+  await server.start();
+  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+  const kept = new Set((await database.todos.list({ after: 0, limit: 100_000 })).map(({ id }) => id));
+  // `callAll` deletes the second one.
+  expect(acknowledged.filter((id) => id !== 2 && !kept.has(id))).toEqual([]);
+});
+
+test("when the server terminates connections, only the calls on them fail", async () => {
+  await using testDatabase = await open();
+  for (let round = 0; round < 5; round++) {
+    const calls = callAll(testDatabase.database);
+    await testDatabase.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'latchkey' and datname = current_database()`);
+    await calls;
+    expect(await measureRecoveryMs(testDatabase.database)).toBeLessThan(1_000);
+  }
+});
+
+test("dead connections are replaced after the deadline, also if only pings use them", async () => {
+  using proxy = await openTcpProxy(server.port);
+  const url = (await server.createDatabase()).replace(String(server.port), String(proxy.port));
+  await using database = openPostgresDatabase({ url, poolSize: 2, deadlineMs: 1_500 });
+  await database.migrate();
+  await Promise.all([database.ping(), database.ping()]);
+  proxy.cut();
+  const started = performance.now();
+  let pings = 0;
+  while (
+    await database.ping().then(
+      () => false,
+      () => true,
+    )
+  )
+    pings++;
+  expect(pings).toBeGreaterThan(0);
+  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(await database.todos.create(todo)).toMatchObject(todo);
+});
+
+test("calls fail immediately while the server has no free connections", async () => {
+  await using testDatabase = await open();
+  await using greedy = await openDatabase({ url: testDatabase.url, poolSize: MAX_CONNECTIONS });
+  // A pool opens another connection only while all others are in use.
+  while ((await connections(testDatabase)).length < MAX_CONNECTIONS - RESERVED_CONNECTIONS) {
+    const busy = Array.from({ length: MAX_CONNECTIONS * 3 }, () => greedy.todos.create(todo));
+    await Promise.allSettled(busy);
+  }
+  await using starved = await testDatabase.reopen();
+  const { errors, elapsedMs } = await callAll(starved);
+  expect(elapsedMs).toBeLessThan(1_000);
+  expect(errors.map(({ reason }) => reason)).toContain("53300");
+  await greedy.close();
+  expect(await measureRecoveryMs(starved)).toBeLessThan(5_000);
+});
+
+test("on a read-only server, writes fail, reads succeed, and the client reconnects to find the new primary", async () => {
+  await using testDatabase = await open();
+  const { database } = testDatabase;
+  await callAll(database);
+  const before = await connections(testDatabase);
+  await server.query("alter system set default_transaction_read_only = on");
+  await server.query("select pg_reload_conf()");
+  let error: DatabaseUnavailable | undefined;
+  while (error === undefined) {
+    await database.todos.create(todo).catch((reason) => {
+      error = reason;
+    });
+  }
+  expect(error).toBeInstanceOf(DatabaseUnavailable);
+  expect(error?.reason).toBe("25006");
+  expect((await database.todos.list({ after: 0, limit: 1 })).length).toBe(1);
+  await database.ping();
+  await server.query("alter system reset default_transaction_read_only");
+  await server.query("select pg_reload_conf()");
+  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+  const after = new Set((await connections(testDatabase)).map(({ pid }) => pid));
+  expect(before.filter(({ pid }) => after.has(pid))).toEqual([]);
+});
+
+test("a locked row makes only its own call fail and closes no connection", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 4, deadlineMs: 1_000 });
+  const { database } = testDatabase;
+  const { id } = await database.todos.create(todo);
+  const before = await connections(testDatabase);
+  await using other = new Bun.SQL(testDatabase.url, { max: 1 });
+  await using holder = await other.reserve();
+  await holder.unsafe(`begin; update todos set title = 'mine' where id = ${id}`).simple();
+  const [update, read] = await Promise.allSettled([
+    database.todos.update(id, { title: "yours" }),
+    database.todos.findById(id),
+  ]);
+  expect(update).toMatchObject({ status: "rejected", reason: { reason: "57014" } });
+  expect(read).toMatchObject({ status: "fulfilled", value: { title: "x" } });
+  await holder.unsafe("rollback").simple();
+  expect(await database.todos.update(id, { title: "yours" })).toMatchObject({ title: "yours" });
+  const after = new Set((await connections(testDatabase)).map(({ pid }) => pid));
+  expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
+});
+
+test("on a server with a full disk, writes fail and reads succeed", async () => {
+  await using testDatabase = await open();
+  const { database } = testDatabase;
+  await testDatabase.query(`
+    create function fill() returns trigger language plpgsql as
+    $$ begin raise exception using errcode = '53100', message = 'could not extend file: No space left on device'; end $$`);
+  await testDatabase.query("create trigger fill before insert on todos execute function fill()");
+  const error = await database.todos.create(todo).catch((error) => error);
+  expect(error).toBeInstanceOf(DatabaseUnavailable);
+  expect(error.reason).toBe("53100");
+  expect(await database.todos.list({ after: 0, limit: 1 })).toEqual([]);
+});

@@ -1,0 +1,153 @@
+/** What is particular to PostgreSQL: migrations, privileges, session settings, types, connection errors. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { DatabaseUnavailable, openDatabase, UnsupportedDatabaseServer } from "../../src/index.ts";
+import { checkServer } from "../../src/postgres/migrate.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { migrateConcurrently } from "../support/replica.ts";
+import { repositoryConformance } from "../support/repository-conformance.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const open = () => openPostgresTestDatabase(server);
+
+repositoryConformance("PostgreSQL", open);
+
+describe("the PostgreSQL schema", () => {
+  test("is created once when several replicas start on an empty database", async () => {
+    const url = await server.createDatabase();
+    await migrateConcurrently(url);
+    expect(await server.query("select count(*)::int as count from __drizzle_migrations", url)).toEqual([
+      { count: 1 },
+    ]);
+  });
+
+  test("that is up to date needs no privileges other than reading and writing rows", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query("create role app_user login password 'app_user'");
+    await testDatabase.query(
+      "grant select, insert, update, delete on all tables in schema public to app_user",
+    );
+    const url = testDatabase.url.replace("latchkey:latchkey", "app_user:app_user");
+    await using database = await openDatabase({ url });
+    await database.migrate();
+    expect(await database.todos.create({ title: "x", completed: false })).toMatchObject({ id: 1 });
+    await testDatabase.query("revoke all on todos from app_user");
+    const error = await database.todos.findById(1).catch((reason) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    expect(error.reason).toBe("42501");
+  });
+
+  test("is in `public`, regardless of the search path", async () => {
+    const url = await server.createDatabase();
+    await server.query("create schema latchkey authorization latchkey", url);
+    await using database = await openDatabase({ url });
+    await database.migrate();
+    const tables = await server.query<{ name: string }>(
+      "select schemaname || '.' || tablename as name from pg_tables where tableowner = 'latchkey' order by 1",
+      url,
+    );
+    expect(tables.map(({ name }) => name)).toEqual([
+      "public.__drizzle_migrations",
+      "public.todos",
+      "public.users",
+    ]);
+  });
+
+  test("lets a page be read through the primary key", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query("insert into todos (title) select 'x' from generate_series(1, 10000)");
+    await testDatabase.query("analyze todos");
+    const plan = await testDatabase.query<object>(
+      "explain select * from todos where id > 5000 order by id limit 21",
+    );
+    expect(JSON.stringify(plan)).toContain("Index Scan using todos_pkey on todos");
+  });
+});
+
+describe("the PostgreSQL server", () => {
+  test("is rejected if it is too old or its encoding is not UTF-8", () => {
+    expect(() => checkServer({ version: 130_014, encoding: "UTF8" })).toThrow(UnsupportedDatabaseServer);
+    expect(() => checkServer({ version: 170_010, encoding: "LATIN1" })).toThrow(UnsupportedDatabaseServer);
+    checkServer({ version: 140_000, encoding: "UTF8" });
+  });
+
+  test("can have any date style and time zone", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query("alter role latchkey set datestyle = 'SQL, DMY'");
+    await testDatabase.query("alter role latchkey set timezone = 'Asia/Kathmandu'");
+    await using database = await testDatabase.reopen();
+    await testDatabase.query(
+      "insert into todos (title, created_at) values ('then', '2026-01-02T03:04:05.678Z')",
+    );
+    const [todo] = await database.todos.list({ after: 0, limit: 1 });
+    expect(todo?.createdAt.toISOString()).toBe("2026-01-02T03:04:05.678Z");
+    await testDatabase.query("alter role latchkey reset all");
+  });
+
+  test("can contain infinite timestamps, which are read as the epoch", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query(
+      "insert into todos (title, created_at, updated_at) values ('x', 'infinity', '-infinity')",
+    );
+    const [todo] = await testDatabase.database.todos.list({ after: 0, limit: 1 });
+    expect(todo?.createdAt.getTime()).toBe(0);
+    expect(todo?.updatedAt.getTime()).toBe(0);
+  });
+
+  test("reports a duplicate id as an error other than UserAlreadyExists", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query(
+      "insert into users (id, email, username, hashed_password) values (1, 'a@b.c', 'a', 's$d')",
+    );
+    const user = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };
+    await expect(testDatabase.database.users.create(user)).rejects.toBeInstanceOf(DatabaseUnavailable);
+    expect((await testDatabase.database.users.create(user)).id).toBe(2);
+  });
+});
+
+describe("the connection error explains the cause without the password", () => {
+  const cases: [string, (url: string) => string, string, RegExp][] = [
+    [
+      "for a wrong password",
+      (url) => url.replace(":latchkey@", ":hunter2@"),
+      "28P01",
+      /user or the password/,
+    ],
+    [
+      "for an unknown user",
+      (url) => url.replace("latchkey:latchkey@", "nobody:hunter2@"),
+      "28P01",
+      /user or the password/,
+    ],
+    ["for a missing database", (url) => `${url}_missing`, "3D000", /no database of this name/],
+    [
+      "for a port without a server",
+      (url) => url.replace(/:\d+\//, ":1/"),
+      "ERR_POSTGRES_CONNECTION_REFUSED",
+      /nothing accepts/,
+    ],
+    ["for a server without TLS", (url) => `${url}?sslmode=require`, "ERR_POSTGRES_TLS_NOT_AVAILABLE", /TLS/],
+  ];
+  test.each(cases)("%s", async (_, change, reason, explanation) => {
+    await using database = await openDatabase({ url: change(await server.createDatabase()) });
+    for (const call of [() => database.migrate(), () => database.ping(), () => database.users.findById(1)]) {
+      const error = await call().catch((reason) => reason);
+      expect(error).toBeInstanceOf(DatabaseUnavailable);
+      expect(error.reason).toBe(reason);
+      expect(error.message).toMatch(explanation);
+      expect(Bun.inspect(error, { depth: 10 })).not.toContain("hunter2");
+    }
+  });
+
+  test("for a host name that cannot be resolved", async () => {
+    await using database = await openDatabase({ url: "postgres://ada:hunter2@latchkey.invalid/latchkey" });
+    const error = await database.ping().catch((reason) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    expect(Bun.inspect(error, { depth: 10 })).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,98 @@
+/** The parts of the code style that Biome cannot check. Each check has an example that fails. */
+import { describe, expect, test } from "bun:test";
+import ts from "typescript";
+import { parseSource, readSources, type SourceFile } from "./source-tree.ts";
+
+const HEADER = /^(#!.*\n)?\/\*\*([^*]|\*(?!\/))*\*\/\n(?!\nimport )/;
+/** Known violations, by their beginning. Remove an entry when its violation is fixed. */
+const KNOWN_VIOLATIONS = [
+  "apps/loadtest/",
+  "packages/hashing/",
+  "packages/contracts/",
+  "apps/gateway/src/config/environment.ts",
+  "deploy/test/image/account.ts",
+];
+const CONSTANT_CASE = /^_?[A-Z][A-Z0-9_]*$/;
+
+const parse = ({ path, text }: SourceFile) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+
+/** Files that do not start with a comment, or have a blank line between it and the imports. */
+const filesWithoutHeader = (files: readonly SourceFile[]): string[] =>
+  files.filter(({ text }) => !HEADER.test(text)).map(({ path }) => path);
+
+const isLiteral = (node: ts.Expression | undefined): boolean =>
+  node !== undefined &&
+  (ts.isLiteralExpression(node) || (ts.isPrefixUnaryExpression(node) && isLiteral(node.operand)));
+
+/** Module-level constants outside of tests that are a number, a text or a regular expression and not in CONSTANT_CASE. */
+const misnamedConstants = (files: readonly SourceFile[]): string[] =>
+  files
+    .filter(({ path }) => !path.includes("/test/"))
+    .flatMap((file) =>
+      parse(file)
+        .statements.filter(ts.isVariableStatement)
+        .filter(({ declarationList }) => (declarationList.flags & ts.NodeFlags.Const) !== 0)
+        .flatMap(({ declarationList }) => [...declarationList.declarations])
+        .filter(({ name, initializer }) => isLiteral(initializer) && !CONSTANT_CASE.test(name.getText()))
+        .map(({ name }) => `${file.path}: ${name.getText()}`),
+    );
+
+/** The names of the values, not types, that a file exports. */
+const exportsOf = (file: SourceFile): string[] =>
+  parse(file)
+    .statements.filter(
+      (node) =>
+        ts.canHaveModifiers(node) &&
+        ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
+    )
+    .flatMap((node) => {
+      if (ts.isVariableStatement(node))
+        return node.declarationList.declarations.map(({ name }) => name.getText());
+      return ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node)
+        ? [node.name?.text ?? "default"]
+        : [];
+    });
+
+/** Exported values whose name occurs in no other file. */
+function unusedExports(files: readonly SourceFile[]): string[] {
+  const filesOf = new Map<string, number>();
+  for (const { text } of files) {
+    for (const word of new Set(text.match(/[\w$]+/g))) filesOf.set(word, (filesOf.get(word) ?? 0) + 1);
+  }
+  return files.flatMap((file) =>
+    exportsOf(file)
+      .filter((name) => filesOf.get(name) === 1)
+      .map((name) => `${file.path}: ${name}`),
+  );
+}
+
+const CHECKS = [
+  {
+    name: "each file starts with a comment, without a blank line before the imports",
+    check: filesWithoutHeader,
+    example: '/** A comment. */\n\nimport "x";\n',
+  },
+  {
+    name: "module-level constants with a literal value are in CONSTANT_CASE",
+    check: misnamedConstants,
+    example: "const limitMs = -1;",
+  },
+  {
+    name: "each exported value is used by another file",
+    check: unusedExports,
+    example: "export const a = 1;",
+  },
+];
+
+const sources = await readSources();
+
+describe.each(CHECKS.map((check) => [check.name, check] as const))("%s", (_name, { check, example }) => {
+  test("in this repository", () => {
+    const isKnown = (violation: string) => KNOWN_VIOLATIONS.some((known) => violation.startsWith(known));
+    expect(check(sources).filter((violation) => !isKnown(violation))).toEqual([]);
+  });
+
+  test("and a violation is found", () => {
+    expect(check([parseSource("apps/x/src/a.ts", example)])).toHaveLength(1);
+  });
+});
