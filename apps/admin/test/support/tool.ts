@@ -1,30 +1,30 @@
-/** The tool as its users have it: a process of its own, with arguments, an environment and three streams. */
+/** Runs the tool as operators do: in a separate process with arguments, an environment and three streams. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const MAIN = join(import.meta.dir, "../src/main.ts");
+const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-export interface Outcome {
+export interface Result {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface RunOptions {
-  /** Variables beside PATH, without which nothing of this process is inherited. */
+  /** Variables in addition to PATH; no other variable is inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What standard input holds; without it, it is empty. */
+  /** Content of standard input. @default empty */
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
 }
 
-/** Runs one command line to its end. */
-export async function runTool(
-  args: readonly string[],
-  { env, input, cwd = tmpdir() }: RunOptions = {},
-): Promise<Outcome> {
-  await using child = Bun.spawn([process.execPath, MAIN, ...args], {
+/** Runs one command line until the process exits. */
+export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
+  runProcess([process.execPath, MAIN, ...args], options);
+
+async function runProcess(command: string[], { env, input, cwd = tmpdir() }: RunOptions): Promise<Result> {
+  await using child = Bun.spawn(command, {
     cwd,
     env: environment(env),
     stdin: input === undefined ? "ignore" : Buffer.from(input),
@@ -38,17 +38,17 @@ export async function runTool(
   return { code: await child.exited, stdout, stderr };
 }
 
-/** What is typed once a text has appeared on the terminal. */
+/** Keys to type after a text has appeared on the terminal. */
 export type Keystrokes = readonly [after: string, keys: string];
 
-/** Runs one command line on a terminal; all that it shows, echo included, is `screen`. */
+/** Runs one command line on a terminal. `screen` is all of its output, including the echo. */
 export async function runOnTerminal(
   args: readonly string[],
   keystrokes: readonly Keystrokes[],
   { env }: Pick<RunOptions, "env"> = {},
 ): Promise<{ readonly code: number; readonly screen: string }> {
   const decoder = new TextDecoder();
-  const left = [...keystrokes];
+  const remaining = [...keystrokes];
   let screen = "";
   let seen = 0;
   await using child = Bun.spawn([process.execPath, MAIN, ...args], {
@@ -59,11 +59,11 @@ export async function runOnTerminal(
       rows: 40,
       data(terminal, bytes) {
         screen += decoder.decode(bytes, { stream: true });
-        const [after, keys] = left[0] ?? [];
+        const [after, keys] = remaining[0] ?? [];
         const at = after === undefined ? -1 : screen.indexOf(after, seen);
         if (after === undefined || keys === undefined || at === -1) return;
         seen = at + after.length;
-        left.shift();
+        remaining.shift();
         terminal.write(keys);
       },
     },
@@ -71,24 +71,12 @@ export async function runOnTerminal(
   return { code: await child.exited, screen };
 }
 
-/** A shell's command line in which `"$@"` is the tool with these arguments. */
-export async function runInShell(
+/** Runs a shell script in which `"$@"` is the tool with these arguments. */
+export const runInShell = (
   script: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<Outcome> {
-  await using child = Bun.spawn(["sh", "-c", script, "sh", process.execPath, MAIN, ...args], {
-    cwd: tmpdir(),
-    env: environment(env),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, stdout, stderr };
-}
+): Promise<Result> => runProcess(["sh", "-c", script, "sh", process.execPath, MAIN, ...args], { env });
 
 const environment = (env: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env.PATH ?? "",
@@ -104,8 +92,8 @@ export async function openFolder(): Promise<Folder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** One sentence, or several of them, on a line of its own; nothing of a stack or of a driver's statement. */
+/** Expects one line of sentences, which may begin with an option, without a stack or an SQL statement. */
 export function expectSentence(stderr: string): void {
-  if (/^[A-Z][^\n]*[.?]\n$/.test(stderr) && !/\bat \S+ \(|select |insert /.test(stderr)) return;
+  if (/^([A-Z]|--[a-z])[^\n]*[.?]\n$/.test(stderr) && !/\bat \S+ \(|select |insert /.test(stderr)) return;
   throw new Error(`Not one sentence: ${JSON.stringify(stderr)}`);
 }

@@ -1,9 +1,9 @@
-/** `secret generate` and `hash bench`: what needs no database. */
+/** `hash bench` and `secret generate`, which do not use a database. */
 import { describe, expect, test } from "bun:test";
-import { runTool } from "./tool.ts";
+import { runTool } from "../support/tool.ts";
 
 describe("secret generate", () => {
-  test("prints a new key that is long enough for HS512, alone on its line", async () => {
+  test("prints a new key that is long enough for HS512, and nothing else", async () => {
     const [first, second] = await Promise.all([
       runTool(["secret", "generate"]),
       runTool(["secret", "generate"]),
@@ -22,11 +22,11 @@ describe("secret generate", () => {
 describe("hash bench", () => {
   const env = { HASH_WORKERS: "1", HASH_KERNEL: "portable" };
 
-  test("says the capacity in one sentence", async () => {
+  test("prints the capacity in one sentence", async () => {
     const { code, stdout, stderr } = await runTool(["hash", "bench", "--seconds", "1"], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(
-      /^This machine checks \d+\.\d logins a second \(.+\) with the portable kernel in 1 worker of 1 lane\.\n$/,
+      /^This machine verifies \d+\.\d logins per second \(.+\) with the portable kernel in 1 worker of 1 lane\.\n$/,
     );
   });
 
@@ -40,7 +40,7 @@ describe("hash bench", () => {
       derivations_per_second: expect.any(Number),
       fallback_reason: null,
     });
-    // A derivation takes tens of milliseconds on any machine of this decade, and less than ten seconds on any at all.
+    // A derivation takes tens of milliseconds on current machines, and less than ten seconds on any machine.
     expect(capacity.derivations_per_second).toBeGreaterThan(0.1);
     expect(capacity.derivations_per_second).toBeLessThan(200);
   });

@@ -1,21 +1,26 @@
-/** Passwords: typed twice without echo on a terminal, else one line of standard input; and the question before a deletion. */
+/** Passwords come from two prompts without echo or from one line of standard input; deletion asks for confirmation. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHasher } from "@latchkey/hashing";
-import { openShared, type Shared, SITES, type Site } from "./databases.ts";
-import { expectSentence, type Keystrokes, runOnTerminal, runTool } from "./tool.ts";
+import {
+  DATABASES,
+  type DatabaseSource,
+  openSharedDatabase,
+  type SharedDatabase,
+} from "./support/databases.ts";
+import { expectSentence, type Keystrokes, runOnTerminal, runTool } from "./support/tool.ts";
 
 const CREATE = ["users", "create", "ada@example.com", "--username", "ada"];
 
-let site: Site;
+let source: DatabaseSource;
 beforeAll(async () => {
-  site = await (SITES.libsql as () => Promise<Site>)();
+  source = await (DATABASES.libsql as () => Promise<DatabaseSource>)();
 });
-afterAll(() => site[Symbol.asyncDispose]());
+afterAll(() => source[Symbol.asyncDispose]());
 
-const createOnTerminal = (shared: Shared, ...keystrokes: Keystrokes[]) =>
+const createOnTerminal = (shared: SharedDatabase, ...keystrokes: Keystrokes[]) =>
   runOnTerminal(CREATE, keystrokes, { env: { DATABASE_URL: shared.url } });
 
-async function expectPassword({ database }: Shared, password: string): Promise<void> {
+async function expectPassword({ database }: SharedDatabase, password: string): Promise<void> {
   await using hasher = createHasher({ workers: 1 });
   const user = await database.users.findByEmail("ada@example.com");
   expect(await hasher.verify(password, user?.hashedPassword ?? "")).toBe(true);
@@ -24,36 +29,36 @@ async function expectPassword({ database }: Shared, password: string): Promise<v
 describe("from standard input", () => {
   test.each([
     ["a line", "correct horse\n", "correct horse"],
-    ["a line without its end", "correct horse", "correct horse"],
-    ["a line that ends as on Windows", "correct horse\r\n", "correct horse"],
-    ["blanks, which are kept", "  correct horse  \n", "  correct horse  "],
-    ["any characters", "pä$$ wörd 😀\n", "pä$$ wörd 😀"],
+    ["a line without a line end", "correct horse", "correct horse"],
+    ["a line with a Windows line end", "correct horse\r\n", "correct horse"],
+    ["a line with leading and trailing spaces", "  correct horse  \n", "  correct horse  "],
+    ["a line with any characters", "pä$$ wörd 😀\n", "pä$$ wörd 😀"],
     ["128 characters of four bytes", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
   ])("%s is the password", async (_, input, password) => {
-    await using shared = await openShared(site);
+    await using shared = await openSharedDatabase(source);
     expect(await shared.tool(CREATE, input)).toMatchObject({ code: 0, stderr: "" });
     await expectPassword(shared, password);
   });
 
   test.each([
-    ["nothing", "", "No password came"],
-    ["an empty line", "\n", "No password came"],
-    ["7 characters", "short12\n", "fewer than 8 characters"],
-    ["129 characters", "x".repeat(129), "more than 128 characters"],
-    ["two lines", "correct horse\nbattery staple\n", "only line"],
-    ["U+0000", "correct\u0000horse", "not accepted"],
-    ["bytes that are no UTF-8", Buffer.from("correct horse\xff", "latin1"), "not UTF-8"],
-  ])("%s is refused", async (_, input, says) => {
-    await using shared = await openShared(site);
+    ["nothing", "", "No password provided"],
+    ["an empty line", "\n", "No password provided"],
+    ["7 characters", "short12\n", "at least 8 characters"],
+    ["129 characters", "x".repeat(129), "at most 128 characters"],
+    ["two lines", "correct horse\nbattery staple\n", "only one line"],
+    ["U+0000", "correct\u0000horse", "not valid"],
+    ["invalid UTF-8", Buffer.from("correct horse\xff", "latin1"), "invalid UTF-8"],
+  ])("%s is rejected", async (_, input, message) => {
+    await using shared = await openSharedDatabase(source);
     const { code, stdout, stderr } = await runTool(CREATE, { env: { DATABASE_URL: shared.url }, input });
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toContain(says);
+    expect(stderr).toContain(message);
     expectSentence(stderr);
     expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
   });
 
-  test("an input without an end is left after what a password can hold", async () => {
-    await using shared = await openShared(site);
+  test("endless input is not read beyond the maximum length of a password", async () => {
+    await using shared = await openSharedDatabase(source);
     const endless = Bun.spawn(["yes", "correct horse"], { stdout: "pipe" });
     const main = new URL("../src/main.ts", import.meta.url).pathname;
     await using child = Bun.spawn([process.execPath, main, ...CREATE], {
@@ -69,12 +74,12 @@ describe("from standard input", () => {
 });
 
 describe("on a terminal", () => {
-  test("it is typed twice, can be corrected, and is never shown", async () => {
-    await using shared = await openShared(site);
+  test("it is typed twice, can be corrected and is never displayed", async () => {
+    await using shared = await openSharedDatabase(source);
     const { code, screen } = await createOnTerminal(
       shared,
       ["Password: ", "correct hörsy\x7fe\r"],
-      ["again: ", "correct hörse\r"],
+      ["Repeat password: ", "correct hörse\r"],
     );
     expect(screen).toContain("ada@example.com");
     expect(screen).not.toContain("correct");
@@ -82,37 +87,37 @@ describe("on a terminal", () => {
     await expectPassword(shared, "correct hörse");
   });
 
-  test("two that differ are refused", async () => {
-    await using shared = await openShared(site);
+  test("two different passwords are rejected", async () => {
+    await using shared = await openSharedDatabase(source);
     const { code, screen } = await createOnTerminal(
       shared,
       ["Password: ", "correct horse\r"],
-      ["again: ", "horse\r"],
+      ["Repeat password: ", "horse\r"],
     );
-    expect(screen).toContain("The two passwords differ.");
+    expect(screen).toContain("The passwords do not match.");
     expect(code).toBe(64);
     expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
   });
 
-  test("one that is too short is refused before it is typed again", async () => {
-    await using shared = await openShared(site);
+  test("a short password is rejected before the second prompt", async () => {
+    await using shared = await openSharedDatabase(source);
     const { code, screen } = await createOnTerminal(shared, ["Password: ", "horse\r"]);
-    expect(screen).toContain("fewer than 8 characters");
-    expect(screen).not.toContain("again");
+    expect(screen).toContain("at least 8 characters");
+    expect(screen).not.toContain("Repeat");
     expect(code).toBe(64);
   });
 
-  test("Ctrl-C and Ctrl-D leave without an account", async () => {
-    await using shared = await openShared(site);
+  test("Ctrl-C and Ctrl-D create no user", async () => {
+    await using shared = await openSharedDatabase(source);
     expect((await createOnTerminal(shared, ["Password: ", "correct horse\x03"])).code).toBe(130);
     expect(
-      (await createOnTerminal(shared, ["Password: ", "correct horse\r"], ["again: ", "\x04"])).code,
+      (await createOnTerminal(shared, ["Password: ", "correct horse\r"], ["Repeat password: ", "\x04"])).code,
     ).toBe(64);
     expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
   });
 
-  test("a taken e-mail address is told before a password is asked for", async () => {
-    await using shared = await openShared(site);
+  test("a duplicate e-mail address is reported before the password prompt", async () => {
+    await using shared = await openSharedDatabase(source);
     await shared.tool(CREATE, "correct horse");
     const { code, screen } = await createOnTerminal(shared);
     expect(screen).toContain("already exists");
@@ -128,15 +133,15 @@ describe("on a terminal", () => {
     ["yep", 1],
     ["\x04", 1],
     ["\x03", 130],
-  ])("a deletion is asked about, and %p ends with exit code %i", async (answer, exitCode) => {
-    await using shared = await openShared(site);
+  ])("a deletion asks for confirmation, and the answer %p exits with %i", async (answer, exitCode) => {
+    await using shared = await openSharedDatabase(source);
     await shared.tool(CREATE, "correct horse");
     const keys = answer < " " ? answer : `${answer}\r`;
     const args = ["users", "delete", "ada@example.com"];
     const { code, screen } = await runOnTerminal(args, [["[y/N] ", keys || "\r"]], {
       env: { DATABASE_URL: shared.url },
     });
-    expect(screen).toContain("Delete ada@example.com (id 1, username ada) for good?");
+    expect(screen).toContain("Delete ada@example.com (id 1, username ada) permanently?");
     expect(code).toBe(exitCode);
     expect((await shared.database.users.findById(1)) === null).toBe(exitCode === 0);
   });

@@ -1,7 +1,7 @@
-/** The help teaches: every command explains itself by examples, and the examples are commands that exist. */
+/** The help of every command contains examples, and all examples are existing commands. */
 import { describe, expect, test } from "bun:test";
-import { EXIT } from "../src/failures.ts";
-import { runTool } from "./tool.ts";
+import { EXIT } from "@latchkey/cli";
+import { runTool } from "../support/tool.ts";
 
 const USERS = ["create", "show", "list", "activate", "deactivate", "set-password", "delete"];
 const COMMANDS = [
@@ -12,7 +12,7 @@ const COMMANDS = [
 ];
 
 test.each(COMMANDS.map((command) => [command.join(" "), command] as const))(
-  "%s --help shows how it is used, with examples, on standard output",
+  "%s --help prints usage and examples to standard output",
   async (name, command) => {
     const { code, stdout, stderr } = await runTool([...command, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -23,7 +23,7 @@ test.each(COMMANDS.map((command) => [command.join(" "), command] as const))(
   },
 );
 
-test("the tool's own help names every group, variable and exit code", async () => {
+test("the help of the program lists every command group, variable and exit code", async () => {
   const { code, stdout } = await runTool(["--help"]);
   expect(code).toBe(0);
   for (const name of [
@@ -42,7 +42,7 @@ test("the tool's own help names every group, variable and exit code", async () =
   expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
-test("every example of the help is a command that exists", async () => {
+test("every example in the help is an existing command", async () => {
   const pages = await Promise.all(
     [["--help"], ["users", "--help"], ...COMMANDS.map((command) => [...command, "--help"])].map((args) =>
       runTool(args),
@@ -58,7 +58,7 @@ test("every example of the help is a command that exists", async () => {
 
 describe("without a command", () => {
   test.each([[[]], [["users"]], [["secret"]], [["hash"]]])(
-    "%p prints help on standard error and ends with 64",
+    "%p prints help to standard error and exits with 64",
     async (args: string[]) => {
       const { code, stdout, stderr } = await runTool(args);
       expect({ code, stdout }).toEqual({ code: 64, stdout: "" });

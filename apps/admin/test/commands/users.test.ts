@@ -1,33 +1,38 @@
-/** `users …` on every database, each time beside another process that has the database open, as the service has. */
+/** `users …` on every kind of database, while another process has the database open, as the service does. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { User } from "@latchkey/contracts";
 import { createHasher } from "@latchkey/hashing";
-import { openShared, type Shared, SITES, type Site } from "./databases.ts";
-import { expectSentence } from "./tool.ts";
+import {
+  DATABASES,
+  type DatabaseSource,
+  openSharedDatabase,
+  type SharedDatabase,
+} from "../support/databases.ts";
+import { expectSentence } from "../support/tool.ts";
 
 const PASSWORD = "correct horse battery staple";
 const NEW_PASSWORD = "another one, just as long";
 
-const create = (shared: Shared, name: string) =>
+const create = (shared: SharedDatabase, name: string) =>
   shared.json<User>(["users", "create", `${name}@example.com`, "--username", name], PASSWORD);
 
-/** What the service's login would answer. */
-async function opens(shared: Shared, email: string, password: string): Promise<boolean> {
+/** Whether a login of the service would succeed. */
+async function canLogIn(shared: SharedDatabase, email: string, password: string): Promise<boolean> {
   await using hasher = createHasher({ workers: 1 });
   const user = await shared.database.users.findByEmail(email);
   return user !== null && (await hasher.verify(password, user.hashedPassword));
 }
 
-describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
-  let site: Site;
+describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
+  let source: DatabaseSource;
   beforeAll(async () => {
-    site = await openSite();
+    source = await openSource();
   });
-  afterAll(() => site[Symbol.asyncDispose]());
+  afterAll(() => source[Symbol.asyncDispose]());
 
-  test("a created account can log in and is shown as the API shows it", async () => {
-    await using shared = await openShared(site);
+  test("create prints the user as the API does, and the user can log in", async () => {
+    await using shared = await openSharedDatabase(source);
     const ada = await shared.json<User>(
       ["users", "create", " Ada@Example.COM ", "-u", "ada"],
       `${PASSWORD}\n`,
@@ -40,14 +45,14 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: ada.created_at,
     });
-    expect(await opens(shared, "ada@example.com", PASSWORD)).toBe(true);
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
     expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(ada);
     expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(ada);
     expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
   });
 
-  test("a taken e-mail address or username is refused, and the first account stays", async () => {
-    await using shared = await openShared(site);
+  test("create rejects a duplicate e-mail address or username and keeps the first user", async () => {
+    await using shared = await openSharedDatabase(source);
     await create(shared, "ada");
     for (const [email, username] of [
       ["ada@example.com", "ada2"],
@@ -60,11 +65,11 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
       expect(again).toMatchObject({ code: 1, stdout: "" });
       expect(again.stderr).toBe("A user with this e-mail address or username already exists.\n");
     }
-    expect(await opens(shared, "ada@example.com", PASSWORD)).toBe(true);
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
   });
 
-  test("deactivate and activate are seen by the other process at once, and may be repeated", async () => {
-    await using shared = await openShared(site);
+  test("deactivate and activate take effect in the other process immediately, and can be repeated", async () => {
+    await using shared = await openSharedDatabase(source);
     const { id } = await create(shared, "ada");
     for (const [command, isActive] of [
       ["deactivate", false],
@@ -77,17 +82,17 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
     }
   });
 
-  test("set-password replaces the password and nothing else", async () => {
-    await using shared = await openShared(site);
+  test("set-password changes only the password", async () => {
+    await using shared = await openSharedDatabase(source);
     const ada = await create(shared, "ada");
     const changed = await shared.json<User>(["users", "set-password", "ada@example.com"], NEW_PASSWORD);
     expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
-    expect(await opens(shared, "ada@example.com", PASSWORD)).toBe(false);
-    expect(await opens(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(false);
+    expect(await canLogIn(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
   });
 
-  test("delete needs --yes where nobody can be asked, and then deletes", async () => {
-    await using shared = await openShared(site);
+  test("delete requires --yes without a terminal", async () => {
+    await using shared = await openSharedDatabase(source);
     const { id } = await create(shared, "ada");
     const unasked = await shared.tool(["users", "delete", "ada@example.com"]);
     expect(unasked).toMatchObject({ code: 64, stdout: "" });
@@ -104,30 +109,30 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
   });
 
   test.each(["show", "activate", "deactivate", "set-password", "delete"])(
-    "%s says that there is no such account, before any password is read",
+    "%s reports a user that does not exist, before it reads a password",
     async (command) => {
-      await using shared = await openShared(site);
+      await using shared = await openSharedDatabase(source);
       const yes = command === "delete" ? ["--yes"] : [];
       expect(await shared.tool(["users", command, "nobody@example.com", ...yes])).toEqual({
         code: 1,
         stdout: "",
-        stderr: "No account has the e-mail address nobody@example.com.\n",
+        stderr: "No user has the e-mail address nobody@example.com.\n",
       });
       const byId = await shared.tool(["users", command, "9007199254740991", ...yes]);
-      expect(byId).toMatchObject({ code: 1, stderr: "No account has the id 9007199254740991.\n" });
+      expect(byId).toMatchObject({ code: 1, stderr: "No user has the id 9007199254740991.\n" });
     },
   );
 
-  test("list goes through every page in the order of ids, or through the stretch asked for", async () => {
-    await using shared = await openShared(site);
-    const people = Array.from({ length: 1_203 }, (_, number) =>
+  test("list prints all pages in ascending order of ids, or the requested range", async () => {
+    await using shared = await openSharedDatabase(source);
+    const created = Array.from({ length: 1_203 }, (_, number) =>
       shared.database.users.create({
         email: `p${number}@example.com`,
         username: `p${number}`,
         hashedPassword: "salt$digest",
       }),
     );
-    const ids = (await Promise.all(people)).map(({ id }) => id).sort((one, other) => one - other);
+    const ids = (await Promise.all(created)).map(({ id }) => id).sort((one, other) => one - other);
     const list = async (...options: string[]) =>
       (await shared.json<User[]>(["users", "list", ...options])).map(({ id }) => id);
     expect(await list()).toEqual(ids);
@@ -139,9 +144,9 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
     expect(table.stdout.split("\n")).toHaveLength(1 + ids.length + 1);
   });
 
-  test("no command ever shows a password or its hash", async () => {
-    await using shared = await openShared(site);
-    const shown: string[] = [];
+  test("no command prints a password or its hash", async () => {
+    await using shared = await openSharedDatabase(source);
+    const output: string[] = [];
     for (const format of [[], ["--json"]]) {
       const commands = [
         ["create", "ada@example.com", "--username", "ada"],
@@ -154,21 +159,21 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
       for (const command of commands) {
         const { code, stdout, stderr } = await shared.tool(["users", ...command, ...format], PASSWORD);
         expect(code).toBe(0);
-        shown.push(stdout, stderr);
+        output.push(stdout, stderr);
       }
     }
-    expect(shown.join("")).not.toContain(PASSWORD);
-    expect(shown.join("")).not.toMatch(/[0-9a-f]{32}|\$|hash/i);
+    expect(output.join("")).not.toContain(PASSWORD);
+    expect(output.join("")).not.toMatch(/[0-9a-f]{32}|\$|hash/i);
   });
 
-  test("the tool and another process write at the same time, and neither is refused", async () => {
-    await using shared = await openShared(site);
+  test("the tool and another process can write concurrently", async () => {
+    await using shared = await openSharedDatabase(source);
     let isDone = false;
     let written = 0;
     const service = (async () => {
       for (; !isDone; written++) {
         await shared.database.todos.create({ title: "busy", completed: false });
-        // The embedded database never waits, and would let nothing else of this process run.
+        // The embedded database is synchronous and would block this process.
         await setImmediate();
       }
     })();
@@ -182,8 +187,8 @@ describe.each(Object.entries(SITES))("users on %s", (_, openSite) => {
     ).toEqual([true, false, true]);
   });
 
-  test("a database without a schema is told how to get one, and migrate gives it", async () => {
-    await using shared = await openShared(site, { migrated: false });
+  test("a missing schema results in a message that names migrate, and migrate creates the schema", async () => {
+    await using shared = await openSharedDatabase(source, { migrated: false });
     const before = await shared.tool(["users", "create", "ada@example.com", "-u", "ada"], PASSWORD);
     expect(before).toMatchObject({ code: 69, stdout: "" });
     expect(before.stderr).toContain("bun run migrate");

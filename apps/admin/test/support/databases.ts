@@ -1,33 +1,36 @@
-/** A database for one test, and the service's own way into it, which stays open while the tool runs beside it. */
+/** Databases for tests. The test process keeps its connection open, as the service does, while the tool runs. */
 import { join } from "node:path";
 import { type Database, openDatabase } from "@latchkey/database";
 import { type PostgresServer, startPostgresServer } from "@latchkey/tooling/postgres-server";
-import { type Outcome, openFolder, runTool } from "./tool.ts";
+import { openFolder, type Result, runTool } from "./tool.ts";
 
-/** The addresses of empty databases of one kind. */
-export interface Site extends AsyncDisposable {
+/** Creates empty databases of one kind. */
+export interface DatabaseSource extends AsyncDisposable {
   newUrl(): Promise<string>;
 }
 
-/** Every database that the tool works on: a line each. */
-export const SITES: Readonly<Record<string, () => Promise<Site>>> = {
+/** All kinds of databases that the tool supports. */
+export const DATABASES: Readonly<Record<string, () => Promise<DatabaseSource>>> = {
   libsql: openFiles,
   postgres: openServer,
 };
 
-export interface Shared extends AsyncDisposable {
+export interface SharedDatabase extends AsyncDisposable {
   readonly url: string;
-  /** The connections of another process than the tool's. */
+  /** The connection of the test process. */
   readonly database: Database;
   /** Runs the tool on this database. */
-  tool(args: readonly string[], input?: string): Promise<Outcome>;
-  /** The same with `--json`, which must succeed; gives what it printed. */
-  json<Result>(args: readonly string[], input?: string): Promise<Result>;
+  tool(args: readonly string[], input?: string): Promise<Result>;
+  /** Adds `--json`, expects success and returns the parsed output. */
+  json<Value>(args: readonly string[], input?: string): Promise<Value>;
 }
 
-/** A database that another process, this one, has open. */
-export async function openShared(site: Site, { migrated = true } = {}): Promise<Shared> {
-  const url = await site.newUrl();
+/** Opens a new database in the test process. */
+export async function openSharedDatabase(
+  source: DatabaseSource,
+  { migrated = true } = {},
+): Promise<SharedDatabase> {
+  const url = await source.newUrl();
   const database = await openDatabase({ url });
   if (migrated) await database.migrate();
   const tool = (args: readonly string[], input?: string) =>
@@ -36,16 +39,16 @@ export async function openShared(site: Site, { migrated = true } = {}): Promise<
     url,
     database,
     tool,
-    async json<Result>(args: readonly string[], input?: string): Promise<Result> {
+    async json<Value>(args: readonly string[], input?: string): Promise<Value> {
       const { code, stdout, stderr } = await tool([...args, "--json"], input);
       if (code !== 0) throw new Error(`${args.join(" ")}: ${code} ${stderr}`);
-      return JSON.parse(stdout) as Result;
+      return JSON.parse(stdout) as Value;
     },
     [Symbol.asyncDispose]: () => database.close(),
   };
 }
 
-async function openFiles(): Promise<Site> {
+async function openFiles(): Promise<DatabaseSource> {
   const folder = await openFolder();
   let files = 0;
   return {
@@ -54,7 +57,7 @@ async function openFiles(): Promise<Site> {
   };
 }
 
-async function openServer(): Promise<Site> {
+async function openServer(): Promise<DatabaseSource> {
   const server: PostgresServer = await startPostgresServer();
   return {
     newUrl: () => server.createDatabase(),

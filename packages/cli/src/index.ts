@@ -1,0 +1,5 @@
+export * from "./arguments.ts";
+export * from "./errors.ts";
+export * from "./machine.ts";
+export * from "./output.ts";
+export * from "./program.ts";
