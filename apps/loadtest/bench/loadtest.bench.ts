@@ -5,9 +5,9 @@
 import { parseArgs } from "node:util";
 import { describeMachine } from "@latchkey/tooling/machine";
 import { openFolder, startService } from "../../gateway/bench/servers.ts";
-import type { LoadRequest } from "../src/http-client.ts";
-import type { Asked, Latency } from "../src/results.ts";
-import { runLoad } from "../src/run.ts";
+import type { LoadRequest } from "../src/load/http-client.ts";
+import type { Asked, Latency } from "../src/measure/results.ts";
+import { runLoad } from "../src/measure/run.ts";
 
 const { values } = parseArgs({
   options: {

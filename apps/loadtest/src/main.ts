@@ -1,6 +1,7 @@
 /** Arguments → one command → exit code. The only place that hears signals, and the only caller of exit. */
+
+import { run } from "./cli/program.ts";
 import { EXIT } from "./errors.ts";
-import { run } from "./program.ts";
 
 const interruption = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {

@@ -3,7 +3,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { describeError, EXIT, LoadtestError } from "../errors.ts";
 import reference from "./reference.json" with { type: "json" };
-import { createService, type ServiceModel } from "./service.ts";
+import { createService, type ServiceModel } from "./service-model.ts";
 
 /** The portable kernel has one lane; the others as many as the widest that the processor runs. */
 const PORTABLE_LANES = 1;

@@ -4,10 +4,10 @@
  * connections is gentler than that.
  */
 import { EXIT, LoadtestError } from "../errors.ts";
-import { type Repeated, repeat } from "./repeat.ts";
-import { capacityPerSecond, type ServiceModel } from "./service.ts";
+import { stationary } from "./queueing-theory.ts";
+import { type Repeated, repeat } from "./repeated-simulation.ts";
+import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 import { type Stores, storesOf } from "./stores.ts";
-import { stationary } from "./theory.ts";
 
 const REPETITIONS = 10;
 const WARM_UP_SECONDS = 2;

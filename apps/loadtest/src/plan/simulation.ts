@@ -2,8 +2,8 @@
  * A discrete-event simulation of the service under given arrivals: percentiles, which theory does not give for logins
  * that all cost the same. The same arrivals always give the same result.
  */
-import type { ServiceModel } from "./service.ts";
-import { Worker } from "./worker.ts";
+import type { ServiceModel } from "./service-model.ts";
+import { Worker } from "./simulated-worker.ts";
 
 export interface SimulationOptions {
   readonly service: ServiceModel;

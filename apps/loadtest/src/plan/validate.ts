@@ -1,10 +1,11 @@
 /** Holds the model against the service: runs it at shares of its capacity and simulates the very same arrivals. */
-import { arrivalTimes } from "../arrivals.ts";
+
 import { EXIT, LoadtestError } from "../errors.ts";
-import type { Asked, Run } from "../results.ts";
-import { type RunOptions, runLoad, WARM_UP_SECONDS } from "../run.ts";
-import { type Interval, repeat } from "./repeat.ts";
-import { capacityPerSecond, type ServiceModel } from "./service.ts";
+import { arrivalTimes } from "../load/arrivals.ts";
+import type { Asked, Run } from "../measure/results.ts";
+import { type RunOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
+import { type Interval, repeat } from "./repeated-simulation.ts";
+import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 import { simulate } from "./simulation.ts";
 
 /** Up to 80 % each figure must lie within the bound; at 95 %, where one run says little, within what repetitions give. */

@@ -1,5 +1,5 @@
 /** The plots of a capacity search: over the rates that were tried, and over the clients of the closed loop. */
-import type { CapacityReport } from "../results.ts";
+import type { CapacityReport } from "../measure/results.ts";
 import type { Chart } from "./chart.ts";
 
 export function chartsOf({ steps, curve, p99BoundMs }: CapacityReport): readonly Chart[] {

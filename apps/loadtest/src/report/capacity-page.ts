@@ -1,11 +1,11 @@
 /** The page of a capacity search: its one sentence, the rates it tried and what came of each. */
-import type { CapacityReport } from "../results.ts";
+import type { CapacityReport } from "../measure/results.ts";
 import type { Chart } from "./chart.ts";
-import { capacityCommandOf } from "./command-line.ts";
+import { code, facts, formatMoment, type Tile, table, tiles } from "./components.ts";
+import { chartFigures } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { chartFigures } from "./layout.ts";
-import { code, facts, formatMoment, type Tile, table, tiles } from "./parts.ts";
+import { capacityCommandOf } from "./shell-command.ts";
 
 export function capacityBody(report: CapacityReport, charts: readonly Chart[]): readonly Html[] {
   const { url, startedAt, machine, sentence, p99BoundMs, curve } = report;

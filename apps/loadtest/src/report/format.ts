@@ -1,5 +1,5 @@
 /** How figures are written, the same on the terminal and on the page: grouped, and no finer than they were measured. */
-import type { Asked, Latency, OperationResult, Run } from "../results.ts";
+import type { Asked, Latency, OperationResult, Run } from "../measure/results.ts";
 
 /** Stands for what was not measured. */
 export const NOTHING = "–";

@@ -1,8 +1,8 @@
 /** The report as one HTML file that needs nothing else, neither a server nor a network. */
-import type { CapacityReport, Run } from "../results.ts";
+import type { CapacityReport, Run } from "../measure/results.ts";
 import { chartsOf as chartsOfCapacity } from "./capacity-charts.ts";
 import { capacityBody } from "./capacity-page.ts";
-import { renderDocument } from "./layout.ts";
+import { renderDocument } from "./document.ts";
 import { chartsOf as chartsOfRun } from "./run-charts.ts";
 import { runBody } from "./run-page.ts";
 

@@ -1,5 +1,5 @@
 /** The plots of a run: over its seconds, and its latency as a percentile curve. */
-import type { Latency, Run, Second } from "../results.ts";
+import type { Latency, Run, Second } from "../measure/results.ts";
 import type { Chart, Colour, Series } from "./chart.ts";
 
 const COLOURS: readonly Colour[] = ["blue", "amber", "green", "violet", "red", "grey"];

@@ -1,13 +1,13 @@
 /** The page of one run, from the key figures down to every second as numbers. */
-import type { OperationResult, Run } from "../results.ts";
+import type { OperationResult, Run } from "../measure/results.ts";
 import type { Chart } from "./chart.ts";
-import { commandOf } from "./command-line.ts";
-import { describeDriver, describeServer, interruption, warningsOf } from "./describe.ts";
+import { code, facts, formatMoment, type Tile, table, tiles, warnings } from "./components.ts";
+import { chartFigures } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { chartFigures } from "./layout.ts";
-import { code, facts, formatMoment, type Tile, table, tiles, warnings } from "./parts.ts";
+import { commandOf } from "./shell-command.ts";
 import { statusPanel } from "./statuses.ts";
+import { describeDriver, describeServer, interruption, warningsOf } from "./text.ts";
 
 export function runBody(run: Run, charts: readonly Chart[]): readonly Html[] {
   const { asked, all, startedAt, machine } = run;

@@ -1,8 +1,8 @@
 /** How the answers divide by status: a bar and the same as a table. */
 import type { Colour } from "./chart.ts";
+import { table } from "./components.ts";
 import { formatCount, formatShare, sortedStatuses } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { table } from "./parts.ts";
 
 const MEANINGS: Readonly<Record<string, string>> = {
   "200": "answered",

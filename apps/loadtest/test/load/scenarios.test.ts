@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import type { LoadRequest } from "../../src/load/http-client.ts";
+import { createRequests } from "../../src/load/scenarios.ts";
+import type { Asked } from "../../src/measure/results.ts";
+import { askedOf } from "../support/run-options.ts";
+
+function draw(asked: Partial<Asked>, count = 10_000): readonly LoadRequest[] {
+  const next = createRequests(askedOf({ url: "http://127.0.0.1", users: 50, ...asked }), ["one", "two"]);
+  return Array.from({ length: count }, next);
+}
+const share = (requests: readonly LoadRequest[], is: (request: LoadRequest) => boolean): number =>
+  requests.filter(is).length / requests.length;
+const bodyOf = ({ body }: LoadRequest) => JSON.parse(body ?? "{}");
+
+test("logins come from all accounts, and the same seed draws the same", () => {
+  const requests = draw({ seed: 7 });
+  expect(new Set(requests.map((request) => bodyOf(request).email)).size).toBe(50);
+  expect(share(requests, ({ expected, operation }) => expected === 200 && operation === "login")).toBe(1);
+  expect(draw({ seed: 7 })).toEqual(requests);
+  expect(draw({ seed: 8 })).not.toEqual(requests);
+});
+
+test("unknown addresses and wrong passwords come in their shares, and 401 is what they ask for", () => {
+  const requests = draw({ unknownPercent: 20, wrongPercent: 10 });
+  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-stranger-");
+  const isWrong = (request: LoadRequest) => bodyOf(request).password !== "a load test's password";
+  expect(share(requests, isUnknown)).toBeCloseTo(0.2, 1);
+  expect(share(requests, isWrong)).toBeCloseTo(0.1, 1);
+  for (const request of requests)
+    expect(request.expected).toBe(isUnknown(request) || isWrong(request) ? 401 : 200);
+});
+
+test("reading is half accounts, with every token, and half todos", () => {
+  const requests = draw({ scenario: "read" });
+  expect(share(requests, ({ operation }) => operation === "me")).toBeCloseTo(0.5, 1);
+  const tokens = requests.flatMap(({ headers: { authorization } }) => authorization ?? []);
+  expect(new Set(tokens)).toEqual(new Set(["Bearer one", "Bearer two"]));
+});
+
+test("the mixture is 10 % logins, 40 % accounts, 40 % todos and 10 % new todos", () => {
+  const requests = draw({ scenario: "mixed" });
+  const shareOf = (name: string) => share(requests, ({ operation }) => operation === name);
+  expect(
+    ["login", "me", "todos", "create-todo"].map((name) => Math.round(100 * shareOf(name)) / 100),
+  ).toEqual([expect.closeTo(0.1, 1), expect.closeTo(0.4, 1), expect.closeTo(0.4, 1), expect.closeTo(0.1, 1)]);
+});
+
+test("no two registrations name the same account, and each name is one that may be registered", () => {
+  const requests = draw({ scenario: "register", seed: 1_000_000_000 });
+  const usernames = requests.map((request) => bodyOf(request).username);
+  expect(new Set(usernames).size).toBe(requests.length);
+  for (const username of usernames) expect(username.length).toBeLessThanOrEqual(32);
+});
+
+test("a body says its length in bytes", () => {
+  for (const { body, headers } of draw({ scenario: "login" }, 10)) {
+    expect(headers["content-length"]).toBe(String(Buffer.byteLength(body ?? "")));
+  }
+});
