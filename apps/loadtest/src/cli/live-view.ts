@@ -1,37 +1,23 @@
 /**
- * What a person sees while a run goes: a few lines redrawn in place on a terminal, a plain line now and then elsewhere.
- * Nothing is ever wider than the terminal, and `end` leaves it as it was found, cursor included.
+ * Displays the progress of a run: lines redrawn in place on a terminal, otherwise a plain line every few seconds. No line is
+ * wider than the terminal; `end` restores the terminal, including the cursor.
  */
-
-import type { Asked, ServerFigures } from "../measure/results.ts";
+import type { RunOptions } from "../load/run-options.ts";
+import type { ServerFigures } from "../measure/results.ts";
+import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
-
-/** Null where it is not known, or not yet. */
-export interface Progress {
-  readonly elapsedSeconds: number;
-  readonly durationSeconds: number;
-  /** Null in a closed loop, which asks for no rate. */
-  readonly offeredPerSecond: number | null;
-  readonly answeredPerSecond: number | null;
-  /** Milliseconds. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly server: ServerFigures | null;
-}
 
 export interface LiveViewOptions {
   readonly stream: { write(text: string): unknown };
   readonly isTerminal: boolean;
-  /** Width of the terminal in characters. @default 80 where it is not known */
+  /** Width of the terminal in characters. @default 80 */
   readonly columns?: number | undefined;
-  readonly asked: Asked;
+  readonly asked: RunOptions;
 }
 
 export interface LiveView {
   update(progress: Progress): void;
-  /** Takes the view away and gives the cursor back. To be called however the run ends; again does nothing. */
+  /** Removes the view and shows the cursor. Call it however the run ends; further calls do nothing. */
   end(): void;
 }
 
@@ -40,88 +26,74 @@ const SHOW_CURSOR = "\x1b[?25h";
 const ERASE_BELOW = "\x1b[J";
 const up = (lines: number): string => `\x1b[${lines}A\r`;
 
-const PLAIN_LINE_EVERY_SECONDS = 5;
+const PLAIN_INTERVAL_SECONDS = 5;
 
 export function createLiveView({ stream, isTerminal, columns = 80, asked }: LiveViewOptions): LiveView {
-  return isTerminal ? terminalView(stream, columns, asked) : plainView(stream);
-}
-
-function terminalView(stream: LiveViewOptions["stream"], columns: number, asked: Asked): LiveView {
-  let drawn = 0;
   let hasEnded = false;
+  let drawn = 0;
+  const draw = (progress: Progress): void => {
+    // A full line wraps on some terminals, and the next redraw would start too low: leave one column free.
+    const width = Math.max(1, columns - 1);
+    const lines = linesOf(progress, asked, width).map((line) => line.slice(0, width));
+    stream.write(`${drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW}${lines.join("\n")}\n`);
+    drawn = lines.length;
+  };
+  /** Depends on the time of the run, not on the number of updates. */
+  let due = PLAIN_INTERVAL_SECONDS;
+  const append = (progress: Progress): void => {
+    const { elapsedSeconds } = progress;
+    if (elapsedSeconds < due) return;
+    due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
+    const { time, rate, latency, statuses, server } = describe(progress);
+    stream.write(`${[time, rate, latency, statuses, ...server].join("; ")}\n`);
+  };
   return {
     update(progress) {
       if (hasEnded) return;
-      // One column stays free: a full line makes some terminals wrap, and then the next redraw starts too low.
-      const lines = linesOf(progress, asked, columns - 1).map((line) =>
-        line.slice(0, Math.max(1, columns - 1)),
-      );
-      const start = drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW;
-      stream.write(`${start}${lines.join("\n")}\n`);
-      drawn = lines.length;
+      if (isTerminal) draw(progress);
+      else append(progress);
     },
     end() {
-      if (hasEnded) return;
+      if (!hasEnded && drawn > 0) stream.write(up(drawn) + ERASE_BELOW + SHOW_CURSOR);
       hasEnded = true;
-      if (drawn > 0) stream.write(up(drawn) + ERASE_BELOW + SHOW_CURSOR);
     },
   };
 }
 
-function linesOf(progress: Progress, asked: Asked, width: number): readonly string[] {
-  const { elapsedSeconds, durationSeconds, statuses, server } = progress;
-  const time = `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`;
-  const lines = [
+function linesOf(progress: Progress, asked: RunOptions, width: number): readonly string[] {
+  const { time, rate, latency, statuses, server } = describe(progress);
+  const barWidth = Math.min(40, width - time.length - 4);
+  return [
     `${asked.scenario}, ${format.formatLoad(asked)}, ${asked.url}`,
-    `${bar(elapsedSeconds / durationSeconds, Math.min(40, width - time.length - 4))}  ${time}`,
-    `rate      ${describeRate(progress)}`,
-    `latency   ${describeLatency(progress)}`,
-    `statuses  ${format.formatStatuses(statuses)}`,
+    `${bar(progress.elapsedSeconds / progress.durationSeconds, barWidth)}  ${time}`,
+    `rate      ${rate}`,
+    `latency   ${latency}`,
+    `statuses  ${statuses}`,
+    ...server.map((text) => `server    ${text}`),
   ];
-  if (server) lines.push(`server    ${describeServer(server)}`);
-  return lines;
 }
 
-function bar(share: number, width: number): string {
+function bar(proportion: number, width: number): string {
   if (width < 4) return "";
-  const done = Math.round(Math.min(1, Math.max(0, share)) * width);
+  const done = Math.round(Math.min(1, Math.max(0, proportion)) * width);
   return `[${"█".repeat(done)}${"·".repeat(width - done)}]`;
 }
 
-const describeServer = ({ kernel, lanes, lanesBusy, queueLength }: ServerFigures): string =>
-  `${lanesBusy} of ${lanes} lanes busy, ${format.formatCount(queueLength)} waiting (${kernel})`;
-
-function describeRate({ offeredPerSecond, answeredPerSecond }: Progress): string {
-  const answered = answeredPerSecond === null ? format.NOTHING : format.formatRate(answeredPerSecond);
-  return offeredPerSecond === null
-    ? `${answered}/s answered`
-    : `${answered}/s answered of ${format.formatRate(offeredPerSecond)}/s asked`;
-}
-
-function describeLatency({ p50, p95, p99 }: Progress): string {
-  return `p50 ${format.formatMs(p50)}  p95 ${format.formatMs(p95)}  p99 ${format.formatMs(p99)} ms`;
-}
-
-/** Paced by the run's own time, so that a log of it reads the same however often it is updated. */
-function plainView(stream: LiveViewOptions["stream"]): LiveView {
-  let due = PLAIN_LINE_EVERY_SECONDS;
-  let hasEnded = false;
+function describe(progress: Progress) {
+  const { elapsedSeconds, durationSeconds, offeredPerSecond, completedPerSecond, statuses, server } =
+    progress;
+  const completed = completedPerSecond === null ? format.NO_VALUE : format.formatRate(completedPerSecond);
+  const offered = offeredPerSecond === null ? "" : ` of ${format.formatRate(offeredPerSecond)}/s offered`;
+  const latency = (["p50", "p95", "p99"] as const).map(
+    (name) => `${name} ${format.formatMs(progress[name])}`,
+  );
   return {
-    update(progress) {
-      const { elapsedSeconds, durationSeconds, statuses, server } = progress;
-      if (hasEnded || elapsedSeconds < due) return;
-      due = (Math.floor(elapsedSeconds / PLAIN_LINE_EVERY_SECONDS) + 1) * PLAIN_LINE_EVERY_SECONDS;
-      const parts = [
-        `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
-        describeRate(progress),
-        describeLatency(progress),
-        format.formatStatuses(statuses),
-      ];
-      if (server) parts.push(describeServer(server));
-      stream.write(`${parts.join("; ")}\n`);
-    },
-    end() {
-      hasEnded = true;
-    },
+    time: `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
+    rate: `${completed}/s completed${offered}`,
+    latency: `${latency.join("  ")} ms`,
+    statuses: format.formatStatuses(statuses),
+    server: server === null ? [] : [describeServer(server)],
   };
 }
+
+const describeServer = (server: ServerFigures): string => `${format.formatLanes(server)} (${server.kernel})`;

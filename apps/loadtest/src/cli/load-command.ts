@@ -1,101 +1,84 @@
-/** What the commands do once they are understood: run, show progress, report, judge. Standard output gets the report alone. */
-
+/** Executes the load test commands: run, progress, report, assertions. Standard output contains only the report. */
+import { CliError, EXIT, write, writeError } from "@latchkey/cli";
 import { findCapacity } from "../capacity/find-capacity.ts";
-import { EXIT } from "../errors.ts";
-import { judge } from "../measure/assertions.ts";
+import { checkAssertions } from "../measure/assertions.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
-import { renderCapacityPage, renderPage } from "../report/page.ts";
-import { writeReport } from "../report/report-files.ts";
+import { renderCapacityPage, renderRunPage, writeReport } from "../report/page.ts";
 import { describeCapacity, describeRun } from "../report/text.ts";
 import { createLiveView } from "./live-view.ts";
 import { type Flags, type Options, parseOptions } from "./options.ts";
-import { noteAccounts } from "./seed-progress.ts";
 
-type Say = (text: string) => void;
-
-export interface CommandOptions {
-  readonly flags: Flags;
-  /** SIGINT or SIGTERM came. */
+interface Context {
+  readonly metrics: ServerMetrics | undefined;
   readonly signal: AbortSignal;
-  /** Takes results. */
-  readonly write: Say;
-  /** Takes progress, and what failed. */
-  readonly note: Say;
+  readonly writeProgress: (text: string) => void;
+  readonly onUser: (done: number, total: number) => void;
 }
 
-/** @returns the exit code. @throws {LoadtestError} */
-export async function driveCommand({ flags, ...out }: CommandOptions): Promise<number> {
+/** @throws {CliError} 1 if an assertion fails, 130 if the signal came, and others */
+export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise<void> {
   const options = parseOptions(flags);
-  const note: Say = options.isJson ? () => {} : out.note;
-  const { metricsUrl, p99BoundMs } = options;
+  const { isJson, metricsUrl, p99BoundMs } = options;
+  const writeProgress = isJson ? () => {} : writeError;
   const metrics = metricsUrl === undefined ? undefined : await openServerMetrics(metricsUrl);
+  const context = { metrics, signal, writeProgress, onUser: reportUsers(writeProgress) };
   try {
-    return p99BoundMs === null
-      ? await measure(options, metrics, { ...out, progress: note })
-      : await search(options, metrics, { ...out, progress: note, p99BoundMs });
+    if (p99BoundMs === null) await measure(options, context);
+    else await searchCapacity({ ...options, p99BoundMs }, context);
   } finally {
     metrics?.stop();
   }
 }
 
-interface Outputs extends Omit<CommandOptions, "flags"> {
-  readonly progress: Say;
-}
-
-async function measure(options: Options, metrics: ServerMetrics | undefined, out: Outputs): Promise<number> {
+async function measure(options: Options, context: Context): Promise<void> {
   const { asked, isJson, assertions, reportPath } = options;
-  const view = createLiveView({
-    stream: { write: out.progress },
-    isTerminal: process.stderr.isTTY,
-    columns: process.stderr.columns,
-    asked,
-  });
+  const { isTTY: isTerminal, columns } = process.stderr;
+  const view = createLiveView({ stream: { write: context.writeProgress }, isTerminal, columns, asked });
   try {
-    const run = await runLoad({
-      ...options,
-      metrics,
-      signal: out.signal,
-      onAdvance: noteAccounts(out.progress),
-      onSecond: (progress) => view.update(progress),
-    });
+    const run = await runLoad({ ...options, ...context, onSecond: (progress) => view.update(progress) });
     view.end();
-    out.write(isJson ? `${JSON.stringify(run)}\n` : describeRun(run));
-    if (reportPath !== null) out.progress(await writeReport(reportPath, run, await renderPage(run)));
-    if (run.outcome === "interrupted") return EXIT.interrupted;
-    const failures = judge(assertions, run);
-    for (const failure of failures) out.note(`${failure}\n`);
-    return failures.length > 0 ? EXIT.failed : EXIT.done;
+    await write(isJson ? `${JSON.stringify(run)}\n` : describeRun(run));
+    if (reportPath !== null)
+      context.writeProgress(await writeReport(reportPath, run, await renderRunPage(run)));
+    if (run.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
+    const failures = checkAssertions(assertions, run);
+    if (failures.length > 0) throw new CliError(failures.join("\n"), EXIT.failed);
   } finally {
     view.end();
   }
 }
 
-interface SearchOutputs extends Outputs {
-  readonly p99BoundMs: number;
-}
-
-async function search(
-  options: Options,
-  metrics: ServerMetrics | undefined,
-  out: SearchOutputs,
-): Promise<number> {
+async function searchCapacity(
+  options: Options & { readonly p99BoundMs: number },
+  context: Context,
+): Promise<void> {
   const { isJson, reportPath } = options;
+  const { writeProgress, signal } = context;
   const report = await findCapacity({
     ...options,
-    metrics,
-    signal: out.signal,
-    p99BoundMs: out.p99BoundMs,
-    onAdvance: noteAccounts(out.progress),
+    ...context,
     onPoint: ({ concurrency, perSecond, p50 }) =>
-      out.progress(`${concurrency} at once: ${perSecond.toFixed(1)} logins/s, p50 ${p50.toFixed(0)} ms\n`),
+      writeProgress(`${concurrency} clients: ${perSecond.toFixed(1)} logins/s, p50 ${p50.toFixed(0)} ms\n`),
     onStep: ({ ratePerSecond, p99, passed }) =>
-      out.progress(
-        `${ratePerSecond.toFixed(1)}/s asked: p99 ${p99?.toFixed(0) ?? "–"} ms, ${passed ? "held" : "not held"}\n`,
+      writeProgress(
+        `${ratePerSecond.toFixed(1)} logins/s offered: p99 ${p99?.toFixed(0) ?? "–"} ms, ${passed ? "passed" : "failed"}\n`,
       ),
   });
-  out.write(isJson ? `${JSON.stringify(report)}\n` : describeCapacity(report));
+  await write(isJson ? `${JSON.stringify(report)}\n` : describeCapacity(report));
   if (reportPath !== null)
-    out.progress(await writeReport(reportPath, report, await renderCapacityPage(report)));
-  return out.signal.aborted ? EXIT.interrupted : EXIT.done;
+    writeProgress(await writeReport(reportPath, report, await renderCapacityPage(report)));
+  if (signal.aborted) throw new CliError("", EXIT.interrupted);
+}
+
+const USERS_INTERVAL_MS = 1000;
+
+/** Reports the number of created users once a second. */
+function reportUsers(writeProgress: (text: string) => void): Context["onUser"] {
+  let due = performance.now() + USERS_INTERVAL_MS;
+  return (done, total) => {
+    if (performance.now() < due) return;
+    due = performance.now() + USERS_INTERVAL_MS;
+    writeProgress(`Users: ${done} of ${total}\n`);
+  };
 }

@@ -1,12 +1,12 @@
-/** What the command line's flags mean: every wrong one is a sentence, before anything is sent. */
+/** Validates the options of the command line before anything is sent. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { EXIT, LoadtestError } from "../errors.ts";
+import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
+import { type RunOptions, SCENARIOS } from "../load/run-options.ts";
 import { type Assertion, parseAssertions } from "../measure/assertions.ts";
-import { type Asked, SCENARIOS, type Scenario } from "../measure/results.ts";
-import { parseMilliseconds, parseNumber, parseOrigin, parseWhole } from "./arguments.ts";
+import { parseMilliseconds, parseName, parseOrigin } from "./arguments.ts";
 
-/** As the parser gives them. */
+/** As commander returns them. */
 export interface Flags {
   readonly url?: string;
   readonly scenario: string;
@@ -29,7 +29,7 @@ export interface Flags {
 }
 
 export interface Options {
-  readonly asked: Asked;
+  readonly asked: RunOptions;
   readonly timeoutSeconds: number;
   readonly seedDatabaseUrl: string | undefined;
   readonly metricsUrl: string | undefined;
@@ -41,36 +41,37 @@ export interface Options {
   readonly p99BoundMs: number | null;
 }
 
-/** More than one tester's worth; it bounds the memory of the arrivals too. */
+/** More than one load generator can send; also bounds the memory of the arrivals. */
 const MAX_RATE = 20_000;
+const PERCENT: Range = { min: 0, max: 100 };
 
-/** @throws {LoadtestError} with exit code 64 */
+/** @throws {CliError} with exit code 64 */
 export function parseOptions(flags: Flags): Options {
-  const number = (name: keyof Flags, range: { min: number; max: number }) =>
+  const number = (name: keyof Flags, range: Range) =>
     parseNumber({ name: `--${name}`, text: String(flags[name]) }, range);
-  const whole = (name: keyof Flags, range: { min: number; max: number }) =>
-    parseWhole({ name: `--${name}`, text: String(flags[name]) }, range);
-  const asked: Asked = {
+  const whole = (name: keyof Flags, min: number, max: number) =>
+    parseWholeNumber({ name: `--${name}`, text: String(flags[name]) }, { min, max });
+  const asked: RunOptions = {
     url: parseOrigin({ name: "--url", text: flags.url }),
-    scenario: oneOf("--scenario", flags.scenario, SCENARIOS),
+    scenario: parseName({ name: "--scenario", text: flags.scenario }, SCENARIOS),
     load:
       flags.rate === undefined
-        ? { kind: "closed", concurrency: whole("concurrency", { min: 1, max: 1000 }) }
+        ? { kind: "closed", concurrency: whole("concurrency", 1, 1000) }
         : {
             kind: "open",
             ratePerSecond: number("rate", { min: 0.1, max: MAX_RATE }),
-            arrivals: oneOf("--arrivals", flags.arrivals, ["poisson", "constant"] as const),
+            arrivals: parseName({ name: "--arrivals", text: flags.arrivals }, ["poisson", "constant"]),
           },
-    durationSeconds: whole("duration", { min: 1, max: 600 }),
-    users: whole("users", { min: 1, max: 100_000 }),
-    unknownPercent: number("unknown", { min: 0, max: 100 }),
-    wrongPercent: number("wrong", { min: 0, max: 100 }),
-    seed: whole("seed", { min: 0, max: 1_000_000_000 }),
+    durationSeconds: whole("duration", 1, 600),
+    users: whole("users", 1, 100_000),
+    unknownPercent: number("unknown", PERCENT),
+    wrongPercent: number("wrong", PERCENT),
+    seed: whole("seed", 0, 1_000_000_000),
   };
-  expectTogether(flags, asked);
+  rejectConflicts(flags, asked);
   return {
     asked,
-    timeoutSeconds: whole("timeout", { min: 1, max: 600 }),
+    timeoutSeconds: whole("timeout", 1, 600),
     seedDatabaseUrl: flags.seedDatabase,
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
@@ -80,24 +81,19 @@ export function parseOptions(flags: Flags): Options {
   };
 }
 
-function expectTogether({ findCapacity, rate, assert }: Flags, asked: Asked): void {
-  if (asked.unknownPercent + asked.wrongPercent > 100) {
-    throw wrong("--unknown and --wrong must not exceed 100 % together");
-  }
+function rejectConflicts({ findCapacity, rate, assert }: Flags, asked: RunOptions): void {
+  const reject = (problem: string) => {
+    throw usageError(`${problem}; see --help.`);
+  };
+  if (asked.unknownPercent + asked.wrongPercent > 100)
+    reject("--unknown and --wrong must not exceed 100 % together");
   if (!findCapacity) return;
-  const scenario: Scenario = "login";
-  if (asked.scenario !== scenario) throw wrong("--find-capacity knows the scenario login only");
-  if (rate !== undefined) throw wrong("--find-capacity chooses the rates itself: leave --rate out");
-  if (assert !== undefined) throw wrong("--assert judges a single run, not --find-capacity");
+  if (asked.scenario !== "login") reject("--find-capacity requires --scenario login");
+  if (rate !== undefined) reject("--find-capacity cannot be combined with --rate");
+  if (assert !== undefined) reject("--find-capacity cannot be combined with --assert");
 }
 
-function oneOf<Name extends string>(flag: string, text: string, names: readonly Name[]): Name {
-  const name = names.find((known) => known === text);
-  if (name === undefined) throw wrong(`${flag} must be ${names.join(" or ")}, not ${JSON.stringify(text)}`);
-  return name;
-}
-
-/** The path is /metrics unless the URL has one. */
+/** The default path is /metrics. */
 function parseMetricsUrl(text: string): string {
   parseOrigin({ name: "--metrics", text });
   const url = new URL(text);
@@ -105,13 +101,9 @@ function parseMetricsUrl(text: string): string {
   return url.href;
 }
 
-/** A run of ten minutes is not lost to a folder that is not there. */
+/** Checked before the run: a missing folder must not lose the results of ten minutes. */
 function parseReportPath(text: string): string {
   const path = resolve(text.replace(/\.(html|json)$/, ""));
-  if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) {
-    throw wrong(`--report ${text} lies in no folder that exists`);
-  }
-  return path;
+  if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw usageError(`--report ${text} must be in an existing folder; see --help.`);
 }
-
-const wrong = (problem: string) => new LoadtestError(`${problem}; --help shows what there is.`, EXIT.usage);

@@ -1,17 +1,17 @@
-/** Calls back at each intended start, a few hundredths of a millisecond late at most while the tester has time to spare. */
-import type { ArrivalPlan } from "./arrival-thread.ts";
+/** Calls back at each intended start, at most a few hundredths of a millisecond late unless this process is overloaded. */
+import type { ArrivalSchedule } from "./arrival-thread.ts";
 
 export interface ArrivalClock {
   /**
-   * Begins, and resolves when every start has been called or the clock was stopped.
+   * Resolves after the last callback or `stop`.
    * @param startAt on the clock of `performance.now()`
-   * @param onDue is given the intended start on that clock
+   * @param onDue receives the intended start on the same clock
    */
   run(startAt: number, onDue: (due: number) => void): Promise<void>;
   stop(): void;
 }
 
-const MOST_IN_A_TURN = 16;
+const MAX_CALLS_PER_TURN = 16;
 
 /** @param times ms from the start, ascending */
 export async function openArrivalClock(times: readonly number[]): Promise<ArrivalClock> {
@@ -24,16 +24,16 @@ export async function openArrivalClock(times: readonly number[]): Promise<Arriva
 
   return {
     async run(startAt, onDue) {
-      let near = 0;
+      let imminent = 0;
       let next = 0;
       let isCalling = false;
       const call = (): void => {
         isCalling = false;
-        for (let called = 0; next < near && stop[0] === 0; called++) {
+        for (let calls = 0; next < imminent && stop[0] === 0; calls++) {
           const due = startAt + (shared[next] ?? 0);
-          // Told shortly before it is due: the rest is waited here, turn by turn of the event loop. Late ones leave it turns
-          // too, since answers that are not read would cost a new connection for each of them.
-          if (performance.now() < due || called === MOST_IN_A_TURN) {
+          // The remaining wait takes turns of the event loop. Overdue starts yield turns too: unread responses would
+          // require a new connection for each request.
+          if (performance.now() < due || calls === MAX_CALLS_PER_TURN) {
             isCalling = true;
             setImmediate(call);
             return;
@@ -44,11 +44,11 @@ export async function openArrivalClock(times: readonly number[]): Promise<Arriva
         if (next === times.length) ended.resolve();
       };
       thread.onmessage = ({ data }: MessageEvent<number>) => {
-        near = data;
+        imminent = data;
         if (!isCalling) call();
       };
-      const plan: ArrivalPlan = { times: shared, startAt: performance.timeOrigin + startAt, stop };
-      thread.postMessage(plan);
+      const schedule: ArrivalSchedule = { times: shared, startAt: performance.timeOrigin + startAt, stop };
+      thread.postMessage(schedule);
       if (times.length === 0) ended.resolve();
       await ended.promise;
     },

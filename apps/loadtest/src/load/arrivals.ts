@@ -1,4 +1,4 @@
-/** When the requests of an open loop are due. The same question always has the same answer, so a model can replay a run. */
+/** Intended start times of an open loop. Equal options give equal times, so a model can replay a run. */
 import { createRandom } from "./random.ts";
 
 export interface ArrivalOptions {
@@ -6,12 +6,12 @@ export interface ArrivalOptions {
   readonly ratePerSecond: number;
   /** `poisson`: independent users, exponential gaps; `constant`: equal gaps. */
   readonly arrivals: "poisson" | "constant";
-  /** From the beginning; a run's includes its warm-up of `WARM_UP_SECONDS`. */
+  /** Including the warm-up of a run. */
   readonly durationSeconds: number;
   readonly seed: number;
 }
 
-/** Intended starts in milliseconds from the beginning, ascending, all before the end of the duration. */
+/** Milliseconds from the beginning, ascending, all before the end of the duration. */
 export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }: ArrivalOptions): number[] {
   const meanGapMs = 1000 / ratePerSecond;
   const endMs = durationSeconds * 1000;

@@ -1,45 +1,44 @@
 /**
- * Sends requests over as many kept-alive connections as are needed at once, and tells the status of each answer, whatever
- * happens. Over node:http, since fetch holds back all but 256 requests and keeps 64 idle connections.
+ * Sends requests over as many keep-alive connections as needed and returns the status of each response. Uses node:http:
+ * fetch sends at most 256 requests concurrently and keeps 64 idle connections.
  */
-import { Agent, type ClientRequest, type IncomingMessage, request as sendPlainly } from "node:http";
-import { Agent as SecureAgent, request as sendSecurely } from "node:https";
+import { Agent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 export interface LoadRequest {
-  /** Under which it is reported, such as `login`. */
+  /** Its name in the report, such as `login`. */
   readonly operation: string;
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The status that is asked for. */
+  /** Expected status. */
   readonly expected: number;
 }
 
-export interface Answer {
-  /** `none` where the connection broke or the answer was not there in time. */
+export interface ResponseStatus {
+  /** `none` if the connection failed or the timeout expired. */
   readonly status: string;
-  /** The system's code of what broke, such as `ECONNRESET`. */
-  readonly fault: string | null;
+  /** System error code, such as `ECONNRESET`. */
+  readonly errorCode: string | null;
 }
 
 export interface HttpClient {
   /** Never rejects. */
-  send(request: LoadRequest): Promise<Answer>;
-  /** Gives up what is under way and ends every connection. */
+  send(request: LoadRequest): Promise<ResponseStatus>;
+  /** Aborts all requests and closes every connection. */
   close(): void;
 }
 
 export interface HttpClientOptions {
   readonly url: string;
-  /** How long an answer may take from sending. */
+  /** From sending to the end of the response. */
   readonly timeoutMs: number;
 }
 
-const SWEEP_MS = 100;
-const UNKNOWN = "UNKNOWN";
-/** Idle connections are closed long before a service would, so that none breaks at the moment of its next use. */
-const IDLE_MS = 4000;
+const TIMEOUT_CHECK_MS = 100;
+/** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
+const IDLE_TIMEOUT_MS = 4000;
 
 export function createHttpClient({ url, timeoutMs }: HttpClientOptions): HttpClient {
   const { protocol, hostname, port } = new URL(url);
@@ -49,49 +48,48 @@ export function createHttpClient({ url, timeoutMs }: HttpClientOptions): HttpCli
     maxSockets: Infinity,
     maxFreeSockets: 4096,
     scheduling: "lifo",
-    timeout: IDLE_MS,
+    timeout: IDLE_TIMEOUT_MS,
   } as const;
-  const agent = isSecure ? new SecureAgent(pool) : new Agent(pool);
+  const agent = isSecure ? new HttpsAgent(pool) : new Agent(pool);
   const target = { agent, host: hostname.replace(/^\[|\]$/g, ""), port: port || (isSecure ? "443" : "80") };
-  const open = isSecure ? sendSecurely : sendPlainly;
-  /** By deadline, the nearest first, since all have the same time. */
-  const underWay = new Map<ClientRequest, { readonly deadline: number; readonly giveUp: () => void }>();
+  const request = isSecure ? httpsRequest : httpRequest;
+  /** In ascending order of deadlines, since all requests have the same timeout. */
+  const pending = new Set<{ readonly deadline: number; readonly abort: () => void }>();
 
-  const sweep = setInterval(() => {
+  const timer = setInterval(() => {
     const now = performance.now();
-    for (const { deadline, giveUp } of underWay.values()) {
+    for (const { deadline, abort } of pending) {
       if (deadline > now) return;
-      giveUp();
+      abort();
     }
-  }, SWEEP_MS);
+  }, TIMEOUT_CHECK_MS);
 
   return {
     send({ method, path, headers, body }) {
       return new Promise((resolve) => {
-        const settle = (answer: Answer): void => {
-          underWay.delete(sent);
-          resolve(answer);
+        const settle = (status: string, errorCode: string | null = null): void => {
+          pending.delete(entry);
+          resolve({ status, errorCode });
         };
-        const fail = ({ code = UNKNOWN }: NodeJS.ErrnoException): void =>
-          settle({ status: "none", fault: code });
-        const take = (response: IncomingMessage): void => {
-          response.on("end", () => settle({ status: String(response.statusCode), fault: null }));
+        const fail = ({ code = "UNKNOWN" }: NodeJS.ErrnoException): void => settle("none", code);
+        const sent = request({ ...target, method, path, headers }, (response) => {
+          response.on("end", () => settle(String(response.statusCode)));
           response.on("error", fail);
           response.resume();
-        };
-        const sent = open({ ...target, method, path, headers }, take);
-        sent.on("error", fail);
-        const giveUp = (): void => {
-          settle({ status: "none", fault: "ETIMEDOUT" });
+        });
+        const abort = (): void => {
+          settle("none", "ETIMEDOUT");
           sent.destroy();
         };
-        underWay.set(sent, { deadline: performance.now() + timeoutMs, giveUp });
+        const entry = { deadline: performance.now() + timeoutMs, abort };
+        pending.add(entry);
+        sent.on("error", fail);
         sent.end(body ?? undefined);
       });
     },
     close() {
-      clearInterval(sweep);
-      for (const { giveUp } of [...underWay.values()]) giveUp();
+      clearInterval(timer);
+      for (const { abort } of [...pending]) abort();
       agent.destroy();
     },
   };

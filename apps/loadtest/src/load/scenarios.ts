@@ -1,46 +1,57 @@
-/** What each scenario sends and which status it asks for: a wrong password is answered well by 401. */
-
-import type { Asked } from "../measure/results.ts";
+/** The requests of each scenario and the status expected for each: 401 is expected for a wrong password. */
 import type { LoadRequest } from "./http-client.ts";
 import { createRandom } from "./random.ts";
-import { accountOf, strangerOf } from "./users.ts";
+import type { RunOptions } from "./run-options.ts";
 
-/** Draws the next request of a run; the n-th draw is the same for the same seed. */
+/** Returns the next request of a run; the n-th request is the same for the same seed. */
 export type NextRequest = () => LoadRequest;
 
-type Draw = (random: () => number) => LoadRequest;
+type CreateRequest = (random: () => number) => LoadRequest;
 
 export const TODOS_PATH = "/todos?limit=20";
+/** All users have the same password: it protects nothing. */
+const PASSWORD = "a load test's password";
 const WRONG_PASSWORD = "not the password of anyone";
 
-/** @param tokens of accounts that have logged in; `login` and `register` need none */
-export function createRequests(asked: Asked, tokens: readonly string[]): NextRequest {
-  const random = createRandom(asked.seed, "requests");
-  const draw = drawsOf(asked, tokens)[asked.scenario];
-  return () => draw(random);
+/** The users of a load test are derived from their index, from 0: none of them is kept in memory. */
+export const userOf = (index: number) => ({
+  email: `loadtest-${index + 1}@example.org`,
+  username: `loadtest-${index + 1}`,
+  password: PASSWORD,
+});
+
+/** An address that no user has. */
+export const unknownEmailOf = (index: number): string => `loadtest-stranger-${index + 1}@example.org`;
+
+/** @param tokens of users that have logged in; `login` and `register` need none */
+export function createRequests(options: RunOptions, tokens: readonly string[]): NextRequest {
+  const random = createRandom(options.seed, "requests");
+  const create = scenariosOf(options, tokens)[options.scenario];
+  return () => create(random);
 }
 
-function drawsOf(asked: Asked, tokens: readonly string[]): Readonly<Record<Asked["scenario"], Draw>> {
-  const login: Draw = (random) => {
-    const index = Math.floor(random() * asked.users);
+function scenariosOf(
+  options: RunOptions,
+  tokens: readonly string[],
+): Readonly<Record<RunOptions["scenario"], CreateRequest>> {
+  const { users, unknownPercent, wrongPercent } = options;
+  const login: CreateRequest = (random) => {
+    const index = Math.floor(random() * users);
     const percent = random() * 100;
-    const { email, password } = accountOf(index);
-    if (percent < asked.unknownPercent) return loginRequest({ email: strangerOf(index), password }, 401);
-    if (percent < asked.unknownPercent + asked.wrongPercent) {
-      return loginRequest({ email, password: WRONG_PASSWORD }, 401);
-    }
-    return loginRequest({ email, password }, 200);
+    const { email, password } = userOf(index);
+    if (percent < unknownPercent) return loginRequest({ email: unknownEmailOf(index), password }, 401);
+    if (percent >= unknownPercent + wrongPercent) return loginRequest({ email, password }, 200);
+    return loginRequest({ email, password: WRONG_PASSWORD }, 401);
   };
-  const me: Draw = (random) => ({
+  const me: CreateRequest = (random) => ({
     ...GET,
     operation: "me",
     path: "/auth/me",
     headers: { authorization: `Bearer ${tokens[Math.floor(random() * tokens.length)] ?? ""}` },
   });
-  const todos: Draw = () => ({ ...GET, operation: "todos", path: TODOS_PATH });
-  const createTodo: Draw = (random) =>
+  const todos: CreateRequest = () => ({ ...GET, operation: "todos", path: TODOS_PATH });
+  const createTodo: CreateRequest = (random) =>
     post("create-todo", "/todos", { title: `Load test ${Math.floor(random() * 1e6)}` }, 201);
-  const register = registrations(asked.seed);
   return {
     login,
     read: (random) => (random() < 0.5 ? me(random) : todos(random)),
@@ -50,19 +61,18 @@ function drawsOf(asked: Asked, tokens: readonly string[]): Readonly<Record<Asked
       if (percent < 50) return me(random);
       return percent < 90 ? todos(random) : createTodo(random);
     },
-    register,
+    register: registrations(options.seed),
   };
 }
 
-/** New accounts only: named by the seed, a counter and the moment, which no other run has. */
-function registrations(seed: number): Draw {
-  const moment = Date.now().toString(36);
+/** New users only: the seed, a counter and the current time make their names unique across runs. */
+function registrations(seed: number): CreateRequest {
+  const startedAt = Date.now().toString(36);
   let count = 0;
   return () => {
-    count += 1;
-    const username = `load-${moment}-${seed}-${count}`;
-    const { password } = accountOf(0);
-    return post("register", "/auth/register", { email: `${username}@example.org`, username, password }, 201);
+    const username = `load-${startedAt}-${seed}-${++count}`;
+    const user = { email: `${username}@example.org`, username, password: PASSWORD };
+    return post("register", "/auth/register", user, 201);
   };
 }
 

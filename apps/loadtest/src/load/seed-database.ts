@@ -1,45 +1,47 @@
-/** Makes the accounts in the service's own database: real hashes, each with its own salt, without a request. */
+/** Creates the users in the service's database without requests: real hashes, each with its own salt. */
 import { existsSync } from "node:fs";
+import { describeError, unavailable, usageError } from "@latchkey/cli";
 import { databaseFile, openDatabase, UnsupportedDatabaseUrl, UserAlreadyExists } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
-import { describeError, EXIT, LoadtestError } from "../errors.ts";
-import type { AccountsOptions } from "./service-users.ts";
-import { accountOf } from "./users.ts";
+import { userOf } from "./scenarios.ts";
+
+export interface UsersOptions {
+  /** Of the service or of its database. */
+  readonly url: string;
+  readonly count: number;
+  readonly signal: AbortSignal;
+  readonly onUser: (done: number, total: number) => void;
+}
 
 /**
- * Adds those that are not there; the hashes take this machine's cores as long as they last.
- * @throws {LoadtestError} 64 for a URL that names no database, 69 for one that is not there or does not answer
+ * Creates the missing users; hashing uses all cores of this machine meanwhile.
+ * @throws {CliError} 64 for an unsupported URL, 69 for a missing or unreachable database
  */
-export async function seedDatabase({ url, count, signal, onAdvance }: AccountsOptions): Promise<void> {
+export async function seedDatabase({ url, count, signal, onUser }: UsersOptions): Promise<void> {
   try {
-    expectFile(databaseFile({ url }));
+    const path = databaseFile({ url });
+    if (path !== null && !existsSync(path)) throw unavailable(`there is no database at ${path}.`);
     await using database = await openDatabase({ url });
     await using hasher = createHasher();
     await hasher.ready();
     let next = 0;
     let done = 0;
-    const addRest = async (): Promise<void> => {
+    const createRest = async (): Promise<void> => {
       while (next < count && !signal.aborted) {
-        const { email, username, password } = accountOf(next++);
+        const { email, username, password } = userOf(next++);
         if ((await database.users.findByEmail(email)) === null) {
           const hashedPassword = await hasher.hash(password);
           await database.users.create({ email, username, hashedPassword }).catch(ignoreExisting);
         }
-        onAdvance(++done, count);
+        onUser(++done, count);
       }
     };
-    // As many as there are lanes, so that none is ever idle while one account is being stored.
-    await Promise.all(Array.from({ length: hasher.stats().lanes * 2 }, addRest));
+    // Twice the number of lanes: no lane is idle while a user is being stored.
+    await Promise.all(Array.from({ length: hasher.stats().lanes * 2 }, createRest));
   } catch (error) {
-    if (error instanceof LoadtestError) throw error;
-    const exitCode = error instanceof UnsupportedDatabaseUrl ? EXIT.usage : EXIT.unavailable;
-    throw new LoadtestError(`--seed-database: ${describeError(error)}`, exitCode);
+    const createError = error instanceof UnsupportedDatabaseUrl ? usageError : unavailable;
+    throw createError(`--seed-database: ${describeError(error)}`);
   }
-}
-
-function expectFile(path: string | null): void {
-  if (path === null || existsSync(path)) return;
-  throw new LoadtestError(`--seed-database: there is no database at ${path}.`, EXIT.unavailable);
 }
 
 function ignoreExisting(error: unknown): void {

@@ -1,12 +1,12 @@
 /**
- * Latencies counted in an HdrHistogram: microseconds in, three significant digits, the same small memory however many come.
- * The largest and the mean are exact.
+ * Latencies in an HdrHistogram: microseconds, three significant digits, constant memory for any number of values. The
+ * maximum and the mean are exact.
  */
 import { build, type Histogram } from "hdr-histogram-js";
 import type { Latency } from "./results.ts";
 
-/** What fits a signed 32-bit counter: 35 minutes, far beyond any timeout. */
-const HIGHEST_MICROSECONDS = 2 ** 31 - 1;
+/** The range of a signed 32-bit counter: 35 minutes, far above any timeout. */
+const MAX_MICROSECONDS = 2 ** 31 - 1;
 /** Points of the curve between a percentile and the one half as far from 100. */
 const POINTS_PER_HALVING = 5;
 
@@ -14,7 +14,7 @@ export class LatencyHistogram {
   readonly #counts: Histogram = build({
     bitBucketSize: 32,
     lowestDiscernibleValue: 1,
-    highestTrackableValue: HIGHEST_MICROSECONDS,
+    highestTrackableValue: MAX_MICROSECONDS,
     numberOfSignificantValueDigits: 3,
   });
   #sumMs = 0;
@@ -26,7 +26,7 @@ export class LatencyHistogram {
 
   record(milliseconds: number): void {
     const ms = Math.max(0, milliseconds);
-    this.#counts.recordValue(Math.min(HIGHEST_MICROSECONDS, Math.round(ms * 1000)));
+    this.#counts.recordValue(Math.min(MAX_MICROSECONDS, Math.round(ms * 1000)));
     this.#sumMs += ms;
     if (ms > this.#maxMs) this.#maxMs = ms;
   }
@@ -43,21 +43,21 @@ export class LatencyHistogram {
     this.#maxMs = 0;
   }
 
-  /** Milliseconds that so many percent do not exceed, by nearest rank; null if nothing was recorded. */
+  /** In milliseconds, by nearest rank; null without values. */
   percentile(percent: number): number | null {
     if (this.count === 0) return null;
     const exact = percent >= 100 ? this.#maxMs : this.#counts.getValueAtPercentile(percent) / 1000;
-    return rounded(Math.min(exact, this.#maxMs));
+    return round(Math.min(exact, this.#maxMs));
   }
 
-  /** Null if nothing was recorded. */
+  /** Null without values. */
   summary(): Latency | null {
     const { count } = this;
     if (count === 0) return null;
     const at = (percent: number): number => this.percentile(percent) ?? 0;
     return {
       count,
-      mean: rounded(this.#sumMs / count),
+      mean: round(this.#sumMs / count),
       p50: at(50),
       p95: at(95),
       p99: at(99),
@@ -67,9 +67,9 @@ export class LatencyHistogram {
   }
 }
 
-const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
+const round = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
 
-/** 0, 10, … 50, 55, … 75, 77.5, … as far as single values can be told apart, and 100. */
+/** 0, 10, … 50, 55, … 75, 77.5, … while the count distinguishes them, and 100. */
 function curvePercents(count: number): readonly number[] {
   const percents: number[] = [];
   for (let rest = 100; rest > 100 / count && rest > 0.001; rest /= 2) {

@@ -1,40 +1,38 @@
-/** The tester's own part in what was measured: its processor time, its lateness, and whether it was the bottleneck. */
-import type { DriverResult, Latency } from "./results.ts";
+/** Measures the load generator itself: its CPU time, its lateness, and whether it was the bottleneck. */
+import type { Latency, LoadGeneratorResult } from "./results.ts";
 
 const MAX_CPU_SHARE = 0.9;
 const MAX_LATENESS_P99_MS = 10;
 const MIN_SENT_SHARE = 0.99;
-/** No file descriptor, or no port, was left for one more connection. */
-const EXHAUSTION = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
+/** No file descriptor or no port is available for another connection. */
+const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 
-export interface DriverFigures {
+export interface LoadGeneratorFigures {
   readonly cpuShare: number;
   /** Null in a closed loop. */
   readonly lateness: Latency | null;
-  /** Of the requests due in the window, those sent in it; 0 to 1. */
+  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
   readonly sentShare: number;
   /** System error codes of connections. */
-  readonly faults: ReadonlySet<string>;
+  readonly errorCodes: ReadonlySet<string>;
 }
 
-export function judgeDriver({ cpuShare, lateness, sentShare, faults }: DriverFigures): DriverResult {
-  return { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, faults }) };
+export function assessLoadGenerator(figures: LoadGeneratorFigures): LoadGeneratorResult {
+  return { cpuShare: figures.cpuShare, lateness: figures.lateness, bottleneck: bottleneckOf(figures) };
 }
 
-function bottleneckOf({ cpuShare, lateness, sentShare, faults }: DriverFigures): string | null {
-  const exhausted = EXHAUSTION.find((code) => faults.has(code));
-  if (exhausted !== undefined) return `it could open no more connections (${exhausted}).`;
-  if (sentShare < MIN_SENT_SHARE) {
-    return `it sent only ${(100 * sentShare).toFixed(1)} % of the requests in time for the rate asked.`;
-  }
+function bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }: LoadGeneratorFigures): string | null {
+  const exhausted = EXHAUSTION_CODES.find((code) => errorCodes.has(code));
+  if (exhausted !== undefined) return `it could not open more connections (${exhausted}).`;
+  if (sentShare < MIN_SENT_SHARE)
+    return `it sent only ${(100 * sentShare).toFixed(1)} % of the requests in time.`;
   if (lateness !== null && lateness.p99 > MAX_LATENESS_P99_MS) {
     return `it sent 1 % of the requests more than ${lateness.p99.toFixed(1)} ms late.`;
   }
-  if (cpuShare > MAX_CPU_SHARE) return `it used ${Math.round(100 * cpuShare)} % of a core.`;
-  return null;
+  return cpuShare > MAX_CPU_SHARE ? `it used ${Math.round(100 * cpuShare)} % of a core.` : null;
 }
 
-/** Starts to measure this process's share of a core. @returns a function that says it up to that moment */
+/** Starts to measure the CPU share of this process. @returns a function that returns the share since then */
 export function meterCpu(): () => number {
   const startedAt = performance.now();
   const before = process.cpuUsage();

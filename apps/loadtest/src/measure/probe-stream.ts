@@ -1,19 +1,19 @@
 /**
- * Asks `/healthz` all along, in a thread of its own: there an answer that has come is not kept waiting by the load's answers,
- * which would look as if the service had been slow.
+ * Requests `/healthz` throughout a run, in a separate thread: on the main thread, handling the load's responses would delay
+ * the probes' responses and make the service appear slow.
  */
-import type { FromProbes } from "./probe-thread.ts";
+import type { ProbeMessage } from "./probe-thread.ts";
 
 export interface ProbeStream {
-  /** Why the stream ended early; null if it did not. */
+  /** @returns why the probes ended early; null if they did not */
   stop(): Promise<string | null>;
 }
 
-/** Starts asking; `record` is called for each answer, some time after it. */
+/** @param record called for each response, with a delay */
 export function startProbeStream(url: string, record: (milliseconds: number) => void): ProbeStream {
   const thread = new Worker(new URL("./probe-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<string | null>();
-  thread.onmessage = ({ data }: MessageEvent<FromProbes>) => {
+  thread.onmessage = ({ data }: MessageEvent<ProbeMessage>) => {
     if ("failure" in data) ended.resolve(data.failure);
     else for (const milliseconds of data) record(milliseconds);
   };

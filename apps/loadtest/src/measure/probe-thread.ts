@@ -1,102 +1,93 @@
 /**
- * The thread of the probe stream: asks `/healthz` at a steady pace over one connection of its own, and tells how long each
- * answer took. First it is sent the service's URL; whatever it is sent then ends it with a `ProbesEnded`.
+ * The thread of the probe stream: requests `/healthz` at a constant rate over one connection and posts the latencies. The
+ * first message it receives is the URL of the service, the second one ends it.
  */
 import { connect } from "node:net";
-import { connect as connectSecurely } from "node:tls";
+import { connect as connectTls } from "node:tls";
 
 const INTERVAL_MS = 5;
-/** Told together, every 50 ms: to be told of each would take the other thread from the load. */
-const TOLD_TOGETHER = 10;
-/** How long the end waits for the last answer. */
-const LAST_ANSWER_MS = 1000;
+/** Latencies per message, one message every 50 ms: more messages would take CPU time from the load. */
+const BATCH_SIZE = 10;
+const LAST_RESPONSE_TIMEOUT_MS = 1000;
 
-export interface ProbesEnded {
-  /** Why the stream ended early; null if it did not. */
-  readonly failure: string | null;
-}
-
-/** Milliseconds of some answers in their order, or the end. */
-export type FromProbes = readonly number[] | ProbesEnded;
+/** Latencies in milliseconds, in order; or the end, with the reason if the probes ended early. */
+export type ProbeMessage = readonly number[] | { readonly failure: string | null };
 
 declare const self: Worker;
 
-const tell = (message: FromProbes): void => self.postMessage(message);
+const post = (message: ProbeMessage): void => self.postMessage(message);
 
-let end: (() => Promise<void>) | null = null;
+let stop: (() => Promise<void>) | null = null;
 self.onmessage = ({ data }: MessageEvent<string>) => {
-  if (end === null) end = startAsking(data);
-  else void end();
+  if (stop === null) stop = startProbes(data);
+  else void stop();
 };
 
-/**
- * A probe that is late because the one before it was slow counts from when it was due, so that one stall is
- * not mistaken for one slow probe.
- */
-function startAsking(url: string): () => Promise<void> {
+/** A probe delayed by the previous response counts from its intended start, so that a stall affects all probes in it. */
+function startProbes(url: string): () => Promise<void> {
   const { hostname, port, protocol, host } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, "");
   const isSecure = protocol === "https:";
   const target = { host: address, port: Number(port || (isSecure ? 443 : 80)) };
-  const socket = isSecure ? connectSecurely({ ...target, servername: address }) : connect(target);
+  const socket = isSecure ? connectTls({ ...target, servername: address }) : connect(target);
   const request = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   const decoder = new TextDecoder("latin1");
   let isStopping = false;
   let failure: string | null = null;
-  let answered = Promise.withResolvers<void>();
+  let response = Promise.withResolvers<void>();
   let received = "";
   let latencies: number[] = [];
 
-  const tellLatencies = (): void => {
-    tell(latencies);
+  const postLatencies = (): void => {
+    post(latencies);
     latencies = [];
   };
   const fail = (reason: string): void => {
     failure ??= reason;
-    answered.resolve();
+    response.resolve();
   };
   socket.on("data", (chunk: Uint8Array) => {
     received += decoder.decode(chunk);
-    if (!isWhole(received)) return;
-    if (!/^HTTP\/1\.1 200 /.test(received)) fail(`a probe was answered ${received.slice(9, 12)}`);
+    if (!isComplete(received)) return;
+    if (!/^HTTP\/1\.1 200 /.test(received)) fail(`a probe returned ${received.slice(9, 12)}`);
     received = "";
-    answered.resolve();
+    response.resolve();
   });
   socket.on("error", (error) => fail(error.message));
   socket.on("close", () => fail("the connection was closed"));
 
-  const ask = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     let due = performance.now();
-    let freeAt = due;
+    let readyAt = due;
     while (!isStopping && failure === null) {
-      const early = due - performance.now();
-      if (early > 0) await Bun.sleep(early);
-      // A timer's own lateness is not the service's.
-      const from = freeAt > due ? due : performance.now();
-      answered = Promise.withResolvers();
+      const waitMs = due - performance.now();
+      if (waitMs > 0) await Bun.sleep(waitMs);
+      // The lateness of the timer is not part of the latency.
+      const from = readyAt > due ? due : performance.now();
+      response = Promise.withResolvers();
       socket.write(request);
-      await answered.promise;
-      freeAt = performance.now();
-      if (failure === null) latencies.push(freeAt - from);
-      if (latencies.length === TOLD_TOGETHER) tellLatencies();
+      await response.promise;
+      readyAt = performance.now();
+      if (failure === null) latencies.push(readyAt - from);
+      if (latencies.length === BATCH_SIZE) postLatencies();
       due += INTERVAL_MS;
     }
   };
-  const asking = ask();
+  const probing = probe();
 
   return async () => {
     isStopping = true;
-    const timer = setTimeout(() => fail("the last probe was not answered"), LAST_ANSWER_MS);
-    await asking;
+    const timer = setTimeout(() => fail("the last probe timed out"), LAST_RESPONSE_TIMEOUT_MS);
+    await probing;
     clearTimeout(timer);
-    tellLatencies();
-    tell({ failure });
+    postLatencies();
+    post({ failure });
     socket.destroy();
   };
 }
 
-/** Whether the head and as many bytes as it announces are there. */
-function isWhole(received: string): boolean {
+/** Whether the head and the announced number of bytes were received. */
+function isComplete(received: string): boolean {
   const end = received.indexOf("\r\n\r\n");
   if (end === -1) return false;
   const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received)?.[1] ?? 0);

@@ -1,130 +1,118 @@
 /**
- * Counts what was sent and what came, as it happens and in order of time. A request of an open loop is counted if its
- * intended start lies in the window, however late its answer; one of a closed loop if its answer does.
+ * Counts requests and responses in order of time. A request of an open loop is counted if its intended start is in the
+ * window, whenever its response arrives; a request of a closed loop if its response arrives in the window.
  */
-
-import type { Answer, LoadRequest } from "../load/http-client.ts";
+import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
+import type { Exchange, MeasurementWindow } from "../load/loops.ts";
 import { LatencyHistogram } from "./histogram.ts";
 import type { Latency, OperationResult, Second } from "./results.ts";
-
-/** What is counted, on the clock of `performance.now()`. */
-export interface CountedWindow {
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface Exchange {
-  readonly request: LoadRequest;
-  /** From which the latency counts: the intended start, or that of sending. */
-  readonly due: number;
-}
 
 class Operation {
   readonly statuses: Record<string, number> = {};
   readonly latency = new LatencyHistogram();
   sent = 0;
   errors = 0;
-  /** Expected answers that came within the window, of whatever start. */
-  answeredWithin = 0;
+  /** Expected responses in the window, including those to requests that are not counted. */
+  completedInWindow = 0;
 
   result(seconds: number): OperationResult {
     return {
       sent: this.sent,
       statuses: { ...this.statuses },
       errors: this.errors,
-      perSecond: seconds > 0 ? Math.round((100 * this.answeredWithin) / seconds) / 100 : 0,
+      perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
       latency: this.latency.summary(),
     };
   }
 
-  add({ statuses, latency, sent, errors, answeredWithin }: Operation): void {
+  add({ statuses, latency, sent, errors, completedInWindow }: Operation): void {
     for (const [status, count] of Object.entries(statuses))
       this.statuses[status] = (this.statuses[status] ?? 0) + count;
     this.latency.add(latency);
     this.sent += sent;
     this.errors += errors;
-    this.answeredWithin += answeredWithin;
+    this.completedInWindow += completedInWindow;
   }
 }
 
 export class Recorder {
-  readonly #window: CountedWindow;
+  readonly #window: MeasurementWindow;
   readonly #isOpenLoop: boolean;
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
   readonly #probe = new LatencyHistogram();
   readonly #seconds: Omit<Second, "offered">[] = [];
-  /** By second, since a late request was offered in the one in which it was due. */
+  /** By second of the intended start, which may be over when a late request is sent. */
   readonly #offered: number[] = [];
-  readonly #latencyNow = new LatencyHistogram();
-  readonly #probeNow = new LatencyHistogram();
-  #now = { answered: 0, errors: 0 };
+  readonly #currentLatency = new LatencyHistogram();
+  readonly #currentProbe = new LatencyHistogram();
+  #current = { answered: 0, errors: 0 };
   #sentInTime = 0;
   #hasEnded = false;
-  /** Codes of what broke on the way, such as `EMFILE`. */
-  readonly faults = new Set<string>();
+  /** System error codes of requests, such as `EMFILE`. */
+  readonly errorCodes = new Set<string>();
 
-  constructor(window: CountedWindow, loop: "open" | "closed") {
+  constructor(window: MeasurementWindow, loop: "open" | "closed") {
     this.#window = window;
     this.#isOpenLoop = loop === "open";
   }
 
-  /** To be called at the moment of sending. */
+  /** Call when the request is sent. */
   sent({ request, due }: Exchange): void {
     const at = performance.now();
-    if (this.#hasEnded || !this.#isWithin(due)) return;
+    if (this.#hasEnded || !this.#isInWindow(due)) return;
     const second = Math.floor((due - this.#window.from) / 1000);
     this.#offered[second] = (this.#offered[second] ?? 0) + 1;
     if (!this.#isOpenLoop) return;
-    this.#of(request).sent += 1;
+    this.#operationOf(request).sent += 1;
     this.#lateness.record(at - due);
-    if (this.#isWithin(at)) this.#sentInTime += 1;
+    if (this.#isInWindow(at)) this.#sentInTime += 1;
   }
 
-  /** To be called at the moment of the answer. */
-  answered({ request, due }: Exchange, { status, fault }: Answer): void {
+  /** Call when the response is complete. */
+  completed({ request, due }: Exchange, { status, errorCode }: ResponseStatus): void {
     const at = performance.now();
     if (this.#hasEnded) return;
-    const cameWithin = this.#isWithin(at);
-    const isCounted = this.#isOpenLoop ? this.#isWithin(due) : cameWithin;
+    const isInWindow = this.#isInWindow(at);
+    const isCounted = this.#isOpenLoop ? this.#isInWindow(due) : isInWindow;
     const isExpected = status === String(request.expected);
-    if (fault !== null) this.faults.add(fault);
-    const operation = this.#of(request);
+    if (errorCode !== null) this.errorCodes.add(errorCode);
+    const operation = this.#operationOf(request);
     if (isCounted) {
       if (!this.#isOpenLoop) operation.sent += 1;
       operation.statuses[status] = (operation.statuses[status] ?? 0) + 1;
       if (isExpected) operation.latency.record(at - due);
       else operation.errors += 1;
     }
-    if (!cameWithin) return;
+    if (!isInWindow) return;
     this.#advance(at);
     if (!isExpected) {
-      this.#now.errors += 1;
+      this.#current.errors += 1;
       return;
     }
-    operation.answeredWithin += 1;
-    this.#now.answered += 1;
-    this.#latencyNow.record(at - due);
+    operation.completedInWindow += 1;
+    this.#current.answered += 1;
+    this.#currentLatency.record(at - due);
   }
 
   probed(milliseconds: number): void {
     const at = performance.now();
-    if (this.#hasEnded || !this.#isWithin(at)) return;
+    if (this.#hasEnded || !this.#isInWindow(at)) return;
     this.#advance(at);
     this.#probe.record(milliseconds);
-    this.#probeNow.record(milliseconds);
+    this.#currentProbe.record(milliseconds);
   }
 
-  /** The seconds that are over. */
+  /** The seconds that have ended. */
   seconds(): readonly Second[] {
     if (!this.#hasEnded) this.#advance(Math.min(performance.now(), this.#window.to));
     return this.#seconds.map((second, index) => ({ offered: this.#offered[index] ?? 0, ...second }));
   }
 
   /**
-   * Nothing counts any more; a second that was cut short is one too.
-   * @param at when it ended, within the window or beyond
-   * @returns how many seconds were counted
+   * Ends the measurement; a last, incomplete second is added.
+   * @param at may be after the window
+   * @returns the measured duration in seconds
    */
   end(at: number): number {
     const { from, to } = this.#window;
@@ -135,7 +123,7 @@ export class Recorder {
     return Math.round(endedAt - from) / 1000;
   }
 
-  /** @param seconds how long was counted */
+  /** @param seconds the measured duration */
   result(seconds: number) {
     const all = new Operation();
     for (const operation of this.#operations.values()) all.add(operation);
@@ -153,17 +141,17 @@ export class Recorder {
     return this.#isOpenLoop ? this.#lateness.summary() : null;
   }
 
-  /** Of the requests that were due within the window, those that were sent within it, from 0 to 1. */
+  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
   get sentShare(): number {
     const due = this.#lateness.count;
     return due === 0 ? 1 : this.#sentInTime / due;
   }
 
-  #isWithin(at: number): boolean {
+  #isInWindow(at: number): boolean {
     return at >= this.#window.from && at < this.#window.to;
   }
 
-  #of({ operation: name }: LoadRequest): Operation {
+  #operationOf({ operation: name }: LoadRequest): Operation {
     const known = this.#operations.get(name) ?? new Operation();
     this.#operations.set(name, known);
     return known;
@@ -177,13 +165,13 @@ export class Recorder {
   #closeSecond(): void {
     this.#seconds.push({
       second: this.#seconds.length,
-      ...this.#now,
-      p50: this.#latencyNow.percentile(50),
-      p99: this.#latencyNow.percentile(99),
-      probeP99: this.#probeNow.percentile(99),
+      ...this.#current,
+      p50: this.#currentLatency.percentile(50),
+      p99: this.#currentLatency.percentile(99),
+      probeP99: this.#currentProbe.percentile(99),
     });
-    this.#now = { answered: 0, errors: 0 };
-    this.#latencyNow.reset();
-    this.#probeNow.reset();
+    this.#current = { answered: 0, errors: 0 };
+    this.#currentLatency.reset();
+    this.#currentProbe.reset();
   }
 }

@@ -1,101 +1,108 @@
-/** One run from beginning to end: prepares, drives, probes, watches, and says what it came to. */
-
-import type { Progress } from "../cli/live-view.ts";
+/** One run from beginning to end: prepares, sends the load, probes, and returns the result. */
+import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
-import { driveClosedLoop } from "../load/closed-loop.ts";
 import { createHttpClient } from "../load/http-client.ts";
-import { driveOpenLoop, type LoopOptions } from "../load/open-loop.ts";
+import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
 import { type PrepareOptions, prepareRequests } from "../load/prepare.ts";
+import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
-import { describeMachine } from "../machine.ts";
-import { judgeDriver, meterCpu } from "./load-generator.ts";
+import { assessLoadGenerator, meterCpu } from "./load-generator.ts";
 import { startProbeStream } from "./probe-stream.ts";
 import { Recorder } from "./recorder.ts";
-import type { Asked, Run } from "./results.ts";
+import type { Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
-export interface RunOptions extends PrepareOptions {
-  /** Seconds that an answer may take. @default 10 */
+export interface RunLoadOptions extends PrepareOptions {
+  /** Maximum duration of a request. @default 10 */
   readonly timeoutSeconds?: number | undefined;
-  /** Seconds of load before anything counts: the lanes of an idle service fill first. @default 1 */
+  /** Load before the measurement begins: the lanes of an idle service are filled first. @default 1 */
   readonly warmUpSeconds?: number | undefined;
-  /** @default what the service says of itself is not asked */
+  /** @default the result contains no metrics of the service */
   readonly metrics?: ServerMetrics | undefined;
-  /** What to send, from `prepareRequests`. @default prepared by this call */
+  /** From `prepareRequests`. @default this call prepares the requests */
   readonly next?: NextRequest | undefined;
-  /** Called about once a second while it counts, and once more at the end. */
+  /** Called about once a second during the measurement, and once at its end. */
   readonly onSecond?: ((progress: Progress) => void) | undefined;
 }
 
+/** Null: not known, or not yet. */
+export interface Progress {
+  readonly elapsedSeconds: number;
+  readonly durationSeconds: number;
+  /** Null in a closed loop. */
+  readonly offeredPerSecond: number | null;
+  readonly completedPerSecond: number | null;
+  /** Milliseconds. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly server: ServerFigures | null;
+}
+
 export const WARM_UP_SECONDS = 1;
-export const TIMEOUT_SECONDS = 10;
-/** Between the decision to start and the start, so that the first request is not late. */
-const LEAD_MS = 50;
+const TIMEOUT_SECONDS = 10;
+/** Time to start the probes, so that the first request is not late. */
+const START_DELAY_MS = 50;
 
 /**
- * Never more than the warm-up, the duration and the timeout together, after the preparation. A signal ends it early: what
- * came until then is the result.
- * @throws {LoadtestError} if it cannot begin
+ * Takes no longer than the preparation, the warm-up, the duration and the timeout together. A signal ends the run early;
+ * the result covers the time until then.
+ * @throws {CliError} if the run cannot begin
  */
-export async function runLoad(options: RunOptions): Promise<Run> {
+export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const { asked, metrics, onSecond, signal = new AbortController().signal } = options;
   const { timeoutSeconds = TIMEOUT_SECONDS, warmUpSeconds = WARM_UP_SECONDS } = options;
   const next = options.next ?? (await prepareRequests(options));
   const client = createHttpClient({ url: asked.url, timeoutMs: timeoutSeconds * 1000 });
   const startedAt = new Date().toISOString();
-  const beginLoop = await createLoop(asked, warmUpSeconds);
-  const startAt = performance.now() + LEAD_MS;
+  const runLoop = await createLoop(asked, warmUpSeconds);
+  const startAt = performance.now() + START_DELAY_MS;
   const from = startAt + warmUpSeconds * 1000;
   const window = { from, to: from + asked.durationSeconds * 1000 };
   const recorder = new Recorder(window, asked.load.kind);
   const probes = startProbeStream(asked.url, (milliseconds) => recorder.probed(milliseconds));
-  const report = (): void => onSecond?.(progressOf({ asked, recorder, metrics, window }));
+  const report = (): void => onSecond?.(progressOf({ asked, metrics, recorder, window }));
   const watch = watchWindow(window, report);
   metrics?.peak();
 
-  await beginLoop(startAt, { client, recorder, next, window, signal });
-  // A timer may end a hair early: what was not cut short has its full length.
+  await runLoop(startAt, { client, recorder, next, window, signal });
+  // A timer may fire slightly early: a complete run has its full duration.
   const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
   const cpuShare = watch.stop();
   report();
   client.close();
-  const { lateness, sentShare, faults } = recorder;
+  const { lateness, sentShare, errorCodes } = recorder;
   return {
     version: 1,
     startedAt,
-    machine: describeMachine(),
+    machine: describeMachine({ loadAverage: false }),
     asked,
     outcome: signal.aborted ? "interrupted" : "complete",
     countedSeconds,
     ...recorder.result(countedSeconds),
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: judgeDriver({ cpuShare, lateness, sentShare, faults }),
+    driver: assessLoadGenerator({ cpuShare, lateness, sentShare, errorCodes }),
     server: metrics?.peak() ?? null,
   };
 }
 
-type BeginLoop = (startAt: number, options: LoopOptions) => Promise<void>;
+type RunLoop = (startAt: number, options: LoopOptions) => Promise<void>;
 
-async function createLoop({ load, durationSeconds, seed }: Asked, warmUpSeconds: number): Promise<BeginLoop> {
+async function createLoop(asked: RunOptions, warmUpSeconds: number): Promise<RunLoop> {
+  const { load, seed } = asked;
   if (load.kind === "closed") {
-    const { concurrency } = load;
-    return (_, options) => driveClosedLoop({ ...options, concurrency });
+    return (_, options) => runClosedLoop({ ...options, concurrency: load.concurrency });
   }
-  const { ratePerSecond, arrivals } = load;
-  const times = arrivalTimes({
-    ratePerSecond,
-    arrivals,
-    seed,
-    durationSeconds: warmUpSeconds + durationSeconds,
-  });
-  const clock = await openArrivalClock(times);
-  return (startAt, options) => driveOpenLoop({ ...options, startAt, clock });
+  const durationSeconds = warmUpSeconds + asked.durationSeconds;
+  const clock = await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds }));
+  return (startAt, options) => runOpenLoop({ ...options, startAt, clock });
 }
 
-/** Calls back after each second of the window but the last, which may come too late, and meters the processor within it. */
-function watchWindow({ from, to }: { from: number; to: number }, onSecond: () => void) {
+/** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
+function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
   let cpuShare: (() => number) | null = null;
   let share: number | null = null;
   let ticks: Timer | undefined;
@@ -117,19 +124,19 @@ function watchWindow({ from, to }: { from: number; to: number }, onSecond: () =>
   };
 }
 
-interface Situation extends Pick<RunOptions, "asked" | "metrics"> {
+interface ProgressOptions extends Pick<RunLoadOptions, "asked" | "metrics"> {
   readonly recorder: Recorder;
-  readonly window: { readonly from: number };
+  readonly window: MeasurementWindow;
 }
 
-function progressOf({ asked, recorder, metrics, window }: Situation): Progress {
+function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Progress {
   const elapsedSeconds = Math.max(0, (performance.now() - window.from) / 1000);
   const { statuses, latency } = recorder.result(elapsedSeconds).all;
   return {
     elapsedSeconds: Math.min(asked.durationSeconds, elapsedSeconds),
     durationSeconds: asked.durationSeconds,
     offeredPerSecond: asked.load.kind === "open" ? asked.load.ratePerSecond : null,
-    answeredPerSecond: recorder.seconds().at(-1)?.answered ?? null,
+    completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
     p50: latency?.p50 ?? null,
     p95: latency?.p95 ?? null,
     p99: latency?.p99 ?? null,

@@ -1,33 +1,29 @@
-/** What the service says of its hashing core on its metrics port, asked once a second. */
-import { describeError, EXIT, LoadtestError } from "../errors.ts";
+/** Reads the metrics of the service's hashing core once a second. */
+import { describeError, unavailable } from "@latchkey/cli";
 import type { ServerFigures } from "./results.ts";
 
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 900;
 
 export interface ServerMetrics {
-  /** The latest. */
+  /** The latest figures. */
   current(): ServerFigures;
-  /** The latest, but of lanes busy and of the queue's length the most that was seen since the start or the last `peak`. */
+  /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
   peak(): ServerFigures;
   stop(): void;
 }
 
 /**
- * Asks for the first time, and then once a second until stopped; later an answer that does not come leaves the figures as
- * they are, since a service that is busy or restarts says so in its answers.
- * @throws {LoadtestError} if nothing at the URL tells of a hashing core
+ * Reads the metrics now, and then once a second until stopped. A later failure keeps the previous figures: a service that is
+ * overloaded or restarts already shows this in its responses.
+ * @throws {CliError} with exit code 69 if the URL does not return the metrics
  */
 export async function openServerMetrics(url: string): Promise<ServerMetrics> {
   let current = await readServerFigures(url);
   let lanesBusy = 0;
   let queueLength = 0;
   const timer = setInterval(async () => {
-    try {
-      current = await readServerFigures(url);
-    } catch {
-      return;
-    }
+    current = await readServerFigures(url).catch(() => current);
     lanesBusy = Math.max(lanesBusy, current.lanesBusy);
     queueLength = Math.max(queueLength, current.queueLength);
   }, INTERVAL_MS);
@@ -43,25 +39,23 @@ export async function openServerMetrics(url: string): Promise<ServerMetrics> {
   };
 }
 
-/** @throws {LoadtestError} */
 async function readServerFigures(url: string): Promise<ServerFigures> {
-  const refuse = (problem: string) => new LoadtestError(`--metrics ${url} ${problem}`, EXIT.unavailable);
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const figures = parseServerFigures(await answer.text());
-    if (answer.ok && figures !== null) return figures;
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const figures = parseServerFigures(await response.text());
+    if (response.ok && figures !== null) return figures;
   } catch (error) {
-    throw refuse(`cannot be read: ${describeError(error)}`);
+    throw unavailable(`--metrics ${url} is unreachable: ${describeError(error)}`);
   }
-  throw refuse("has no figures of a hashing core: it must be the /metrics of the service's METRICS_PORT.");
+  throw unavailable(
+    `--metrics ${url} does not return metrics of a hashing core: specify /metrics at the service's METRICS_PORT.`,
+  );
 }
 
-/** Prometheus' text format, version 0.0.4; null if a figure is missing. */
+/** Prometheus text format, version 0.0.4; null if a figure is missing. */
 export function parseServerFigures(text: string): ServerFigures | null {
-  const gauge = (name: string): number => {
-    const value = new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1];
-    return value === undefined ? Number.NaN : Number(value);
-  };
+  const gauge = (name: string) =>
+    Number(new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
   const kernel = /^hash_kernel_info\{[^}]*\bkernel="([^"]+)"[^}]*\} 1$/m.exec(text)?.[1];
   const figures = {
     workers: gauge("workers"),
@@ -70,6 +64,7 @@ export function parseServerFigures(text: string): ServerFigures | null {
     queueLength: gauge("queue_length"),
     capacityPerSecond: gauge("capacity_per_second"),
   };
-  const isWhole = kernel !== undefined && Object.values(figures).every(Number.isFinite);
-  return isWhole ? { kernel, ...figures } : null;
+  return kernel !== undefined && Object.values(figures).every(Number.isFinite)
+    ? { kernel, ...figures }
+    : null;
 }

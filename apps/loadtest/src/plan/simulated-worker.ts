@@ -1,20 +1,20 @@
 /**
- * One simulated hash worker. All busy lanes advance alike, so a login's end is known when it enters: once the worker's
- * progress has grown by one login. Those in it are therefore in the order of their ends, which is that of their arrivals.
+ * One simulated hash worker. All busy lanes advance at the same speed, so the completion of a login is known when it enters a
+ * lane: when the worker's progress has grown by one login. Logins therefore complete in order of their arrival.
  */
 import type { ServiceModel } from "./service-model.ts";
 
-/** Rounding errors of the progress stay far below it; it is far below one slice's progress. */
+/** Far above the rounding errors of the progress, far below the progress of one slice. */
 const ROUNDING = 1e-9;
 
-export class Worker {
+export class SimulatedWorker {
   readonly #laneMs: readonly number[];
   readonly #sliceMs: number;
-  /** Arrival's index of each login in it, in order; the first `#busy` are in lanes, the others enter with the next slice. */
+  /** Arrival index of each login, in order. The first are in lanes, one per element of `#ends`; the others enter next. */
   readonly #logins: number[] = [];
-  /** Progress at which each of those in lanes is done. */
+  /** Progress at which each login in a lane is complete. */
   readonly #ends: number[] = [];
-  /** Logins that one lane has done since the beginning. */
+  /** Logins completed per lane since the beginning. */
   #progress = 0;
   #sliceBeganMs = 0;
   #sliceEndMs = Number.POSITIVE_INFINITY;
@@ -24,54 +24,50 @@ export class Worker {
     this.#sliceMs = sliceMs;
   }
 
-  /** When its slice ends; Infinity while it is idle. */
+  /** Infinity while idle. */
   get sliceEndMs(): number {
     return this.#sliceEndMs;
   }
 
-  get held(): number {
+  get count(): number {
     return this.#logins.length;
   }
 
   get hasRoom(): boolean {
-    return this.held < this.#laneMs.length;
+    return this.count < this.#laneMs.length;
   }
 
-  /** Needs room. An idle worker starts at once, a busy one with its next slice. */
-  take(login: number, nowMs: number): void {
+  /** Requires room. An idle worker starts immediately, a busy worker with its next slice. */
+  start(login: number, nowMs: number): void {
     this.#logins.push(login);
     const isIdle = this.#ends.length === 0;
-    if (isIdle) this.beginSlice(nowMs);
-    else if (this.#sliceMs === 0) {
-      this.#advance(nowMs);
-      this.beginSlice(nowMs);
-    }
+    if (!isIdle && this.#sliceMs === 0) this.#advance(nowMs);
+    if (isIdle || this.#sliceMs === 0) this.beginSlice(nowMs);
   }
 
-  /** Ends the slice at its time and gives the logins that are done. The next one is to be begun once lanes are filled. */
+  /** Ends the slice at its time and returns the completed logins. Call `beginSlice` after filling lanes. */
   endSlice(): number[] {
     this.#advance(this.#sliceEndMs);
     let done = 0;
     while ((this.#ends[done] ?? Number.POSITIVE_INFINITY) <= this.#progress + ROUNDING) done += 1;
-    if (done === 0) return [];
     this.#ends.splice(0, done);
     return this.#logins.splice(0, done);
   }
 
-  /** Fills a lane that a login has just left, before the next slice begins. */
+  /** Fills a free lane before the next slice. */
   refill(login: number): void {
     this.#logins.push(login);
   }
 
-  /** Puts all that it holds into lanes; the slice ends early when the first of them is done. */
+  /** Puts all logins into lanes; the slice ends early when the first login is complete. */
   beginSlice(nowMs: number): void {
     while (this.#ends.length < this.#logins.length) this.#ends.push(this.#progress + 1);
     const [first] = this.#ends;
     this.#sliceBeganMs = nowMs;
     if (first === undefined) this.#sliceEndMs = Number.POSITIVE_INFINITY;
     else {
-      const untilDoneMs = (first - this.#progress) * this.#loginMs();
-      this.#sliceEndMs = nowMs + (this.#sliceMs === 0 ? untilDoneMs : Math.min(this.#sliceMs, untilDoneMs));
+      const remainingMs = (first - this.#progress) * this.#loginMs();
+      this.#sliceEndMs = nowMs + (this.#sliceMs === 0 ? remainingMs : Math.min(this.#sliceMs, remainingMs));
     }
   }
 

@@ -1,16 +1,16 @@
-/** What both kinds of page are made of: tiles, facts, warnings and tables. */
+/** The components of both pages: tiles, facts, warnings and tables. */
 import { type Html, html } from "./html.ts";
 
 export interface Tile {
   readonly name: string;
   readonly figure: string;
-  readonly unit: string;
+  readonly unit?: string;
   readonly about: string;
 }
 
 export const tiles = (all: readonly Tile[]): Html => html`<dl class="tiles">
 ${all.map(
-  ({ name, figure, unit, about }) => html`<div class="tile"><dt>${name}</dt>
+  ({ name, figure, unit = "", about }) => html`<div class="tile"><dt>${name}</dt>
 <dd><span class="figure">${figure}<span class="unit">${unit}</span></span><div class="about">${about}</div></dd></div>
 `,
 )}</dl>`;
@@ -28,13 +28,13 @@ ${all.map(
 `,
 )}</dl>`;
 
-/** A command, broken between its options only. */
+/** A command that wraps only between its options. */
 export const code = (command: string): Html =>
   html`<code>${command.split(/ (?=--)/).map((part) => html`<span>${part}</span> `)}</code>`;
 
 export interface Table {
   readonly head: readonly string[];
-  /** The first cell names the row. */
+  /** The first cell is the header of the row. */
   readonly rows: readonly (readonly (string | Html)[])[];
 }
 
@@ -50,6 +50,6 @@ ${rows.map(
 )}</tbody>
 </table></div>`;
 
-/** Reads the same wherever the page is opened. */
-export const formatMoment = (iso: string): string =>
+/** In UTC, so that it is the same for every reader. */
+export const formatTime = (iso: string): string =>
   `${new Date(iso).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })} UTC`;

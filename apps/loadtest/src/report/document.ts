@@ -1,6 +1,6 @@
 /**
- * The document around a report: one file that asks the network for nothing. Its policy names the one script and the one
- * style sheet by their hashes, so nothing else in it could run, whatever a figure or an address holds.
+ * The HTML document of a report: one file that loads nothing from the network. Its Content Security Policy allows one script
+ * and one style sheet by their hashes, so that data in the report can never run as a script.
  */
 import { fileURLToPath } from "node:url";
 import { CHARTS_ID, type Chart } from "./chart.ts";
@@ -14,7 +14,7 @@ const ICON =
 export interface Document {
   readonly title: string;
   readonly body: readonly Html[];
-  /** What the elements made by `chartFigures` show. */
+  /** The charts of the elements created by `chartFigures`. */
   readonly charts: readonly Chart[];
 }
 
@@ -52,7 +52,7 @@ ${body}
   return page.markup;
 }
 
-/** One figure a chart, in their order; the script finds its data by the position. */
+/** One figure per chart, in order: the script finds the data of a figure by its index. */
 export const chartFigures = (charts: readonly Chart[]): Html => html`<div class="charts">
 ${charts.map(
   ({ title, note, series }, index) => html`<figure class="chart">
@@ -62,7 +62,7 @@ ${charts.map(
 `,
 )}</div>`;
 
-/** @throws {AggregateError} where the script does not build */
+/** @throws {AggregateError} if the script cannot be built */
 async function bundleScript(): Promise<string> {
   const built = await Bun.build({
     entrypoints: [fileURLToPath(new URL("client/main.ts", import.meta.url))],
@@ -72,13 +72,13 @@ async function bundleScript(): Promise<string> {
     banner: `/*! uPlot: ${await read("uplot/LICENSE")} */`,
   });
   const [output] = built.outputs;
-  if (output === undefined) throw new Error("The script of the report was not built");
+  if (output === undefined) throw new Error("The script of the report was not built.");
   return (await output.text()).replaceAll("</", "<\\/");
 }
 
 const read = (specifier: string): Promise<string> =>
   Bun.file(fileURLToPath(import.meta.resolve(specifier))).text();
 
-/** A source of a Content Security Policy, Level 3, section 2.3.1. */
+/** Content Security Policy Level 3, section 2.3.1: a hash source. */
 const hashOf = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`;

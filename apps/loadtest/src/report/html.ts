@@ -1,4 +1,4 @@
-/** HTML from a template: whatever is put into one is text and is escaped, unless it came out of one itself. */
+/** HTML from template literals. Interpolated text is escaped; interpolated HTML is not. */
 
 export interface Html {
   readonly markup: string;
@@ -14,7 +14,7 @@ export function html(texts: TemplateStringsArray, ...values: readonly Value[]): 
   return { markup };
 }
 
-/** For markup that is ours, or escaped by other means. */
+/** For trusted markup, or text that is escaped otherwise. */
 export const raw = (markup: string): Html => ({ markup });
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -32,5 +32,5 @@ function markupOf(value: Value): string {
   return value.map(({ markup }) => markup).join("");
 }
 
-/** JSON that is safe inside a `script` element: no `<` can end the element or open a comment in it. */
+/** JSON for a `script` element: without `<`, it cannot end the element or open a comment. */
 export const inlineJson = (value: unknown): Html => raw(JSON.stringify(value).replaceAll("<", "\\u003c"));

@@ -1,39 +1,48 @@
-/** A plan and a validation as lines for people. */
+/** A plan and a validation as text for a terminal. */
 import type { Capacity } from "../plan/capacity-file.ts";
 import type { Plan } from "../plan/planner.ts";
 import type { Interval } from "../plan/repeated-simulation.ts";
 import { QUERIES_PER_LOGIN, SCRIPTS_PER_LOGIN } from "../plan/stores.ts";
-import type { Comparison } from "../plan/validate.ts";
+import type { Compared, Comparison } from "../plan/validate.ts";
+import { alignTable, formatDecimals } from "./format.ts";
 
-/** Grouped in threes, with as many decimals as a figure of its size bears. */
-export function figure(value: number): string {
-  const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : 1;
-  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
-
-const percent = (share: number): string => `${figure(100 * share)} %`;
-const milliseconds = (interval: Interval): string =>
-  `${figure(interval.middle)} ms (${figure(interval.low)} to ${figure(interval.high)})`;
+const figure = (value: number): string =>
+  formatDecimals(value, Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : 1);
+const percent = (proportion: number): string => `${figure(100 * proportion)} %`;
+const range = ({ low, high }: Interval): string => `${figure(low)} to ${figure(high)}`;
+const milliseconds = (interval: Interval): string => `${figure(interval.middle)} ms (${range(interval)})`;
 
 const MODEL = [
-  "Model: a replica is one station whose speed depends on how many logins are in it, as a closed loop measured it",
-  "(Chandy, Herzog and Woo 1975). The mean is that of processor sharing (Cohen 1979); percentiles are simulated,",
-  "ten times, with their lowest and highest. Assumed: workers share nothing, so twice the cores do twice the work,",
-  "and a balancer that picks at random leaves Poisson arrivals. docs/capacity.md says how well it predicts.",
+  "Model: a replica is one station whose speed depends on the number of logins in it, as measured by a closed loop",
+  "(Chandy, Herzog and Woo 1975). The mean is that of processor sharing (Cohen 1979); percentiles are simulated ten",
+  "times and printed with their minimum and maximum. Assumptions: workers share nothing, so twice the cores have twice",
+  "the capacity, and the balancer preserves Poisson arrivals. Accuracy: see docs/capacity.md.",
 ];
 
 export function describePlan(plan: Plan, capacity: Capacity): string {
-  const { asked, replica, stores } = plan;
+  const { asked, replica, replicas, stores } = plan;
+  const active = replicas === 2 ? "1 handles" : `${figure(replicas - 1)} handle`;
+  const { memoryMegabytes: megabytes } = stores;
   const lines = [
     `${figure(asked.loginsPerSecond)} logins/s, 99 % of them within ${figure(asked.p99Ms)} ms:`,
     "",
-    row("replicas", `${figure(plan.replicas)}: ${carrying(plan)} the load, one more may fail`),
+    row("replicas", `${figure(replicas)}: ${active} the load, one is spare`),
     row("cores", `${figure(plan.cores)}: ${replica.cores} for the hash workers of each replica`),
-    row("a replica", rates(plan)),
-    row("memory", memory(stores.memoryMegabytes)),
-    row("PostgreSQL", queries(plan)),
+    row(
+      "a replica",
+      `${figure(replica.perSecond)} logins/s while one is missing; at most ${figure(replica.highestPerSecond)} within the ` +
+        `bound, minus ${figure(asked.headroomPercent)} % headroom`,
+    ),
+    row("memory", megabytes < 1000 ? `${figure(megabytes)} MB` : `${figure(megabytes / 1000)} GB`),
+    row(
+      "PostgreSQL",
+      `${figure(stores.postgres.queriesPerSecond)} queries/s: ${QUERIES_PER_LOGIN} per login, a row by e-mail; no writes`,
+    ),
     ...connections(plan).map((line) => row("", line)),
-    row("Redis", scripts(plan)),
+    row(
+      "Redis",
+      `${figure(stores.redis.scriptsPerSecond)} scripts/s: ${SCRIPTS_PER_LOGIN} per login, if REDIS_URL is set`,
+    ),
     "",
     "A replica while one is missing:",
     "",
@@ -47,45 +56,23 @@ export function describePlan(plan: Plan, capacity: Capacity): string {
 
 const row = (name: string, text: string): string => `  ${name.padEnd(12)}${text}`.trimEnd();
 
-function rates({ asked, replica }: Plan): string {
-  return (
-    `${figure(replica.perSecond)} logins/s while one is missing; up to ${figure(replica.highestPerSecond)} hold the ` +
-    `bound, ${figure(asked.headroomPercent)} % of which is left free`
-  );
-}
-
-const queries = ({ stores }: Plan): string =>
-  `${figure(stores.postgres.queriesPerSecond)} queries/s: ${QUERIES_PER_LOGIN} a login, a row by its e-mail; nothing is written`;
-
 function connections({ asked, replicas, stores: { postgres } }: Plan): string[] {
-  const held = `${figure(postgres.connections)} connections (${replicas} × DATABASE_POOL_SIZE=${asked.poolSize})`;
-  const all = `${held}, ${figure(postgres.connectionsAtMost)} while pools are replaced`;
+  const normal = `${figure(postgres.connections)} connections (${replicas} × DATABASE_POOL_SIZE=${asked.poolSize})`;
+  const all = `${normal}, ${figure(postgres.connectionsAtMost)} while pools are replaced`;
   const limit = `max_connections=${postgres.maxConnections}`;
   if (!postgres.isTooMany) return [`${all}: within ${limit}`];
-  return [all, `more than ${limit} bears: lower the first, raise the second, or put a pooler between`];
+  return [all, `exceeds ${limit}: decrease the pool size, increase max_connections or add a pooler`];
 }
-
-const carrying = ({ replicas }: Plan): string =>
-  replicas === 2 ? "1 carries" : `${figure(replicas - 1)} carry`;
-const memory = (megabytes: number): string =>
-  megabytes < 1000 ? `${figure(megabytes)} MB` : `${figure(megabytes / 1000)} GB`;
-
-const scripts = ({ stores }: Plan): string =>
-  `${figure(stores.redis.scriptsPerSecond)} scripts/s: ${SCRIPTS_PER_LOGIN} a login, where REDIS_URL shares the limits`;
 
 function prediction({
   prediction: { utilisation, meanByFormulaMs, shedProbability, simulated },
 }: Plan): string[] {
+  const shed = shedProbability < 1e-6 ? "less than one in a million" : percent(shedProbability);
   return [
     row("utilisation", percent(utilisation)),
     row("mean", `${figure(meanByFormulaMs)} ms by formula, ${milliseconds(simulated.meanMs)} simulated`),
-    row("p50", milliseconds(simulated.p50)),
-    row("p95", milliseconds(simulated.p95)),
-    row("p99", milliseconds(simulated.p99)),
-    row(
-      "shed",
-      `${shedProbability < 1e-6 ? "fewer than one in a million" : percent(shedProbability)} by formula`,
-    ),
+    ...(["p50", "p95", "p99"] as const).map((name) => row(name, milliseconds(simulated[name]))),
+    row("shed", `${shed} by formula`),
   ];
 }
 
@@ -93,16 +80,25 @@ function source({ machine, kernel, path, startedAt }: Capacity): string[] {
   const measured = `${machine}${kernel === null ? "" : `, kernel ${kernel}`}, ${startedAt.slice(0, 10)}`;
   if (path !== null) return [`Measured: ${path}, on ${measured}.`];
   return [
-    `Measured on a machine that is not yours: ${measured}.`,
-    "For your own: bun run loadtest --url URL --find-capacity --metrics URL --report capacity, then --capacity capacity.json.",
+    `Measured on a reference machine: ${measured}.`,
+    "For your machine: bun run loadtest --url URL --find-capacity --metrics URL --report capacity, then --capacity capacity.json.",
   ];
 }
 
-/** A table with a row for each share of the capacity. */
+/** A table with one row per percentage of the capacity. */
 export function describeComparisons(comparisons: readonly Comparison[]): string {
+  const errorOf = ({ errorPercent }: Compared) =>
+    `${errorPercent < 0 ? "" : "+"}${errorPercent.toFixed(1)} %`;
+  const rows = comparisons.map(({ sharePercent, ratePerSecond, perSecond, p99, agrees }) => [
+    `${sharePercent} %`,
+    figure(ratePerSecond),
+    ...[figure(perSecond.measured), figure(perSecond.predicted), errorOf(perSecond)],
+    ...[figure(p99.measured), figure(p99.predicted), errorOf(p99), range(p99.repeated)],
+    agrees ? "agrees" : "DIFFERS",
+  ]);
   const header = [
     "capacity",
-    "asked/s",
+    "offered/s",
     "measured/s",
     "predicted/s",
     "",
@@ -112,30 +108,10 @@ export function describeComparisons(comparisons: readonly Comparison[]): string 
     "repeated",
     "",
   ];
-  const rows = comparisons.map((comparison) => [
-    `${comparison.sharePercent} %`,
-    figure(comparison.ratePerSecond),
-    figure(comparison.perSecond.measured),
-    figure(comparison.perSecond.predicted),
-    signed(comparison.perSecond.errorPercent),
-    figure(comparison.p99.measured),
-    figure(comparison.p99.predicted),
-    signed(comparison.p99.errorPercent),
-    `${figure(comparison.p99.repeated.low)} to ${figure(comparison.p99.repeated.high)}`,
-    comparison.agrees ? "agrees" : "DIFFERS",
-  ]);
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => cell.padStart(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
   const warnings = comparisons.flatMap(({ sharePercent, bottleneck }) =>
-    bottleneck === null ? [] : [`WARNING: at ${sharePercent} % the tester was the bottleneck: ${bottleneck}`],
+    bottleneck === null
+      ? []
+      : [`WARNING: at ${sharePercent} % the load generator was the bottleneck: ${bottleneck}`],
   );
-  return `${[...[header, ...rows].map(line), ...warnings].join("\n")}\n`;
+  return `${[...alignTable([header, ...rows]), ...warnings].join("\n")}\n`;
 }
-
-const signed = (errorPercent: number): string => `${errorPercent < 0 ? "" : "+"}${errorPercent.toFixed(1)} %`;

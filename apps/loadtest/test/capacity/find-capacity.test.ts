@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { findCapacity } from "../../src/capacity/find-capacity.ts";
 import type { ServerFigures } from "../../src/measure/results.ts";
 import { startFakeService } from "../support/fake-service.ts";
-import { askedOf } from "../support/run-options.ts";
+import { runOptionsOf } from "../support/run-options.ts";
 
 const COST_MS = 10;
 const QUEUE_LIMIT = 20;
 
-/** One lane and a bounded queue, as the hashing core has them. */
+/** One lane and a bounded queue, as in the hashing core. */
 function createLane() {
   let last = Promise.resolve();
   let waiting = 0;
@@ -31,10 +31,10 @@ const SERVER: ServerFigures = {
 };
 const metrics = { current: () => SERVER, peak: () => SERVER, stop: () => {} };
 
-test("the search ends between a rate that holds and one that does not, and says it in a sentence", async () => {
+test("the search ends between a rate that passes and a rate that fails, with a sentence", async () => {
   await using service = startFakeService({ logIn: createLane() });
   const report = await findCapacity({
-    asked: askedOf({ url: service.url }),
+    asked: runOptionsOf({ url: service.url }),
     p99BoundMs: 150,
     warmUpSeconds: 0.2,
     concurrencies: [1, 4],
@@ -48,6 +48,6 @@ test("the search ends between a rate that holds and one that does not, and says 
   expect(report).toMatchObject({ cores: 2, lanes: 2, kernel: "portable", p99BoundMs: 150, url: service.url });
   expect(report.shareOfRaw).toBeCloseTo(report.loginsPerSecond / 100, 5);
   expect(report.sentence).toMatch(
-    /^This machine answers [\d.]+ logins\/s with p99 at \d+ ms \(bound 150 ms\): [\d.]+ per core on 2 hash workers with the portable kernel, \d+ % of the 100\.0\/s/,
+    /^This machine handles [\d.]+ logins\/s with p99 at \d+ ms \(bound 150 ms\): [\d.]+ per core on 2 hash workers with the portable kernel, \d+ % of the raw capacity of the hashing core, 100\.0\/s/,
   );
 }, 60_000);

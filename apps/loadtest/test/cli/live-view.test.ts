@@ -1,6 +1,7 @@
-/** The live view as a terminal and as a log show it; the terminal is a small one of our own that obeys the same codes. */
+/** The live view on a terminal, emulated with the codes that the view uses, and in a log. */
 import { expect, test } from "bun:test";
-import { createLiveView, type Progress } from "../../src/cli/live-view.ts";
+import { createLiveView } from "../../src/cli/live-view.ts";
+import type { Progress } from "../../src/measure/run.ts";
 import { exampleRun } from "../support/example-run.ts";
 
 const { asked, server } = exampleRun();
@@ -9,7 +10,7 @@ const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Pr
   elapsedSeconds,
   durationSeconds: 60,
   offeredPerSecond: 90,
-  answeredPerSecond: 88.4,
+  completedPerSecond: 88.4,
   p50: 120.4,
   p95: 640,
   p99: 912,
@@ -18,10 +19,10 @@ const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Pr
   ...changes,
 });
 
-/** A control code, the end of a line, or plain text. */
+/** A control code, a line end, or plain text. */
 const PARTS = /(\p{Cc}\[[?\d]*[A-Za-z]|\r)|(\n)|(\P{Cc}+)/gu;
 
-/** Knows the codes that the view may use, and refuses every other. */
+/** Emulates the codes that the view uses; any other code is an error. */
 function createTerminal(columns: number) {
   let rows: string[] = [""];
   let row = 0;
@@ -36,13 +37,13 @@ function createTerminal(columns: number) {
           rows[row] ??= "";
         } else if (plain !== undefined) {
           terminal.widest = Math.max(terminal.widest, plain.length);
-          if (rows[row] !== "") throw new Error("written over what was there");
+          if (rows[row] !== "") throw new Error("existing text was overwritten");
           rows[row] = plain;
-        } else obey(code ?? "");
+        } else execute(code ?? "");
       }
     },
   };
-  const obey = (code: string): void => {
+  const execute = (code: string): void => {
     const lines = /^.\[(\d+)A$/.exec(code)?.[1];
     if (code === "\x1b[?25l") terminal.isCursorShown = false;
     else if (code === "\x1b[?25h") terminal.isCursorShown = true;
@@ -53,26 +54,26 @@ function createTerminal(columns: number) {
   return { terminal, view: createLiveView({ stream: terminal, isTerminal: true, columns, asked }) };
 }
 
-test("on a terminal the lines are redrawn in place, with the cursor hidden", () => {
+test("on a terminal the lines are redrawn in place with a hidden cursor", () => {
   const { terminal, view } = createTerminal(80);
-  view.update(progressAt(2, { server: null, p50: null, p95: null, p99: null, answeredPerSecond: null }));
+  view.update(progressAt(2, { server: null, p50: null, p95: null, p99: null, completedPerSecond: null }));
   expect(terminal.text()).toContain("latency   p50 –  p95 –  p99 – ms");
   view.update(progressAt(15.4));
   expect(terminal.isCursorShown).toBe(false);
   expect(terminal.text()).toBe(`\
 login, 90/s, Poisson arrivals, http://127.0.0.1:3000
 [██████████······························]  15 of 60 s
-rate      88.4/s answered of 90.0/s asked
+rate      88.4/s completed of 90.0/s offered
 latency   p50 120  p95 640  p99 912 ms
 statuses  200 × 1,321, 503 × 12
-server    21 of 64 lanes busy, 0 waiting (avx512)
+server    21 of 64 lanes busy, 0 queued (avx512)
 `);
   view.update(progressAt(61, { server: null }));
   expect(terminal.text().split("\n")).toHaveLength(6);
   expect(terminal.text()).toContain(`[${"█".repeat(40)}]  61 of 60 s`);
 });
 
-test("the end leaves the terminal as it was, and nothing is drawn after it", () => {
+test("the end restores the terminal, and later updates draw nothing", () => {
   const { terminal, view } = createTerminal(80);
   view.update(progressAt(1));
   view.end();
@@ -82,19 +83,19 @@ test("the end leaves the terminal as it was, and nothing is drawn after it", () 
   expect(terminal.isCursorShown).toBe(true);
 });
 
-test("a view that never drew writes nothing", () => {
+test("a view without updates writes nothing", () => {
   const { terminal, view } = createTerminal(80);
   view.end();
   expect(terminal.text()).toBe("");
 });
 
-test.each([1, 8, 24, 40, 60, 200])("nothing is wider than a terminal of %i columns", (columns) => {
+test.each([1, 8, 24, 40, 60, 200])("no line is wider than a terminal of %i columns", (columns) => {
   const { terminal, view } = createTerminal(columns);
   view.update(progressAt(30, { statuses: { "200": 123456, "401": 9999, "503": 777, "429": 55, none: 3 } }));
   expect(terminal.widest).toBeLessThanOrEqual(Math.max(1, columns - 1));
 });
 
-test("elsewhere there is a plain line every five seconds of the run", () => {
+test("without a terminal a plain line is written every five seconds of the run", () => {
   const written: string[] = [];
   const stream = { write: (text: string) => written.push(text) };
   const view = createLiveView({ stream, isTerminal: false, asked });
@@ -104,8 +105,8 @@ test("elsewhere there is a plain line every five seconds of the run", () => {
   view.end();
   view.update(progressAt(30));
   expect(written).toEqual([
-    "5 of 60 s; 88.4/s answered of 90.0/s asked; p50 120  p95 640  p99 912 ms; 200 × 1,321, 503 × 12; " +
-      "21 of 64 lanes busy, 0 waiting (avx512)\n",
-    "21 of 60 s; 88.4/s answered; p50 120  p95 640  p99 912 ms; no answer\n",
+    "5 of 60 s; 88.4/s completed of 90.0/s offered; p50 120  p95 640  p99 912 ms; 200 × 1,321, 503 × 12; " +
+      "21 of 64 lanes busy, 0 queued (avx512)\n",
+    "21 of 60 s; 88.4/s completed; p50 120  p95 640  p99 912 ms; no response\n",
   ]);
 });

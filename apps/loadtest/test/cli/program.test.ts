@@ -1,27 +1,11 @@
-/** The load test as an operator runs it: through the shell, against a service in a process of its own. */
+/** The load tester as an operator runs it, against a service in a separate process. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder, startProcess } from "../../../gateway/test/process.ts";
 import { startFakeService } from "../support/fake-service.ts";
-
-function start(...args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), ...args], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const ended = async () => {
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code: await child.exited, stdout, stderr };
-  };
-  return { ended: ended(), signal: (name: NodeJS.Signals) => child.kill(name) };
-}
-
-const run = (...args: readonly string[]) => start(...args).ended;
+import { run, start } from "../support/program.ts";
 
 async function startUnlimited(env: Record<string, string> = {}) {
   const folder = await openDataFolder();
@@ -47,7 +31,7 @@ const latency = {
   curve: expect.any(Array),
 };
 
-test("it logs in with accounts of its own and reports logins, statuses and probes as JSON", async () => {
+test("a run creates users, logs in and reports logins, statuses and probes as JSON", async () => {
   await using service = await startUnlimited();
   const args = ["--url", service.url, "--concurrency", "4", "--duration", "1", "--users", "3", "--json"];
   const { code, stdout, stderr } = await run(...args);
@@ -88,7 +72,7 @@ test("it logs in with accounts of its own and reports logins, statuses and probe
   expect(report.probe.latency.count).toBeGreaterThan(20);
 });
 
-test("it reports to people, and a second run finds the accounts of the first", async () => {
+test("a run reports text, and a second run uses the users of the first", async () => {
   await using service = await startUnlimited();
   const args = ["--url", `${service.url}/`, "--concurrency", "2", "--duration", "1", "--users", "2"];
   expect((await run(...args)).code).toBe(0);
@@ -97,10 +81,10 @@ test("it reports to people, and a second run finds the accounts of the first", a
   expect(stdout).toContain("2 clients");
   expect(stdout).toContain(service.url);
   expect(stdout).toMatch(/^login .* 200 × \d+$/m);
-  expect(stdout).toMatch(/^probe .* answers of \/healthz$/m);
+  expect(stdout).toMatch(/^probe .* responses of \/healthz$/m);
 });
 
-test("refusals are counted by their status and as errors, never as logins", async () => {
+test("rejections are counted by status and as errors, never as logins", async () => {
   await using service = await startUnlimited({ HASH_QUEUE_LIMIT: "0", HASH_KERNEL: "portable" });
   const args = ["--url", service.url, "--concurrency", "8", "--duration", "1", "--users", "1", "--json"];
   const { all } = JSON.parse((await run(...args)).stdout);
@@ -109,7 +93,7 @@ test("refusals are counted by their status and as errors, never as logins", asyn
   expect(all.perSecond).toBe(all.statuses["200"] ?? 0);
 });
 
-test("a rate is offered whatever comes of it; wrong passwords and unknown addresses are no errors", async () => {
+test("a rate is offered regardless of responses; wrong passwords and unknown addresses are not errors", async () => {
   await using service = await startUnlimited({ METRICS_PORT: "0" });
   const metrics = String(service.lines.find(({ msg }) => msg === "ready")?.metrics);
   const args = [
@@ -133,31 +117,28 @@ test("a rate is offered whatever comes of it; wrong passwords and unknown addres
   expect(server).toMatchObject({ workers: 1, capacityPerSecond: expect.any(Number) });
 });
 
-test.each(["read", "mixed", "register"])(
-  "the scenario %s asks for what the service answers",
-  async (scenario) => {
-    await using service = await startUnlimited();
-    const args = [
-      "--url",
-      service.url,
-      "--scenario",
-      scenario,
-      "--rate",
-      "20",
-      "--duration",
-      "1",
-      "--users",
-      "2",
-    ];
-    const { code, stdout } = await run(...args, "--json");
-    expect(code).toBe(0);
-    const { all } = JSON.parse(stdout);
-    expect(all.sent).toBeGreaterThan(0);
-    expect(all.errors).toBe(0);
-  },
-);
+test.each(["read", "mixed", "register"])("the scenario %s has no errors", async (scenario) => {
+  await using service = await startUnlimited();
+  const args = [
+    "--url",
+    service.url,
+    "--scenario",
+    scenario,
+    "--rate",
+    "20",
+    "--duration",
+    "1",
+    "--users",
+    "2",
+  ];
+  const { code, stdout } = await run(...args, "--json");
+  expect(code).toBe(0);
+  const { all } = JSON.parse(stdout);
+  expect(all.sent).toBeGreaterThan(0);
+  expect(all.errors).toBe(0);
+});
 
-test("accounts made in the service's database can log in", async () => {
+test("users created in the service's database can log in", async () => {
   await using service = await startUnlimited();
   const args = ["--url", service.url, "--seed-database", service.database, "--users", "4", "--duration", "1"];
   const { code, stdout } = await run(...args, "--json");
@@ -165,7 +146,7 @@ test("accounts made in the service's database can log in", async () => {
   expect(JSON.parse(stdout).all.errors).toBe(0);
 });
 
-test("an assertion that does not hold is said, and the exit code is 1", async () => {
+test("a failed assertion is reported with exit code 1", async () => {
   await using service = startFakeService();
   const args = ["--url", service.url, "--users", "1", "--rate", "20", "--duration", "1"];
   expect((await run(...args, "--assert", "errors<1%")).code).toBe(0);
@@ -176,16 +157,16 @@ test("an assertion that does not hold is said, and the exit code is 1", async ()
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends the run, and what came until then is reported",
+  "%s ends the run, and the results until then are reported",
   async (name) => {
     const folder = await mkdtemp(join(tmpdir(), "latchkey-report-"));
     try {
       let logins = 0;
-      const underWay = Promise.withResolvers<void>();
+      const isRunning = Promise.withResolvers<void>();
       await using service = startFakeService({
         logIn() {
-          // At 40 a second, well after the warm-up.
-          if (++logins === 60) underWay.resolve();
+          // At 40 per second, after the warm-up.
+          if (++logins === 60) isRunning.resolve();
           return 200;
         },
       });
@@ -203,7 +184,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
         "60",
       ];
       const child = start(...args, "--report", path);
-      await underWay.promise;
+      await isRunning.promise;
       child.signal(name);
       const { code, stdout, stderr } = await child.ended;
       expect(code).toBe(130);
@@ -221,52 +202,52 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("interrupted while accounts are made, it has nothing to report", async () => {
-  const asked = Promise.withResolvers<void>();
+test("an interruption while users are created reports no results", async () => {
+  const requested = Promise.withResolvers<void>();
   const never = new Promise<void>(() => {});
   await using service = startFakeService({
-    beforeAnswer(path) {
+    beforeResponse(path) {
       if (path !== "/auth/register") return;
-      asked.resolve();
+      requested.resolve();
       return never;
     },
   });
   const child = start("--url", service.url);
-  await asked.promise;
+  await requested.promise;
   child.signal("SIGINT");
   expect(await child.ended).toEqual({
     code: 130,
     stdout: "",
-    stderr: "Interrupted before anything was measured.\n",
+    stderr: "Interrupted before the measurement began.\n",
   });
 });
 
-test("a service with its limits on is not measured; the sentence names the variable", async () => {
+test("a rate limited service is not measured; the message names the variable", async () => {
   await using service = await startUnlimited({ RATE_LIMIT_ENABLED: "true" });
   const { code, stdout, stderr } = await run("--url", service.url, "--duration", "1");
   expect(code).toBe(69);
   expect(stdout).toBe("");
-  expect(stderr).toMatch(/^[^\n]+ RATE_LIMIT_ENABLED=false [^\n]+\n$/);
+  expect(stderr).toMatch(/^[^\n]+ RATE_LIMIT_ENABLED=false\.\n$/);
 });
 
-test("a URL where nothing listens is one sentence", async () => {
+test("an unreachable service results in one sentence", async () => {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
   listener.stop(true);
   const { code, stderr } = await run("--url", `http://127.0.0.1:${port}`);
   expect(code).toBe(69);
-  expect(stderr).toMatch(new RegExp(`^http://127.0.0.1:${port} cannot be reached: [^\\n]+\\n$`));
+  expect(stderr).toMatch(new RegExp(`^http://127.0.0.1:${port} is unreachable: [^\\n]+\\n$`));
 });
 
-test("a URL where something else answers is one sentence", async () => {
+test("a URL of another service results in one sentence", async () => {
   await using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
   const { code, stderr } = await run("--url", other.url.origin);
   expect(code).toBe(69);
-  expect(stderr).toMatch(/^[^\n]+ is no Latchkey service: [^\n]+\n$/);
+  expect(stderr).toMatch(/^[^\n]+ is not a Latchkey service: [^\n]+\n$/);
 });
 
 test.each([
-  [[], "--url is missing"],
+  [[], "--url is required"],
   [["--url", "localhost:3000"], "--url must be"],
   [["--url", "ftp://x"], "--url must be"],
   [["--url", "http://x", "--users", "0"], "--users must be"],
@@ -278,18 +259,24 @@ test.each([
   [["--url", "http://x", "--rate", "9", "--concurrency", "9"], "Option '--rate <number>' cannot be used"],
   [["--url", "http://x", "--unknown", "60", "--wrong", "50"], "--unknown and --wrong must not"],
   [["--url", "http://x", "--metrics", "9090"], "--metrics must be"],
-  [["--url", "http://x", "--report", "/no/such/folder/x"], "--report /no/such/folder/x lies in no folder"],
+  [
+    ["--url", "http://x", "--report", "/no/such/folder/x"],
+    "--report /no/such/folder/x must be in an existing folder",
+  ],
   [["--url", "http://x", "--assert", "quickly"], '--assert "quickly"'],
   [["--url", "http://x", "--find-capacity", "--p99", "soon"], "--p99 must be"],
-  [["--url", "http://x", "--find-capacity", "--rate", "9"], "--find-capacity chooses the rates itself"],
+  [["--url", "http://x", "--find-capacity", "--rate", "9"], "--find-capacity cannot be combined with --rate"],
   [
     ["--url", "http://x", "--find-capacity", "--scenario", "read"],
-    "--find-capacity knows the scenario login",
+    "--find-capacity requires --scenario login",
   ],
-  [["--url", "http://x", "--find-capacity", "--assert", "errors<1%"], "--assert judges a single run"],
+  [
+    ["--url", "http://x", "--find-capacity", "--assert", "errors<1%"],
+    "--find-capacity cannot be combined with --assert",
+  ],
   [["--url", "http://x", "--verbose"], "Unknown option"],
   [["http://x"], "Too many arguments"],
-])("the arguments %p are refused in one sentence", async (args, problem) => {
+])("the arguments %p are rejected in one sentence", async (args, problem) => {
   const { code, stdout, stderr } = await run(...args);
   expect(code).toBe(64);
   expect(stdout).toBe("");
@@ -297,7 +284,7 @@ test.each([
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("--help explains every option and exit code", async () => {
+test("--help describes every option and exit code", async () => {
   const { code, stdout } = await run("--help");
   expect(code).toBe(0);
   for (const name of [

@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test";
 import type { LoadRequest } from "../../src/load/http-client.ts";
+import type { RunOptions } from "../../src/load/run-options.ts";
 import { createRequests } from "../../src/load/scenarios.ts";
-import type { Asked } from "../../src/measure/results.ts";
-import { askedOf } from "../support/run-options.ts";
+import { runOptionsOf } from "../support/run-options.ts";
 
-function draw(asked: Partial<Asked>, count = 10_000): readonly LoadRequest[] {
-  const next = createRequests(askedOf({ url: "http://127.0.0.1", users: 50, ...asked }), ["one", "two"]);
+function draw(options: Partial<RunOptions>, count = 10_000): readonly LoadRequest[] {
+  const next = createRequests(runOptionsOf({ url: "http://127.0.0.1", users: 50, ...options }), [
+    "one",
+    "two",
+  ]);
   return Array.from({ length: count }, next);
 }
 const share = (requests: readonly LoadRequest[], is: (request: LoadRequest) => boolean): number =>
   requests.filter(is).length / requests.length;
 const bodyOf = ({ body }: LoadRequest) => JSON.parse(body ?? "{}");
 
-test("logins come from all accounts, and the same seed draws the same", () => {
+test("logins use all users, and equal seeds give equal requests", () => {
   const requests = draw({ seed: 7 });
   expect(new Set(requests.map((request) => bodyOf(request).email)).size).toBe(50);
   expect(share(requests, ({ expected, operation }) => expected === 200 && operation === "login")).toBe(1);
@@ -20,7 +23,7 @@ test("logins come from all accounts, and the same seed draws the same", () => {
   expect(draw({ seed: 8 })).not.toEqual(requests);
 });
 
-test("unknown addresses and wrong passwords come in their shares, and 401 is what they ask for", () => {
+test("unknown addresses and wrong passwords have their percentages and expect 401", () => {
   const requests = draw({ unknownPercent: 20, wrongPercent: 10 });
   const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-stranger-");
   const isWrong = (request: LoadRequest) => bodyOf(request).password !== "a load test's password";
@@ -30,14 +33,14 @@ test("unknown addresses and wrong passwords come in their shares, and 401 is wha
     expect(request.expected).toBe(isUnknown(request) || isWrong(request) ? 401 : 200);
 });
 
-test("reading is half accounts, with every token, and half todos", () => {
+test("the scenario read requests half users, with every token, and half todos", () => {
   const requests = draw({ scenario: "read" });
   expect(share(requests, ({ operation }) => operation === "me")).toBeCloseTo(0.5, 1);
   const tokens = requests.flatMap(({ headers: { authorization } }) => authorization ?? []);
   expect(new Set(tokens)).toEqual(new Set(["Bearer one", "Bearer two"]));
 });
 
-test("the mixture is 10 % logins, 40 % accounts, 40 % todos and 10 % new todos", () => {
+test("the scenario mixed has 10 % logins, 40 % users, 40 % todos and 10 % new todos", () => {
   const requests = draw({ scenario: "mixed" });
   const shareOf = (name: string) => share(requests, ({ operation }) => operation === name);
   expect(
@@ -45,14 +48,14 @@ test("the mixture is 10 % logins, 40 % accounts, 40 % todos and 10 % new todos",
   ).toEqual([expect.closeTo(0.1, 1), expect.closeTo(0.4, 1), expect.closeTo(0.4, 1), expect.closeTo(0.1, 1)]);
 });
 
-test("no two registrations name the same account, and each name is one that may be registered", () => {
+test("registrations have unique usernames of valid length", () => {
   const requests = draw({ scenario: "register", seed: 1_000_000_000 });
   const usernames = requests.map((request) => bodyOf(request).username);
   expect(new Set(usernames).size).toBe(requests.length);
   for (const username of usernames) expect(username.length).toBeLessThanOrEqual(32);
 });
 
-test("a body says its length in bytes", () => {
+test("content-length is the length of the body in bytes", () => {
   for (const { body, headers } of draw({ scenario: "login" }, 10)) {
     expect(headers["content-length"]).toBe(String(Buffer.byteLength(body ?? "")));
   }

@@ -1,7 +1,7 @@
-/** The clauses of `--assert`: which are understood, and what each says of a run that does not hold it. */
+/** The clauses of `--assert`: their syntax, and the message of each failed assertion. */
 import { describe, expect, test } from "bun:test";
-import { LoadtestError } from "../../src/errors.ts";
-import { judge, parseAssertions } from "../../src/measure/assertions.ts";
+import { CliError } from "@latchkey/cli";
+import { checkAssertions, parseAssertions } from "../../src/measure/assertions.ts";
 import type { Latency, OperationResult, Run } from "../../src/measure/results.ts";
 import { exampleRun } from "../support/example-run.ts";
 
@@ -21,9 +21,9 @@ const run = exampleRun({
   probe: { latency: { ...latency, p99: 0.75 }, failure: null },
 });
 
-const judged = (text: string, of: Run = run): readonly string[] => judge(parseAssertions(text), of);
+const check = (text: string, of: Run = run): readonly string[] => checkAssertions(parseAssertions(text), of);
 
-describe("a clause that holds says nothing", () => {
+describe("a satisfied assertion has no message", () => {
   test.each([
     "login.p50<=200ms",
     "login.p95<800ms",
@@ -41,10 +41,10 @@ describe("a clause that holds says nothing", () => {
     "probe.p99<5ms",
     "create-todo.errors<=3",
     "login.p99<1s, errors<1%,probe.p99<1ms",
-  ])("%s", (text) => expect(judged(text)).toEqual([]));
+  ])("%s", (text) => expect(check(text)).toEqual([]));
 });
 
-describe("a clause that does not hold says what was measured", () => {
+describe("the message of a failed assertion contains the measured value", () => {
   test.each([
     ["login.p99<800ms", "login.p99 was 912 ms, not < 800 ms"],
     ["login.p99<0.8s", "login.p99 was 0.912 s, not < 0.8 s"],
@@ -55,52 +55,56 @@ describe("a clause that does not hold says what was measured", () => {
     ["errors<0.1%", "errors was 0.2 %, not < 0.1 %"],
     ["probe.p99>=1ms", "probe.p99 was 0.75 ms, not >= 1 ms"],
     ["create-todo.errors<50%", "create-todo.errors was 100 %, not < 50 %"],
-  ])("%s", (text, sentence) => expect(judged(text)).toEqual([sentence]));
+  ])("%s", (text, sentence) => expect(check(text)).toEqual([sentence]));
 
-  test("each of several, in their order", () => {
-    expect(judged("login.p99<800ms,rate>1,errors<1")).toEqual([
+  test("for each of several assertions, in order", () => {
+    expect(check("login.p99<800ms,rate>1,errors<1")).toEqual([
       "login.p99 was 912 ms, not < 800 ms",
       "errors was 4, not < 1",
     ]);
   });
 });
 
-describe("what was not measured never holds", () => {
+describe("an assertion on a missing measurement fails", () => {
   const broken = { ...run, probe: { latency, failure: "the connection was closed" } };
   const mute = { ...run, probe: { latency: null, failure: null } };
   test.each([
-    ["logn.p99<1s", run, "logn.p99 could not be judged: the run had no logn, only login, create-todo, me"],
-    ["constructor.rate>0", run, "the run had no constructor, only login, create-todo, me"],
-    ["create-todo.p99<1s", run, "create-todo.p99 could not be judged: there was no expected answer"],
-    ["me.errors<1", run, "me.errors could not be judged: nothing was sent"],
-    ["probe.p99<5ms", mute, "probe.p99 could not be judged: no probe was answered"],
+    [
+      "logn.p99<1s",
+      run,
+      "logn.p99 cannot be checked: the run had no operation logn, only login, create-todo, me",
+    ],
+    ["constructor.rate>0", run, "the run had no operation constructor, only login, create-todo, me"],
+    ["create-todo.p99<1s", run, "create-todo.p99 cannot be checked: there was no expected response"],
+    ["me.errors<1", run, "me.errors cannot be checked: no request was sent"],
+    ["probe.p99<5ms", mute, "probe.p99 cannot be checked: there was no response to a probe"],
     ["probe.p99<5s", broken, "the probes ended early: the connection was closed"],
-    ["errors<1", { ...run, all: unused }, "errors could not be judged: nothing was sent"],
+    ["errors<1", { ...run, all: unused }, "errors cannot be checked: no request was sent"],
   ])("%s", (text, of, sentence) => {
-    expect(judged(text, of)).toEqual([expect.stringContaining(sentence)]);
+    expect(check(text, of)).toEqual([expect.stringContaining(sentence)]);
   });
 });
 
-describe("a clause that is not understood is named before the run", () => {
+describe("an invalid assertion is reported before the run", () => {
   test.each([
-    ["", '""', "not a clause"],
-    ["login.p99<1s,", '""', "not a clause"],
-    ["errors<1,login.p99", '"login.p99"', "not a clause"],
-    ["login.p99=800ms", '"login.p99=800ms"', "not a clause"],
-    ["login.p99<-1ms", '"login.p99<-1ms"', "not a clause"],
-    ["login.p99<1e3ms", '"login.p99<1e3ms"', "not a clause"],
-    ["login.p99<800min", '"login.p99<800min"', "not a clause"],
-    ["login.p90<800ms", '"login.p90<800ms"', "there is no figure p90"],
-    ["p99<800ms", '"p99<800ms"', "p99 of what"],
+    ["", '""', "not a valid assertion"],
+    ["login.p99<1s,", '""', "not a valid assertion"],
+    ["errors<1,login.p99", '"login.p99"', "not a valid assertion"],
+    ["login.p99=800ms", '"login.p99=800ms"', "not a valid assertion"],
+    ["login.p99<-1ms", '"login.p99<-1ms"', "not a valid assertion"],
+    ["login.p99<1e3ms", '"login.p99<1e3ms"', "not a valid assertion"],
+    ["login.p99<800min", '"login.p99<800min"', "not a valid assertion"],
+    ["login.p90<800ms", '"login.p90<800ms"', "unknown metric p90"],
+    ["p99<800ms", '"p99<800ms"', "p99 needs an operation, such as login.p99"],
     ["probe.rate>1", '"probe.rate>1"', "the probe has no rate"],
     ["probe.errors<1", '"probe.errors<1"', "the probe has no errors"],
-    ["login.p99<800", '"login.p99<800"', "p99 is not measured in a bare number"],
-    ["login.p99<8%", '"login.p99<8%"', "p99 is not measured in %"],
-    ["login.rate>9ms", '"login.rate>9ms"', "rate is not measured in ms"],
-    ["errors<1/s", '"errors<1/s"', "errors is not measured in /s"],
+    ["login.p99<800", '"login.p99<800"', "p99 needs a unit: ms, s or us"],
+    ["login.p99<8%", '"login.p99<8%"', "p99 needs a unit: ms, s or us"],
+    ["login.rate>9ms", '"login.rate>9ms"', "rate cannot be in ms"],
+    ["errors<1/s", '"errors<1/s"', "errors cannot be in /s"],
   ])("%s", (text, clause, problem) => {
     const parse = () => parseAssertions(text);
-    expect(parse).toThrow(LoadtestError);
+    expect(parse).toThrow(CliError);
     expect(parse).toThrow(`--assert ${clause}: ${problem}. Accepted: metric, < <= > or >=, and a value`);
     expect(parse).toThrow(expect.objectContaining({ exitCode: 64 }));
   });

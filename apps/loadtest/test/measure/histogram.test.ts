@@ -13,7 +13,7 @@ const near = (value: number | null | undefined, expected: number): void => {
   expect(Math.abs((value ?? Number.NaN) - expected) / expected).toBeLessThan(0.001);
 };
 
-test("percentiles are the nearest rank to three significant digits; mean and largest are exact", () => {
+test("percentiles are nearest ranks with three significant digits; mean and maximum are exact", () => {
   const latency = histogramOf(upTo(10_000)).summary();
   near(latency?.p50, 5000);
   near(latency?.p95, 9500);
@@ -21,7 +21,7 @@ test("percentiles are the nearest rank to three significant digits; mean and lar
   expect(latency).toMatchObject({ count: 10_000, mean: 5000.5, max: 10_000 });
 });
 
-test("fractions of a millisecond are kept", () => {
+test("fractions of a millisecond are recorded", () => {
   const latency = histogramOf([0.045, 0.046, 0.047]).summary();
   expect(latency).toMatchObject({ p50: 0.046, max: 0.047, mean: 0.046 });
 });
@@ -35,14 +35,14 @@ test("a single value is every percentile", () => {
   });
 });
 
-test("merged histograms are as if all had been recorded in one", () => {
+test("merged histograms equal one histogram of all values", () => {
   const all = upTo(1000);
   const merged = histogramOf(all.filter((value) => value % 3 === 0));
   merged.add(histogramOf(all.filter((value) => value % 3 !== 0)));
   expect(merged.summary()).toEqual(histogramOf(all).summary());
 });
 
-test("nothing recorded, or all of it reset, is null", () => {
+test("a histogram without values, or after a reset, has no summary", () => {
   const histogram = histogramOf([1, 2]);
   histogram.reset();
   expect(histogram.summary()).toBeNull();
@@ -51,7 +51,7 @@ test("nothing recorded, or all of it reset, is null", () => {
   expect(histogram.summary()).toMatchObject({ count: 1, mean: 7, max: 7 });
 });
 
-test("the curve rises from 0 to 100 percent, finer towards the end, and ends at the largest", () => {
+test("the curve ascends from 0 to 100 percent, with finer steps towards the end, and ends at the maximum", () => {
   const curve = histogramOf(upTo(5000)).summary()?.curve ?? [];
   const percents = curve.map(([percent]) => percent);
   const values = curve.map(([, milliseconds]) => milliseconds);
@@ -62,7 +62,7 @@ test("the curve rises from 0 to 100 percent, finer towards the end, and ends at 
   expect(curve.at(-1)).toEqual([100, 5000]);
 });
 
-test("what no counter holds counts as the most that one does, its exact value as the largest", () => {
+test("a value out of range counts as the largest value in range, and the maximum is exact", () => {
   const hours = 3 * 3_600_000;
   expect(histogramOf([hours, -1]).summary()).toMatchObject({ max: hours, mean: hours / 2, p50: 0 });
 });

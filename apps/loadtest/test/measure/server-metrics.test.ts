@@ -11,7 +11,7 @@ hash_queue_limit 265
 hash_capacity_per_second 95.25
 `;
 
-test("the figures of the hashing core are read from Prometheus' text", () => {
+test("the figures of the hashing core are parsed from the Prometheus text format", () => {
   expect(parseServerFigures(TEXT)).toEqual({
     kernel: "sha-ni",
     workers: 2,
@@ -22,7 +22,7 @@ test("the figures of the hashing core are read from Prometheus' text", () => {
   });
 });
 
-test("a text that lacks one of them is no service's", () => {
+test("a text with a missing figure is rejected", () => {
   for (const line of TEXT.split("\n").slice(1, -1)) {
     if (line.startsWith("hash_queue_limit")) continue;
     expect(parseServerFigures(TEXT.replace(line, ""))).toBeNull();

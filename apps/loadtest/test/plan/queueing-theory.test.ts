@@ -1,9 +1,9 @@
-/** The formulas against the closed forms of textbooks, where those exist. */
+/** The formulas against the closed forms of textbooks. */
 import { describe, expect, test } from "bun:test";
 import { serviceRate, stationary } from "../../src/plan/queueing-theory.ts";
 import {
   capacityPerSecond,
-  createService,
+  createServiceModel,
   type ServiceModel,
   withWorkers,
 } from "../../src/plan/service-model.ts";
@@ -24,19 +24,19 @@ describe("a service with one lane of constant rate", () => {
     expect(meanLatencyMs).toBeCloseTo(1000 / (10 - 7), 6);
   });
 
-  test("sheds as M/M/1/K does, below and above its capacity", () => {
+  test("sheds as M/M/1/K, below and above its capacity", () => {
     const shed = (load: number, most: number) => ((1 - load) * load ** most) / (1 - load ** (most + 1));
     expect(stationary(oneLane(100, 4), 7).shedProbability).toBeCloseTo(shed(0.7, 5), 12);
     expect(stationary(oneLane(100, 4), 30).shedProbability).toBeCloseTo(shed(3, 5), 12);
   });
 
-  test("answers, far above its capacity, what it can", () => {
+  test("handles its capacity under far higher load", () => {
     const { shedProbability } = stationary(oneLane(100, 50), 40);
     expect(40 * (1 - shedProbability)).toBeCloseTo(10, 6);
   });
 });
 
-test("workers of one lane wait as Erlang C says", () => {
+test("workers with one lane wait as Erlang C predicts", () => {
   const [servers, load] = [4, 3];
   const factorial = (number: number): number => (number < 2 ? 1 : number * factorial(number - 1));
   const full = load ** servers / factorial(servers) / (1 - load / servers);
@@ -46,7 +46,7 @@ test("workers of one lane wait as Erlang C says", () => {
   expect(stationary(service, 30).meanLatencyMs).toBeCloseTo(100 + (waits * 100) / (servers - load), 6);
 });
 
-test("a thousand lanes stay within the range of numbers", () => {
+test("a thousand lanes do not exceed the range of numbers", () => {
   const service = {
     workers: 64,
     laneMs: Array.from({ length: 16 }, () => 300),
@@ -58,7 +58,7 @@ test("a thousand lanes stay within the range of numbers", () => {
   expect(meanLatencyMs).toBeCloseTo(300, 0);
 });
 
-describe("a service made of a measured curve", () => {
+describe("a service model from a measured curve", () => {
   const curve = [
     { concurrency: 1, perSecond: 20 },
     { concurrency: 2, perSecond: 40 },
@@ -67,40 +67,40 @@ describe("a service made of a measured curve", () => {
     { concurrency: 12, perSecond: 82 },
     { concurrency: 16, perSecond: 86 },
   ];
-  const service = createService({ curve, workers: 2, lanes: 4 });
+  const service = createServiceModel({ curve, workers: 2, lanes: 4 });
 
-  test("takes n / X(n) with so many logins in it, and in between what lies linearly between", () => {
+  test("has the duration n / X(n), interpolated linearly between points", () => {
     expect(service.laneMs.slice(0, 3)).toEqual([50, 80, 90]);
   });
 
-  test("with every lane busy it is as fast as the measurements in which logins waited are on average", () => {
+  test("has the mean rate of the points with waiting logins when all lanes are busy", () => {
     expect(service.laneMs[3]).toBeCloseTo(8000 / 84, 9);
     expect(capacityPerSecond(service)).toBeCloseTo(84, 9);
   });
 
-  test("what an overloaded open loop answered counts for more than a closed loop", () => {
-    const open = createService({ curve, overloaded: [80, 82], workers: 2, lanes: 4 });
+  test("prefers the rates of an overloaded open loop to those of a closed loop", () => {
+    const open = createServiceModel({ curve, overloaded: [80, 82], workers: 2, lanes: 4 });
     expect(capacityPerSecond(open)).toBeCloseTo(81, 9);
     expect(open.laneMs.slice(0, 3)).toEqual(service.laneMs.slice(0, 3));
   });
 
-  test("gives back the rates that were measured", () => {
+  test("reproduces the measured rates", () => {
     const rates = [1, 2, 4, 8, 9, 100].map((inside) => serviceRate(service, inside));
     for (const [index, rate] of [20, 40, 50, 84, 84, 84].entries()) expect(rates[index]).toBeCloseTo(rate, 9);
   });
 
-  test("lets five seconds of its capacity wait, at least 64, and with more workers more", () => {
+  test("queues five seconds of its capacity and at least 64 logins", () => {
     expect(service.queueLimit).toBe(420);
     const large = withWorkers(service, 20);
     expect(capacityPerSecond(large)).toBeCloseTo(840, 9);
     expect(large.queueLimit).toBe(4200);
     expect(
-      createService({ curve: [{ concurrency: 1, perSecond: 2 }], workers: 1, lanes: 1 }).queueLimit,
+      createServiceModel({ curve: [{ concurrency: 1, perSecond: 2 }], workers: 1, lanes: 1 }).queueLimit,
     ).toBe(64);
   });
 
-  test("beyond the last measurement the rate stays what it was", () => {
-    const short = createService({ curve: curve.slice(0, 3), workers: 2, lanes: 4 });
+  test("has a constant rate after the last point", () => {
+    const short = createServiceModel({ curve: curve.slice(0, 3), workers: 2, lanes: 4 });
     expect(capacityPerSecond(short)).toBeCloseTo(50, 9);
   });
 });

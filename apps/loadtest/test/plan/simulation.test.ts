@@ -1,4 +1,4 @@
-/** The simulation against arithmetic that fits on a hand, and against theory where theory knows the answer. */
+/** The simulation against manual calculations and against queueing theory. */
 import { describe, expect, test } from "bun:test";
 import { arrivalTimes } from "../../src/load/arrivals.ts";
 import { stationary } from "../../src/plan/queueing-theory.ts";
@@ -22,33 +22,33 @@ const latencies = (model: ServiceModel, arrivals: readonly number[]): number[] =
 const poisson = (ratePerSecond: number, durationSeconds: number, seed = 1) =>
   arrivalTimes({ ratePerSecond, arrivals: "poisson", durationSeconds, seed });
 
-describe("by hand", () => {
-  test("a login alone takes what a lane alone takes", () => {
+describe("calculated manually", () => {
+  test("a single login takes the duration of a single lane", () => {
     expect(latencies(service({ laneMs: [45, 48] }), [0, 1000])).toEqual([45, 45]);
   });
 
-  test("two in one lane: the second waits for the first", () => {
+  test("with one lane, the second login waits for the first", () => {
     expect(latencies(service({}), [0, 30])).toEqual([100, 170]);
   });
 
-  test("two in two lanes advance together, from the end of the slice on", () => {
+  test("with two lanes, two logins advance together after the slice", () => {
     // 6 of 100 ms alone, then 94 % of a login at 150 ms, then the second's last 6 % alone; it waited from 1 to 6.
     const model = service({ laneMs: [100, 150] });
     expect(latencies(model, [0, 1])).toEqual([147, 152]);
     expect(latencies({ ...model, sliceMs: 0 }, [0, 1])).toEqual([149.5, 149.5]);
   });
 
-  test("a slice ends early when a login is done, and the lane is filled at once", () => {
+  test("a slice ends early when a login is complete, and its lane is filled immediately", () => {
     expect(latencies(service({ sliceMs: 60 }), [0, 10])).toEqual([100, 190]);
   });
 
-  test("an arrival goes to the worker that holds the fewest", () => {
+  test("an arrival is assigned to the worker with the fewest logins", () => {
     const model = service({ workers: 2, laneMs: [100, 200] });
     expect(latencies(model, [0, 0])).toEqual([100, 100]);
     expect(latencies(service({ workers: 2 }), [0, 10, 20, 30])).toEqual([100, 100, 180, 180]);
   });
 
-  test("one that finds no lane and no room in the queue is shed", () => {
+  test("a login that finds all lanes busy and the queue full is shed", () => {
     const result = simulate({
       service: service({ queueLimit: 1 }),
       arrivals: [0, 1, 2, 3, 101],
@@ -58,15 +58,15 @@ describe("by hand", () => {
     expect([...result.latenciesMs].map(Math.round)).toEqual([100, 199, 199]);
   });
 
-  test("latencies count by arrival and answers by their own time, from the warm-up to the end", () => {
+  test("latencies are counted by arrival and completions by their own time", () => {
     const model = service({});
     const result = simulate({ service: model, arrivals: [0, 50, 150], warmUpMs: 40, endMs: 140 });
     expect([...result.latenciesMs].map(Math.round)).toEqual([150]);
-    // The first one's answer, after 100 ms, within a tenth of a second.
+    // The first login completes after 100 ms, in a measurement of 0.1 s.
     expect(result.achievedPerSecond).toBeCloseTo(10, 9);
   });
 
-  test("nothing counted is not a number", () => {
+  test("figures without measured logins are NaN", () => {
     const { p99, meanMs, shed } = simulate({ service: service({}), arrivals: [], warmUpMs: 0 });
     expect([p99, meanMs, shed]).toEqual([Number.NaN, Number.NaN, 0]);
   });
@@ -79,34 +79,28 @@ describe("by hand", () => {
   });
 });
 
-describe("by theory", () => {
-  test.each([0.3, 0.6, 0.8])(
-    "one lane of logins that all cost the same waits as M/D/1 says, at load %f",
-    (load) => {
-      const { meanMs } = simulate({
-        service: service({}),
-        arrivals: poisson(10 * load, 40_000),
-        warmUpMs: 0,
-      });
-      // Pollaczek and Khinchine with no variance of the work.
-      const expected = 100 + (100 * load) / (2 * (1 - load));
-      expect(Math.abs(meanMs / expected - 1)).toBeLessThan(0.03);
-    },
-  );
+describe("predicted by theory", () => {
+  test.each([0.3, 0.6, 0.8])("one lane with constant cost waits as M/D/1 at load %f", (load) => {
+    const { meanMs } = simulate({
+      service: service({}),
+      arrivals: poisson(10 * load, 40_000),
+      warmUpMs: 0,
+    });
+    // Pollaczek–Khinchine formula without variance of the cost.
+    const expected = 100 + (100 * load) / (2 * (1 - load));
+    expect(Math.abs(meanMs / expected - 1)).toBeLessThan(0.03);
+  });
 
-  test.each([0.4, 0.7, 0.85])(
-    "exact sharing has the mean of the formula, though no login differs, at load %f",
-    (load) => {
-      // Slower with each login in it, as lanes are: 20/s alone, 100/s with many.
-      const laneMs = Array.from({ length: 400 }, (_, index) => 40 + 10 * (index + 1));
-      const model = service({ laneMs, sliceMs: 0 });
-      const rate = 97.5 * load;
-      const { meanMs } = simulate({ service: model, arrivals: poisson(rate, 3000), warmUpMs: 10_000 });
-      expect(Math.abs(meanMs / stationary(model, rate).meanLatencyMs - 1)).toBeLessThan(0.03);
-    },
-  );
+  test.each([0.4, 0.7, 0.85])("exact processor sharing has the mean of the formula at load %f", (load) => {
+    // Slower with each login, as lanes are: 20/s for one, 100/s for many.
+    const laneMs = Array.from({ length: 400 }, (_, index) => 40 + 10 * (index + 1));
+    const model = service({ laneMs, sliceMs: 0 });
+    const rate = 97.5 * load;
+    const { meanMs } = simulate({ service: model, arrivals: poisson(rate, 3000), warmUpMs: 10_000 });
+    expect(Math.abs(meanMs / stationary(model, rate).meanLatencyMs - 1)).toBeLessThan(0.03);
+  });
 
-  test("slices delay a login by less than one of them", () => {
+  test("slices delay a login by less than one slice", () => {
     const laneMs = Array.from({ length: 16 }, (_, index) => 40 + 20 * index);
     const mean = (sliceMs: number) =>
       simulate({ service: service({ laneMs, sliceMs }), arrivals: poisson(25, 2000), warmUpMs: 0 }).meanMs;
@@ -115,7 +109,7 @@ describe("by theory", () => {
     expect(delay).toBeLessThan(6);
   });
 
-  test("above its capacity it answers its capacity, sheds the rest, and the queue sets the latency", () => {
+  test("overload is handled at capacity, the rest is shed, and the queue determines the latency", () => {
     const model = service({ queueLimit: 50 });
     const { achievedPerSecond, shed, p50 } = simulate({
       service: model,
@@ -128,7 +122,7 @@ describe("by theory", () => {
   });
 });
 
-test("the same arrivals give the same result, others another", () => {
+test("equal arrivals give equal results", () => {
   const run = (seed: number) =>
     simulate({
       service: service({ workers: 2, laneMs: [45, 60] }),

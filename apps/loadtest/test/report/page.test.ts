@@ -1,4 +1,4 @@
-/** The report as a reader opens it: from a file, in Chromium, on a desk, on a phone and on paper. */
+/** The report in Chromium, opened from a file, on a desktop, on a phone and in print. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import {
   overflowOf,
   type Visit,
 } from "../../../gateway/test/browser-chromium.ts";
-import { renderCapacityPage, renderPage } from "../../src/report/page.ts";
+import { renderCapacityPage, renderRunPage } from "../../src/report/page.ts";
 import { exampleCapacity, exampleRun, latencyOf } from "../support/example-run.ts";
 
 const NARROW_PHONE = { width: 360, height: 780 };
@@ -35,9 +35,9 @@ async function open(page: string, viewport = DESKTOP) {
   return browser.visit(pathToFileURL(file).href, viewport);
 }
 
-/** For each plot the colours that at least so many pixels of it have exactly: what lines leave, and blank paper does not. */
+/** The colours of the lines of each plot: those with more than 40 pixels. */
 const COLOURS_DRAWN = `[...document.querySelectorAll(".plot canvas")].map((canvas) => {
-  // Read from a copy: Chromium warns of a canvas that is drawn to and read from in turn.
+  // Read from a copy: Chromium warns about canvases that are alternately drawn and read.
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
   copy.drawImage(canvas, 0, 0);
   const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
@@ -54,7 +54,7 @@ const COLOURS_DRAWN = `[...document.querySelectorAll(".plot canvas")].map((canva
     counts[style.getPropertyValue("--" + name).trim()] > 40);
 })`;
 
-/** The page's policy forbids what Playwright's own waiting does, so the page is asked again at each of its frames. */
+/** The page's policy blocks Playwright's own waiting, so the condition is evaluated in every animation frame. */
 const until = (page: Visit["page"], condition: string): Promise<unknown> =>
   page.evaluate(`new Promise((resolve) => {
     const look = () => ${condition} ? resolve() : requestAnimationFrame(look);
@@ -66,12 +66,12 @@ const capacityColours = [["blue"], ["blue", "amber"], ["blue"], ["violet"]];
 const hasRunColours = `JSON.stringify(${COLOURS_DRAWN}) === '${JSON.stringify(runColours)}'`;
 
 browserTest.each([
-  ["run on a desk", () => renderPage(exampleRun()), DESKTOP, runColours],
-  ["run on a phone", () => renderPage(exampleRun()), NARROW_PHONE, runColours],
-  ["capacity search on a desk", () => renderCapacityPage(exampleCapacity()), DESKTOP, capacityColours],
+  ["run on a desktop", () => renderRunPage(exampleRun()), DESKTOP, runColours],
+  ["run on a phone", () => renderRunPage(exampleRun()), NARROW_PHONE, runColours],
+  ["capacity search on a desktop", () => renderCapacityPage(exampleCapacity()), DESKTOP, capacityColours],
   ["capacity search on a phone", () => renderCapacityPage(exampleCapacity()), NARROW_PHONE, capacityColours],
 ] as const)(
-  "the page of a %s draws its plots, fits, and complains of nothing",
+  "the page of a %s draws its plots and fits without errors",
   async (_, render, viewport, colours) => {
     const { page, faults } = await open(await render(), viewport);
     expect(await page.evaluate(COLOURS_DRAWN)).toEqual(colours.map((each) => [...each]));
@@ -80,8 +80,8 @@ browserTest.each([
   },
 );
 
-browserTest("plots follow the window and the reader's scheme", async () => {
-  const { page, faults } = await open(await renderPage(exampleRun()));
+browserTest("plots follow the size of the window and the colour scheme", async () => {
+  const { page, faults } = await open(await renderRunPage(exampleRun()));
   const before = await page.evaluate(`getComputedStyle(document.documentElement).getPropertyValue("--blue")`);
   await page.setViewportSize(NARROW_PHONE);
   const fits = `[...document.querySelectorAll(".uplot")].every((plot) => plot.clientWidth <= 330)`;
@@ -94,8 +94,8 @@ browserTest("plots follow the window and the reader's scheme", async () => {
   expect(faults).toEqual([]);
 });
 
-browserTest("on paper it is white, whatever the scheme, and keeps its plots", async () => {
-  const { page, faults } = await open(await renderPage(exampleRun()));
+browserTest("printed pages are white in any colour scheme and contain the plots", async () => {
+  const { page, faults } = await open(await renderRunPage(exampleRun()));
   await page.emulateMedia({ colorScheme: "dark" });
   await until(page, hasRunColours);
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -111,10 +111,10 @@ browserTest("on paper it is white, whatever the scheme, and keeps its plots", as
   expect(faults).toEqual([]);
 });
 
-browserTest("the key figures, the command, warnings and every second can be read as text", async () => {
+browserTest("the page contains the key figures, the command, warnings and every second as text", async () => {
   const bottleneck = "it used 97 % of its core.";
   const { page, faults } = await open(
-    await renderPage(
+    await renderRunPage(
       exampleRun({
         outcome: "interrupted",
         countedSeconds: 41,
@@ -123,10 +123,10 @@ browserTest("the key figures, the command, warnings and every second can be read
     ),
   );
   const text = (await page.locator("main").allInnerTexts()).join();
-  for (const part of ["Logins a second\n90.5/s\nof 90/s asked", "Errors\n7\n0.13 % of 5,444"])
+  for (const part of ["Logins per second\n90.5/s\nof 90/s offered", "Errors\n7\n0.13 % of 5,444"])
     expect(text).toContain(part);
   expect(text).toContain("Interrupted after 41 s of 60 s");
-  expect(text).toContain(`The load tester was the bottleneck, not the service: ${bottleneck}`);
+  expect(text).toContain(`The load generator was the bottleneck, not the service: ${bottleneck}`);
   expect(text.replace(/\s+/g, " ")).toContain(
     "bun run loadtest --url http://127.0.0.1:3000 --scenario login",
   );
@@ -136,7 +136,7 @@ browserTest("the key figures, the command, warnings and every second can be read
   expect(faults).toEqual([]);
 });
 
-browserTest("a run in which nothing was answered is a page without plots of nothing", async () => {
+browserTest("the page of a run without responses has no empty plots", async () => {
   const none = { sent: 3, statuses: { none: 3 }, errors: 3, perSecond: 0, latency: null };
   const second = { second: 0, offered: 3, answered: 0, errors: 3, p50: null, p99: null, probeP99: null };
   const run = exampleRun({
@@ -146,22 +146,22 @@ browserTest("a run in which nothing was answered is a page without plots of noth
     probe: { latency: null, failure: "the connection was closed" },
     server: null,
   });
-  const { page, faults } = await open(await renderPage(run));
+  const { page, faults } = await open(await renderRunPage(run));
   expect(await page.locator("figcaption").allInnerTexts()).toEqual([expect.stringMatching(/^Throughput/)]);
   expect(faults).toEqual([]);
 });
 
-browserTest("fast and slow operations share a percentile plot, each with its own points", async () => {
+browserTest("fast and slow operations have separate points in one percentile plot", async () => {
   const { all, operations } = exampleRun();
   const fast = latencyOf(Array.from({ length: 300 }, (_, index) => 0.5 + index / 300));
   const me = { ...all, latency: fast };
-  const { page, faults } = await open(await renderPage(exampleRun({ operations: { ...operations, me } })));
+  const { page, faults } = await open(await renderRunPage(exampleRun({ operations: { ...operations, me } })));
   const plots = await page.evaluate<string[][]>(COLOURS_DRAWN);
   expect(plots[1]).toEqual(["blue", "amber"]);
   expect(faults).toEqual([]);
 });
 
-browserTest("nothing that a run holds breaks out into markup or script", async () => {
+browserTest("data in a report is never interpreted as markup or script", async () => {
   const { asked, all, server } = exampleRun();
   const run = exampleRun({
     asked: { ...asked, url: HOSTILE },
@@ -173,7 +173,7 @@ browserTest("nothing that a run holds breaks out into markup or script", async (
     server: server && { ...server, kernel: HOSTILE },
   });
   const report = exampleCapacity({ url: HOSTILE, machine: HOSTILE, kernel: HOSTILE, sentence: HOSTILE });
-  for (const text of [await renderPage(run), await renderCapacityPage(report)]) {
+  for (const text of [await renderRunPage(run), await renderCapacityPage(report)]) {
     const { page, faults } = await open(text, NARROW_PHONE);
     expect(await page.title()).toContain(HOSTILE);
     expect(await page.locator("img, [onerror]").count()).toBe(0);
@@ -183,8 +183,8 @@ browserTest("nothing that a run holds breaks out into markup or script", async (
   }
 });
 
-browserTest("a script that is not the page's own does not run in it", async () => {
-  const { page, faults } = await open(await renderPage(exampleRun()));
+browserTest("the Content Security Policy blocks other scripts", async () => {
+  const { page, faults } = await open(await renderRunPage(exampleRun()));
   const ran = await page.evaluate(`{
     const script = document.createElement("script");
     script.textContent = "window.hasRun = true";
@@ -195,8 +195,8 @@ browserTest("a script that is not the page's own does not run in it", async () =
   expect(faults).toEqual([expect.stringContaining("Content Security Policy")]);
 });
 
-test("the file carries the plotting library's licence and refers to nothing outside", async () => {
-  const text = await renderPage(exampleRun());
+test("the file contains the licence of the plotting library and no external references", async () => {
+  const text = await renderRunPage(exampleRun());
   expect(text).toContain("Permission is hereby granted");
   expect(text).not.toMatch(/(src|href)="(?!data:)/);
   expect(text.match(/<\/script>/g)).toHaveLength(2);

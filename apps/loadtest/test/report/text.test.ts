@@ -1,8 +1,8 @@
-/** The report on a terminal, to the character: figures aligned, what qualifies them said. */
+/** The exact report on a terminal, with aligned figures and warnings. */
 import { expect, test } from "bun:test";
 import type { Latency, OperationResult } from "../../src/measure/results.ts";
 import { formatMs, formatShare } from "../../src/report/format.ts";
-import { capacityCommandOf, commandOf } from "../../src/report/shell-command.ts";
+import { capacityCommandOf, runCommandOf } from "../../src/report/shell-command.ts";
 import { describeCapacity, describeRun } from "../../src/report/text.ts";
 import { exampleCapacity, exampleRun } from "../support/example-run.ts";
 
@@ -21,21 +21,21 @@ const probe = {
 };
 const run = exampleRun({ all: login, operations: { login }, probe });
 
-test("a run: asked, then each operation, the probe, the tester and the service", () => {
+test("a run has its load, each operation, the probe, the load generator and the service", () => {
   expect(describeRun(run)).toBe(`\
-asked   login, 90/s, Poisson arrivals, 60 s; 1,000 users, 2 % wrong passwords
-at      http://127.0.0.1:3000
+load    login, 90/s, Poisson arrivals, 60 s; 1,000 users, 2 % wrong passwords
+url     http://127.0.0.1:3000
 
          rate/s    p50 ms    p95 ms    p99 ms    max ms   statuses
 login      89.8       120       640       912     1,504   200 × 5,321, 401 × 67, 503 × 12; 12 unexpected
-probe     200.0      0.27      0.58      1.23      24.5   12,000 answers of /healthz
+probe     200.0      0.27      0.58      1.23      24.5   12,000 responses of /healthz
 
 driver  6 % of one core; sent 0.31 ms late at p99
-server  kernel avx512, 2 workers, 21 of 64 lanes busy, 0 waiting; says it can check 100.4/s
+server  kernel avx512, 2 workers, 21 of 64 lanes busy, 0 queued; estimated capacity 100.4/s
 `);
 });
 
-test("an interruption is said first and a bottleneck plainly; what was not measured is a dash", () => {
+test("an interruption is reported first and warnings last; missing measurements are dashes", () => {
   const load = { kind: "closed", concurrency: 48 } as const;
   const text = describeRun({
     ...run,
@@ -48,44 +48,44 @@ test("an interruption is said first and a bottleneck plainly; what was not measu
     server: null,
   });
   expect(text).toBe(`\
-Interrupted after 12.3 s of 60 s: the figures are those of the part that ran.
-asked   mixed, 48 clients, 60 s; 1 user, 5 % unknown
-at      http://127.0.0.1:3000
+Interrupted after 12.3 s of 60 s: the figures cover only this time.
+load    mixed, 48 clients, 60 s; 1 user, 5 % unknown
+url     http://127.0.0.1:3000
 
          rate/s    p50 ms    p95 ms    p99 ms    max ms   statuses
 login      89.8       120       640       912     1,504   200 × 5,321, 401 × 67, 503 × 12; 12 unexpected
-me          0.0         –         –         –         –   no answer; 12 unexpected
+me          0.0         –         –         –         –   no response; 12 unexpected
 all        89.8       120       640       912     1,504   200 × 5,321, 401 × 67, 503 × 12; 12 unexpected
-probe         –         –         –         –         –   no answer
+probe         –         –         –         –         –   no response
 
 driver  98 % of one core
-WARNING The load tester was the bottleneck, not the service: it used 98 % of its core.
+WARNING The load generator was the bottleneck, not the service: it used 98 % of its core.
 WARNING The probes ended early: the connection was closed
 `);
 });
 
-test("a capacity search: the rates in the order they were tried, the sentence last", () => {
+test("a capacity search has its rates in order of time and the sentence last", () => {
   const { steps } = exampleCapacity();
   expect(describeCapacity(exampleCapacity({ steps: steps.slice(2, 5) }))).toBe(`\
-Logins at rising rates, p99 within 1,000 ms
-at http://127.0.0.1:3000
+Capacity of logins with p99 within 1,000 ms
+url     http://127.0.0.1:3000
 
-           asked/s  answered/s    p50 ms    p99 ms      shed    errors
-held            80        79.9       131       402         0         0
-not held       160        96.1     3,170     5,102     1,290         0
-not held       100        96.1     1,410     2,630        41         0
+        offered/s  achieved/s    p50 ms    p99 ms      shed    errors
+passed         80        79.9       131       402         0         0
+failed        160        96.1     3,170     5,102     1,290         0
+failed        100        96.1     1,410     2,630        41         0
 
 ${exampleCapacity().sentence}
 `);
 });
 
-test("the command asks the same again, whatever the shell makes of an address", () => {
-  expect(commandOf(run.asked)).toBe(
+test("the command repeats the run, with an address that needs quoting", () => {
+  expect(runCommandOf(run.asked)).toBe(
     "bun run loadtest --url http://127.0.0.1:3000 --scenario login --rate 90 --arrivals poisson " +
       "--duration 60 --users 1000 --unknown 0 --wrong 2 --seed 1",
   );
   const closed = { ...run.asked, url: "http://a/$(id)'", load: { kind: "closed", concurrency: 48 } } as const;
-  expect(commandOf(closed)).toContain(
+  expect(runCommandOf(closed)).toContain(
     `--url 'http://a/$(id)'\\''' --scenario login --concurrency 48 --duration`,
   );
   expect(capacityCommandOf(exampleCapacity())).toBe(
@@ -93,7 +93,7 @@ test("the command asks the same again, whatever the shell makes of an address", 
   );
 });
 
-test("figures are rounded to what was measured, and no share to none or all", () => {
+test("figures are rounded to their measured digits, and percentages never to 0 or 100", () => {
   const written = [0.004, 9.994, 9.996, 99.94, 99.96, 12345.6].map(formatMs);
   expect(written).toEqual(["0.00", "9.99", "10.0", "99.9", "100", "12,346"]);
   const shares = [0, 1, 13, 50_000, 99_999, 100_000].map((part) => formatShare(part, 100_000));

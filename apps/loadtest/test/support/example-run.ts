@@ -1,11 +1,12 @@
-/** A run and a capacity search as they come out of a real service, the same at every call: sums and percentiles agree. */
-import type { CapacityReport, Latency, OperationResult, Run, Second } from "../../src/measure/results.ts";
+/** A realistic run and capacity search, the same at every call, with consistent sums and percentiles. */
+import type { CapacityReport } from "../../src/capacity/find-capacity.ts";
+import type { Latency, OperationResult, Run, Second } from "../../src/measure/results.ts";
 
 const SECONDS = 60;
 const PER_SECOND = 90;
 const CAPACITY = 100;
 
-/** Numbers from 0 to 1 that look like chance: a linear congruential generator with the constants of Numerical Recipes. */
+/** Pseudo-random numbers from 0 to 1: a linear congruential generator with the constants of Numerical Recipes. */
 function createDraw(seed: number): () => number {
   let state = seed;
   return () => {
@@ -31,7 +32,7 @@ export function latencyOf(values: readonly number[]): Latency | null {
   };
 }
 
-/** A queue that fills and empties under Poisson arrivals, with a stall of the service in the middle. */
+/** A queue under Poisson arrivals, with a stall of the service in the middle. */
 function simulate() {
   const draw = createDraw(7);
   const probe: number[] = [];
@@ -147,7 +148,7 @@ export function exampleCapacity(changes: Partial<CapacityReport> = {}): Capacity
     kernel: "avx512",
     shareOfRaw: 0.916,
     sentence:
-      "This machine checks 92 logins a second, 46 on each of 2 cores (kernel avx512), with a p99 of 861 ms: 92 % of what its hashing core can do alone.",
+      "This machine handles 92.0 logins/s with p99 at 861 ms (bound 1000 ms): 46.0 per core on 2 hash workers with the avx512 kernel.",
     ...changes,
   };
 }

@@ -1,19 +1,19 @@
-/** A service that answers on a real socket as a test wants it to: stalls, refusals and logins of a known cost. */
+/** A service on a real socket whose responses a test controls: stalls, rejections and logins of a known cost. */
 
 export interface FakeServiceOptions {
-  /** Waited for before every answer. @default nothing */
-  readonly beforeAnswer?: (path: string) => Promise<void> | void;
-  /** The status of a login. @default 200 */
+  /** Awaited before every response. @default nothing */
+  readonly beforeResponse?: (path: string) => Promise<void> | void;
+  /** Returns the status of a login. @default 200 */
   readonly logIn?: (body: unknown) => Promise<number> | number;
 }
 
-export function startFakeService({ beforeAnswer = () => {}, logIn = () => 200 }: FakeServiceOptions = {}) {
+export function startFakeService({ beforeResponse = () => {}, logIn = () => 200 }: FakeServiceOptions = {}) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
-      await beforeAnswer(pathname);
+      await beforeResponse(pathname);
       if (pathname === "/healthz") return Response.json({ status: "ok" });
       if (pathname === "/auth/register") return Response.json({}, { status: 201 });
       if (pathname !== "/auth/login") return new Response("", { status: 404 });

@@ -1,7 +1,7 @@
-/** What a test asks for, unless it says otherwise. */
-import type { Asked } from "../../src/measure/results.ts";
+/** The options of a run, with defaults for tests. */
+import type { RunOptions } from "../../src/load/run-options.ts";
 
-export const askedOf = (asked: Partial<Asked> & Pick<Asked, "url">): Asked => ({
+export const runOptionsOf = (asked: Partial<RunOptions> & Pick<RunOptions, "url">): RunOptions => ({
   scenario: "login",
   load: { kind: "closed", concurrency: 1 },
   durationSeconds: 1,
