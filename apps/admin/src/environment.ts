@@ -55,19 +55,15 @@ export interface HashingOptions {
 export function readHashing({ HASH_KERNEL = "auto", HASH_WORKERS }: Variables): HashingOptions {
   const names = ["auto", ...kernels().map(({ name }) => name)];
   const workers = HASH_WORKERS === undefined ? null : Number(HASH_WORKERS);
-  const isWorkers = workers === null || (/^[1-9]\d{0,3}$/.test(HASH_WORKERS ?? "") && workers <= MAX_WORKERS);
-  const errors = [
-    ...(names.includes(HASH_KERNEL)
-      ? []
-      : [
-          `HASH_KERNEL: ${JSON.stringify(HASH_KERNEL)} is not supported on this machine; accepted: ${names.join(", ")}`,
-        ]),
-    ...(isWorkers
-      ? []
-      : [
-          `HASH_WORKERS: ${JSON.stringify(HASH_WORKERS)} is not valid; accepted: a whole number from 1 to ${MAX_WORKERS}`,
-        ]),
-  ];
+  const errors: string[] = [];
+  if (!names.includes(HASH_KERNEL)) {
+    const value = JSON.stringify(HASH_KERNEL);
+    errors.push(`HASH_KERNEL: ${value} is not supported on this machine; accepted: ${names.join(", ")}`);
+  }
+  if (workers !== null && !(/^[1-9]\d*$/.test(`${HASH_WORKERS}`) && workers <= MAX_WORKERS)) {
+    const value = JSON.stringify(HASH_WORKERS);
+    errors.push(`HASH_WORKERS: ${value} is not valid; accepted: a whole number from 1 to ${MAX_WORKERS}`);
+  }
   if (errors.length > 0) throw configurationError(errors.join("\n"));
   return { kernel: HASH_KERNEL, workers };
 }

@@ -1,13 +1,12 @@
-/** All commands and the program's help, on one screen. */
-import { runProgram } from "@latchkey/cli";
-import { Command } from "commander";
+/** All commands, the program's help and its exit codes, on one screen. */
+import { CliError, describeError, EXIT, type ExitCode, runProgram, usageError } from "@latchkey/cli";
+import { Command, CommanderError } from "commander";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { usersCommand } from "./commands/users.ts";
 import type { Variables } from "./environment.ts";
-import { convertError } from "./errors.ts";
 
 const ENVIRONMENT = `Environment (as for the service):
   DATABASE_URL       file:PATH, postgres://… or postgresql://…
@@ -49,4 +48,24 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
   ];
   withExamples(program, examples, ENVIRONMENT, EXIT_CODES);
   return runProgram({ program, args, convertError });
+}
+
+/** The database's errors have the same exit codes as in the service. */
+const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
+  UNSUPPORTED_DATABASE_URL: EXIT.config,
+  DATABASE_UNAVAILABLE: EXIT.unavailable,
+  UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
+  SCHEMA_TOO_NEW: EXIT.dataError,
+};
+
+export function convertError(error: unknown): CliError | CommanderError {
+  if (error instanceof CommanderError) {
+    if (error.code !== "commander.unknownOption" || !error.message.includes("'--password")) return error;
+    return usageError(
+      "A password cannot be passed as an argument; type it at the prompt or pipe it into standard input.",
+    );
+  }
+  if (error instanceof CliError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new CliError(describeError(error), EXIT_BY_CODE[code] ?? EXIT.failed);
 }

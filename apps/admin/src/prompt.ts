@@ -72,16 +72,13 @@ async function readPipedLine(): Promise<string> {
     if (bytes > MAX_PASSWORD_BYTES) throw usageError("Standard input is too long for a password.");
     chunks.push(chunk);
   }
-  const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
-  if (line === "") throw usageError("No password provided: pipe it into standard input or use a terminal.");
-  if (/[\r\n]/.test(line)) throw usageError("Standard input must contain only one line, the password.");
-  return line;
-}
-
-function decode(bytes: Buffer): string {
+  let line: string;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    line = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
   } catch {
     throw usageError("The password on standard input is invalid UTF-8.");
   }
+  if (line === "") throw usageError("No password provided: pipe it into standard input or use a terminal.");
+  if (/[\r\n]/.test(line)) throw usageError("Standard input must contain only one line, the password.");
+  return line;
 }

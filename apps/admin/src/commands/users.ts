@@ -1,11 +1,12 @@
 /** `users …`: the users of the service. */
 import { parseWholeNumber, printable, write } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
+import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readHashing, type Variables } from "../environment.ts";
 import { confirm, readPassword } from "../prompt.ts";
-import { parseEmail, parseUsername, parseUserRef } from "../user-arguments.ts";
+import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import {
   deleteUser,
@@ -68,16 +69,25 @@ function createCommand(variables: Variables): Command {
     });
 }
 
-function showCommand(variables: Variables): Command {
-  const examples = ["bun run admin users show ada@example.com", "bun run admin users show 42 --json"];
-  return withExamples(new Command("show"), examples)
-    .description("show one user")
+/** Adds the arguments and the action of a command that prints the user returned by `work`. */
+function withUser(
+  command: Command,
+  variables: Variables,
+  work: (users: UserRepository, ref: UserRef) => Promise<User>,
+): Command {
+  return command
     .argument(...USER)
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      await withDatabase(variables, async ({ users }) => printUser(await findUser(users, ref), format));
+      await withDatabase(variables, async ({ users }) => printUser(await work(users, ref), format));
     });
+}
+
+function showCommand(variables: Variables): Command {
+  const examples = ["bun run admin users show ada@example.com", "bun run admin users show 42 --json"];
+  const command = withExamples(new Command("show").description("show one user"), examples);
+  return withUser(command, variables, findUser);
 }
 
 function listCommand(variables: Variables): Command {
@@ -105,20 +115,12 @@ function activeCommand(
   variables: Variables,
   { name, isActive }: { name: string; isActive: boolean },
 ): Command {
-  return withExamples(
+  const command = withExamples(
     new Command(name),
     [`bun run admin users ${name} ada@example.com`],
     "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
-  )
-    .description(isActive ? "restore a user's access" : "block a user, effective with the next request")
-    .argument(...USER)
-    .option(...JSON_OPTION)
-    .action(async (text: string, format: Format) => {
-      const ref = parseUserRef(text);
-      await withDatabase(variables, async ({ users }) =>
-        printUser(await setActive(users, ref, isActive), format),
-      );
-    });
+  ).description(isActive ? "restore a user's access" : "block a user, effective with the next request");
+  return withUser(command, variables, (users, ref) => setActive(users, ref, isActive));
 }
 
 function setPasswordCommand(variables: Variables): Command {

@@ -88,7 +88,7 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
     cores: server?.workers ?? null,
     lanes: server?.lanes ?? null,
     kernel: server?.kernel ?? null,
-    sentence: `${signal?.aborted ? "Interrupted: " : ""}${sentenceOf({ ...found, server, bottleneck })}`,
+    sentence: `${signal?.aborted ? "Interrupted: " : ""}${sentenceOf(found, server, bottleneck)}`,
   };
 }
 
@@ -135,12 +135,10 @@ async function tryRate(options: RunLoadOptions & CapacityOptions, ratePerSecond:
   return { run, step };
 }
 
-interface Found extends Pick<CapacityReport, "p99BoundMs" | "loginsPerSecond" | "p99" | "shareOfRaw"> {
-  readonly server: ServerFigures | null;
-  readonly bottleneck: string | null;
-}
+type Found = Pick<CapacityReport, "p99BoundMs" | "loginsPerSecond" | "p99" | "shareOfRaw">;
 
-function sentenceOf({ p99BoundMs, loginsPerSecond, p99, shareOfRaw, server, bottleneck }: Found): string {
+function sentenceOf(found: Found, server: ServerFigures | null, bottleneck: string | null): string {
+  const { p99BoundMs, loginsPerSecond, p99, shareOfRaw } = found;
   const warning = bottleneck === null ? "" : ` The load generator was a bottleneck: ${bottleneck}`;
   if (p99 === null) return `No rate had a p99 within ${p99BoundMs} ms.${warning}`;
   const rate = `${loginsPerSecond.toFixed(1)} logins/s with p99 at ${Math.round(p99)} ms (bound ${p99BoundMs} ms)`;

@@ -3,7 +3,6 @@
  * wider than the terminal; `end` restores the terminal, including the cursor.
  */
 import type { RunOptions } from "../load/run-options.ts";
-import type { ServerFigures } from "../measure/results.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
 
@@ -80,20 +79,15 @@ function bar(proportion: number, width: number): string {
 }
 
 function describe(progress: Progress) {
-  const { elapsedSeconds, durationSeconds, offeredPerSecond, completedPerSecond, statuses, server } =
-    progress;
-  const completed = completedPerSecond === null ? format.NO_VALUE : format.formatRate(completedPerSecond);
+  const { elapsedSeconds, durationSeconds, offeredPerSecond, latency, statuses, server } = progress;
+  const { completedPerSecond: completed } = progress;
   const offered = offeredPerSecond === null ? "" : ` of ${format.formatRate(offeredPerSecond)}/s offered`;
-  const latency = (["p50", "p95", "p99"] as const).map(
-    (name) => `${name} ${format.formatMs(progress[name])}`,
-  );
+  const percentile = (name: "p50" | "p95" | "p99") => `${name} ${format.formatMs(latency?.[name])}`;
   return {
     time: `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
-    rate: `${completed}/s completed${offered}`,
-    latency: `${latency.join("  ")} ms`,
+    rate: `${completed === null ? format.NO_VALUE : format.formatRate(completed)}/s completed${offered}`,
+    latency: `${percentile("p50")}  ${percentile("p95")}  ${percentile("p99")} ms`,
     statuses: format.formatStatuses(statuses),
-    server: server === null ? [] : [describeServer(server)],
+    server: server === null ? [] : [`${format.formatLanes(server)} (${server.kernel})`],
   };
 }
-
-const describeServer = (server: ServerFigures): string => `${format.formatLanes(server)} (${server.kernel})`;

@@ -57,6 +57,9 @@ function addPlan(program: Command): void {
     });
 }
 
+const whole = (name: string, text: string, min: number, max: number): number =>
+  parseWholeNumber({ name, text }, { min, max });
+
 const parsePlan = (flags: PlanFlags): PlanOptions => ({
   loginsPerSecond: parseNumber(
     { name: "--logins-per-second", text: flags.loginsPerSecond },
@@ -64,17 +67,12 @@ const parsePlan = (flags: PlanFlags): PlanOptions => ({
   ),
   p99Ms: parseMilliseconds({ name: "--p99", text: flags.p99 }),
   headroomPercent: parseNumber({ name: "--headroom", text: flags.headroom }, { min: 0, max: 90 }),
-  poolSize: parseWholeNumber({ name: "--pool-size", text: flags.poolSize }, { min: 1, max: 1000 }),
-  maxConnections: parseWholeNumber(
-    { name: "--max-connections", text: flags.maxConnections },
-    { min: 1, max: 100_000 },
-  ),
+  poolSize: whole("--pool-size", flags.poolSize, 1, 1000),
+  maxConnections: whole("--max-connections", flags.maxConnections, 1, 100_000),
 });
 
 const parseCores = (text: string | undefined): number | null =>
-  text === undefined
-    ? null
-    : parseWholeNumber({ name: "--cores-per-replica", text }, { min: 1, max: MAX_CORES });
+  text === undefined ? null : whole("--cores-per-replica", text, 1, MAX_CORES);
 
 interface ValidateFlags {
   readonly url?: string;
@@ -96,11 +94,8 @@ function addValidate(program: Command, signal: AbortSignal): void {
     .action(async (flags: ValidateFlags) => {
       const url = parseOrigin({ name: "--url", text: flags.url });
       const path = requireText({ name: "--capacity", text: flags.capacity });
-      const durationSeconds = parseWholeNumber(
-        { name: "--duration", text: flags.duration },
-        { min: 5, max: 600 },
-      );
-      const seed = parseWholeNumber({ name: "--seed", text: flags.seed }, { min: 0, max: 1_000_000_000 });
+      const durationSeconds = whole("--duration", flags.duration, 5, 600);
+      const seed = whole("--seed", flags.seed, 0, 1_000_000_000);
       const { service } = await readCapacity(path);
       const onShare = (percent: number, rate: number) =>
         writeError(`${percent} % of capacity: ${rate.toFixed(1)} logins/s for ${durationSeconds} s\n`);

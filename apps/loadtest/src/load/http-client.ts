@@ -30,17 +30,12 @@ export interface HttpClient {
   close(): void;
 }
 
-export interface HttpClientOptions {
-  readonly url: string;
-  /** From sending to the end of the response. */
-  readonly timeoutMs: number;
-}
-
 const TIMEOUT_CHECK_MS = 100;
 /** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
 const IDLE_TIMEOUT_MS = 4000;
 
-export function createHttpClient({ url, timeoutMs }: HttpClientOptions): HttpClient {
+/** @param timeoutMs from sending to the end of the response */
+export function createHttpClient(url: string, timeoutMs: number): HttpClient {
   const { protocol, hostname, port } = new URL(url);
   const isSecure = protocol === "https:";
   const pool = {

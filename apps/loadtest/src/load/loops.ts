@@ -27,18 +27,14 @@ export interface LoopOptions {
   readonly signal: AbortSignal;
 }
 
-export interface OpenLoopOptions extends LoopOptions {
-  readonly clock: ArrivalClock;
-  /** On the clock of `performance.now()`. */
-  readonly startAt: number;
-}
-
 /**
  * Sends requests on schedule, regardless of earlier responses; latency counts from the intended start. A stall of the
  * service therefore delays all requests that are due meanwhile (Tene, "How NOT to Measure Latency", 2015). Ends after the
- * window when every request is complete or timed out.
+ * window when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
  */
-export async function runOpenLoop(options: OpenLoopOptions): Promise<void> {
+export async function runOpenLoop(
+  options: LoopOptions & { readonly clock: ArrivalClock; readonly startAt: number },
+): Promise<void> {
   const { client, recorder, next, window, signal, clock, startAt } = options;
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   const drained = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /** Prepares a run: checks the service, creates users, logs in and creates todos. */
 import { CliError, describeError, EXIT, unavailable } from "@latchkey/cli";
-import { Live, Token } from "@latchkey/contracts";
+import { Live, TodoPage, Token } from "@latchkey/contracts";
 import { Check } from "typebox/value";
 import type { RunOptions } from "./run-options.ts";
 import { createRequests, type NextRequest, TODOS_PATH, userOf } from "./scenarios.ts";
@@ -78,11 +78,7 @@ async function logIn({ url, count, signal }: Omit<UsersOptions, "onUser">): Prom
 /** Creates todos until a page is full. */
 async function createTodos(url: string, signal: AbortSignal): Promise<void> {
   const page: unknown = await (await fetch(url + TODOS_PATH, { signal })).json();
-  const items =
-    typeof page === "object" && page !== null && "items" in page && Array.isArray(page.items)
-      ? page.items.length
-      : 0;
-  for (let index = items; index < PAGE_SIZE; index++) {
+  for (let index = Check(TodoPage, page) ? page.items.length : 0; index < PAGE_SIZE; index++) {
     await post({ url: `${url}/todos`, body: { title: `Load test ${index + 1}` }, accepted: [201], signal });
   }
 }

@@ -3,8 +3,9 @@ import { usageError } from "@latchkey/cli";
 import type { Latency, OperationResult, Run } from "./results.ts";
 
 const LATENCY_FIGURES = ["p50", "p95", "p99", "max", "mean"] as const;
+const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
 type LatencyFigure = (typeof LATENCY_FIGURES)[number];
-type Figure = LatencyFigure | "rate" | "errors";
+type Figure = (typeof FIGURES)[number];
 
 const OPERATORS = {
   "<": (a: number, b: number) => a < b,
@@ -49,13 +50,13 @@ function parseClause(clause: string): Assertion {
   const parts = CLAUSE.exec(clause);
   if (parts === null) throw invalid("not a valid assertion");
   const [, subject = null, name = "", sign = "", limit = "", suffix = ""] = parts;
-  const figure = [...LATENCY_FIGURES, "rate", "errors"].find(isFigureNamed(name));
+  const figure = FIGURES.find((known) => known === name);
   if (figure === undefined) throw invalid(`unknown metric ${name}`);
   const isLatency = isLatencyFigure(figure);
   if (isLatency && subject === null) throw invalid(`${figure} needs an operation, such as login.${figure}`);
   if (!isLatency && subject === "probe") throw invalid(`the probe has no ${figure}`);
   const units: readonly Unit[] = isLatency ? ["ms", "s", "us"] : figure === "rate" ? ["/s"] : ["", "%"];
-  const unit = units.find((known) => known === (figure === "rate" ? suffix || "/s" : suffix));
+  const unit = units.find((known) => known === (suffix || (figure === "rate" ? "/s" : "")));
   if (unit === undefined) {
     throw invalid(isLatency ? `${figure} needs a unit: ms, s or us` : `${figure} cannot be in ${suffix}`);
   }
@@ -64,10 +65,6 @@ function parseClause(clause: string): Assertion {
   return { metric, subject, figure, operator: sign, limit: Number(limit), unit };
 }
 
-const isFigureNamed =
-  (name: string) =>
-  (figure: string): figure is Figure =>
-    figure === name;
 const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
 const isOperator = (text: string): text is Operator => text in OPERATORS;
 

@@ -1,5 +1,5 @@
 /** Measures the load generator itself: its CPU time, its lateness, and whether it was the bottleneck. */
-import type { Latency, LoadGeneratorResult } from "./results.ts";
+import type { LoadGeneratorResult } from "./results.ts";
 
 const MAX_CPU_SHARE = 0.9;
 const MAX_LATENESS_P99_MS = 10;
@@ -7,21 +7,20 @@ const MIN_SENT_SHARE = 0.99;
 /** No file descriptor or no port is available for another connection. */
 const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 
-export interface LoadGeneratorFigures {
-  readonly cpuShare: number;
-  /** Null in a closed loop. */
-  readonly lateness: Latency | null;
+export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottleneck"> {
   /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
   readonly sentShare: number;
   /** System error codes of connections. */
   readonly errorCodes: ReadonlySet<string>;
 }
 
-export function assessLoadGenerator(figures: LoadGeneratorFigures): LoadGeneratorResult {
-  return { cpuShare: figures.cpuShare, lateness: figures.lateness, bottleneck: bottleneckOf(figures) };
-}
-
-function bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }: LoadGeneratorFigures): string | null {
+/** Why the load generator was the bottleneck; null if it was not. */
+export function bottleneckOf({
+  cpuShare,
+  lateness,
+  sentShare,
+  errorCodes,
+}: LoadGeneratorFigures): string | null {
   const exhausted = EXHAUSTION_CODES.find((code) => errorCodes.has(code));
   if (exhausted !== undefined) return `it could not open more connections (${exhausted}).`;
   if (sentShare < MIN_SENT_SHARE)

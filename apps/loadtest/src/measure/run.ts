@@ -7,10 +7,10 @@ import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } 
 import { type PrepareOptions, prepareRequests } from "../load/prepare.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
-import { assessLoadGenerator, meterCpu } from "./load-generator.ts";
+import { bottleneckOf, meterCpu } from "./load-generator.ts";
 import { startProbeStream } from "./probe-stream.ts";
 import { Recorder } from "./recorder.ts";
-import type { Run, ServerFigures } from "./results.ts";
+import type { OperationResult, Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 export interface RunLoadOptions extends PrepareOptions {
@@ -33,10 +33,7 @@ export interface Progress {
   /** Null in a closed loop. */
   readonly offeredPerSecond: number | null;
   readonly completedPerSecond: number | null;
-  /** Milliseconds. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
+  readonly latency: OperationResult["latency"];
   readonly statuses: Readonly<Record<string, number>>;
   readonly server: ServerFigures | null;
 }
@@ -55,7 +52,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const { asked, metrics, onSecond, signal = new AbortController().signal } = options;
   const { timeoutSeconds = TIMEOUT_SECONDS, warmUpSeconds = WARM_UP_SECONDS } = options;
   const next = options.next ?? (await prepareRequests(options));
-  const client = createHttpClient({ url: asked.url, timeoutMs: timeoutSeconds * 1000 });
+  const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
   const runLoop = await createLoop(asked, warmUpSeconds);
   const startAt = performance.now() + START_DELAY_MS;
@@ -84,7 +81,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
     ...recorder.result(countedSeconds),
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: assessLoadGenerator({ cpuShare, lateness, sentShare, errorCodes }),
+    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }) },
     server: metrics?.peak() ?? null,
   };
 }
@@ -137,9 +134,7 @@ function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Prog
     durationSeconds: asked.durationSeconds,
     offeredPerSecond: asked.load.kind === "open" ? asked.load.ratePerSecond : null,
     completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
-    p50: latency?.p50 ?? null,
-    p95: latency?.p95 ?? null,
-    p99: latency?.p99 ?? null,
+    latency,
     statuses,
     server: metrics?.current() ?? null,
   };

@@ -6,7 +6,7 @@ import { usageError } from "@latchkey/cli";
 import { stationary } from "./queueing-theory.ts";
 import { type RepeatedResult, repeatSimulation } from "./repeated-simulation.ts";
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
-import { type Stores, storesOf } from "./stores.ts";
+import { type Stores, type StoresOptions, storesOf } from "./stores.ts";
 
 const REPETITIONS = 10;
 const WARM_UP_SECONDS = 2;
@@ -16,17 +16,11 @@ const MIN_SECONDS = 10;
 /** Bisection steps of the capacity: resolves the highest rate to less than 1 %. */
 const BISECTIONS = 7;
 
-export interface PlanOptions {
-  /** Above 0. */
-  readonly loginsPerSecond: number;
+export interface PlanOptions extends Omit<StoresOptions, "replicas"> {
   /** Bound on the 99th percentile of the latency of logins. */
   readonly p99Ms: number;
   /** Unused percentage of the highest rate within the bound, 0 to 90. */
   readonly headroomPercent: number;
-  /** PostgreSQL connections of each replica. */
-  readonly poolSize: number;
-  /** `max_connections` of PostgreSQL. */
-  readonly maxConnections: number;
 }
 
 export interface Plan {

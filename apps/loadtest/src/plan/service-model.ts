@@ -2,6 +2,7 @@
  * Models the service as one queueing station whose speed depends on the number of logins in it: a flow-equivalent center
  * (Chandy, Herzog and Woo 1975, "Parametric analysis of queuing networks"), derived from a closed-loop measurement.
  */
+import type { CurvePoint } from "../capacity/service-curve.ts";
 
 /** Slice of a worker in the hashing core: a login enters a lane after a slice, after half of it on average. */
 const SLICE_MS = 6;
@@ -21,15 +22,11 @@ export interface ServiceModel {
   readonly queueLimit: number;
 }
 
-/** Logins per second of a closed loop. */
-export interface CurvePoint {
-  readonly concurrency: number;
-  readonly perSecond: number;
-}
+type Curve = readonly Pick<CurvePoint, "concurrency" | "perSecond">[];
 
 export interface MeasuredService {
   /** At least one point, ascending by concurrency. */
-  readonly curve: readonly CurvePoint[];
+  readonly curve: Curve;
   /** Logins per second in overload. @default none */
   readonly overloaded?: readonly number[];
   readonly workers: number;
@@ -74,7 +71,7 @@ export function capacityPerSecond({ workers, laneMs }: ServiceModel): number {
 }
 
 /** X(n) of the curve. The response time n / X(n) is interpolated linearly; after the last point the rate is constant. */
-function rateOf(curve: readonly CurvePoint[], clients: number): number {
+function rateOf(curve: Curve, clients: number): number {
   const above = curve.findIndex(({ concurrency }) => concurrency >= clients);
   const right = curve[above] ?? curve.at(-1);
   const left = curve[above - 1] ?? right;

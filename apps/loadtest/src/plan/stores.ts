@@ -12,9 +12,12 @@ const CONCURRENT_POOLS = 2;
 const REPLICA_MEGABYTES = 150;
 
 export interface StoresOptions {
+  /** Above 0. */
   readonly loginsPerSecond: number;
   readonly replicas: number;
+  /** PostgreSQL connections of each replica. */
   readonly poolSize: number;
+  /** `max_connections` of PostgreSQL. */
   readonly maxConnections: number;
 }
 

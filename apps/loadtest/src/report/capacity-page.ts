@@ -59,23 +59,23 @@ function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }
 }
 
 const stepTable = ({ steps }: CapacityReport): Html =>
-  table({
-    head: ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Shed", "Errors", ""],
-    rows: steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, passed }) => [
+  table(
+    ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Shed", "Errors", ""],
+    steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, passed }) => [
       format.formatOffered(ratePerSecond),
       format.formatRate(achievedPerSecond),
       ...[p50, p99].map(format.formatMs),
       ...[shed, errors].map(format.formatCount),
       passed ? "passed" : "failed",
     ]),
-  });
+  );
 
-const curveSection = ({ curve }: CapacityReport): Html =>
-  html`<section><h2>By clients</h2><div class="panel">${table({
-    head: ["Clients", "Logins /s", "p50 ms"],
-    rows: curve.map(({ concurrency, perSecond, p50 }) => [
-      format.formatCount(concurrency),
-      format.formatRate(perSecond),
-      format.formatMs(p50),
-    ]),
-  })}</div></section>`;
+function curveSection({ curve }: CapacityReport): Html {
+  const rows = curve.map(({ concurrency, perSecond, p50 }) => [
+    format.formatCount(concurrency),
+    format.formatRate(perSecond),
+    format.formatMs(p50),
+  ]);
+  const points = table(["Clients", "Logins /s", "p50 ms"], rows);
+  return html`<section><h2>By clients</h2><div class="panel">${points}</div></section>`;
+}

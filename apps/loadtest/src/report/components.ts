@@ -32,13 +32,11 @@ ${all.map(
 export const code = (command: string): Html =>
   html`<code>${command.split(/ (?=--)/).map((part) => html`<span>${part}</span> `)}</code>`;
 
-export interface Table {
-  readonly head: readonly string[];
-  /** The first cell is the header of the row. */
-  readonly rows: readonly (readonly (string | Html)[])[];
-}
-
-export const table = ({ head, rows }: Table): Html => html`<div class="scroll" tabindex="0"><table>
+/** The first cell of a row is its header. */
+export const table = (
+  head: readonly string[],
+  rows: readonly (readonly (string | Html)[])[],
+): Html => html`<div class="scroll" tabindex="0"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(

@@ -60,8 +60,8 @@ export function formatUsers({ users, unknownPercent, wrongPercent }: RunOptions)
   return parts.join(", ");
 }
 
-/** Aligns the first column left and the others right; these are at least `minWidth` wide. */
-export function alignTable(rows: readonly (readonly string[])[], minWidth = 0): readonly string[] {
+/** Aligns the first column left and the others right. @param minWidth of the other columns */
+export function alignTable(rows: readonly (readonly string[])[], minWidth = 8): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(column === 0 ? 0 : minWidth, ...rows.map((row) => row[column]?.length ?? 0)),
   );

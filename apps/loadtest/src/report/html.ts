@@ -17,17 +17,8 @@ export function html(texts: TemplateStringsArray, ...values: readonly Value[]): 
 /** For trusted markup, or text that is escaped otherwise. */
 export const raw = (markup: string): Html => ({ markup });
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 function markupOf(value: Value): string {
-  if (typeof value === "number") return String(value);
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  if (typeof value === "number" || typeof value === "string") return Bun.escapeHTML(value);
   if ("markup" in value) return value.markup;
   return value.map(({ markup }) => markup).join("");
 }

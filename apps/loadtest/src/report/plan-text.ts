@@ -113,5 +113,5 @@ export function describeComparisons(comparisons: readonly Comparison[]): string 
       ? []
       : [`WARNING: at ${sharePercent} % the load generator was the bottleneck: ${bottleneck}`],
   );
-  return `${[...alignTable([header, ...rows]), ...warnings].join("\n")}\n`;
+  return `${[...alignTable([header, ...rows], 0), ...warnings].join("\n")}\n`;
 }

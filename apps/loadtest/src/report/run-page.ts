@@ -117,7 +117,7 @@ function statusPanel(statuses: Run["all"]["statuses"]): Html {
   ]);
   return html`<div class="panel statuses">
 <svg class="bars" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${bars}</svg>
-${table({ head: ["Status", "", "Responses", "Share"], rows })}
+${table(["Status", "", "Responses", "Share"], rows)}
 </div>`;
 }
 
@@ -133,17 +133,17 @@ function operationTable({ operations, all, probe }: Run): Html {
   const count = format.formatCount(probe.latency?.count ?? 0);
   rows.push(["probe", count, format.NO_VALUE, format.NO_VALUE, ...milliseconds(probe.latency)]);
   const head = ["", "Sent", "Errors", "Per second", "p50 ms", "p95 ms", "p99 ms", "Mean ms", "Max ms"];
-  return table({ head, rows });
+  return table(head, rows);
 }
 
 const milliseconds = (latency: OperationResult["latency"]): readonly string[] =>
   [latency?.p50, latency?.p95, latency?.p99, latency?.mean, latency?.max].map(format.formatMs);
 
 const secondTable = ({ seconds }: Run): Html =>
-  table({
-    head: ["Second", "Offered", "Completed", "Errors", "p50 ms", "p99 ms", "Probe p99 ms"],
-    rows: seconds.map(({ second, offered, answered, errors, p50, p99, probeP99 }) => [
+  table(
+    ["Second", "Offered", "Completed", "Errors", "p50 ms", "p99 ms", "Probe p99 ms"],
+    seconds.map(({ second, offered, answered, errors, p50, p99, probeP99 }) => [
       ...[second, offered, answered, errors].map(format.formatCount),
       ...[p50, p99, probeP99].map(format.formatMs),
     ]),
-  });
+  );

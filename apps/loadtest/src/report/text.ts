@@ -80,23 +80,15 @@ export function describeCapacity({ url, p99BoundMs, steps, sentence }: CapacityR
     `Capacity of logins with p99 within ${format.formatMs(p99BoundMs)} ms`,
     `url     ${url}`,
     "",
-    ...format.alignTable(
-      [["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "shed", "errors"], ...rows],
-      MIN_WIDTH,
-    ),
+    ...format.alignTable([["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "shed", "errors"], ...rows]),
     "",
     sentence,
   ];
   return `${lines.join("\n")}\n`;
 }
 
-const MIN_WIDTH = 8;
-
 /** The last column contains text and is not aligned. */
 function withLastColumn(rows: readonly (readonly string[])[]): readonly string[] {
-  const aligned = format.alignTable(
-    rows.map((row) => row.slice(0, -1)),
-    MIN_WIDTH,
-  );
+  const aligned = format.alignTable(rows.map((row) => row.slice(0, -1)));
   return aligned.map((line, index) => `${line}   ${rows[index]?.at(-1) ?? ""}`);
 }

@@ -11,9 +11,7 @@ const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Pr
   durationSeconds: 60,
   offeredPerSecond: 90,
   completedPerSecond: 88.4,
-  p50: 120.4,
-  p95: 640,
-  p99: 912,
+  latency: { count: 1321, mean: 200, p50: 120.4, p95: 640, p99: 912, max: 1500, curve: [] },
   statuses: { "200": 1321, "503": 12 },
   server,
   ...changes,
@@ -56,7 +54,7 @@ function createTerminal(columns: number) {
 
 test("on a terminal the lines are redrawn in place with a hidden cursor", () => {
   const { terminal, view } = createTerminal(80);
-  view.update(progressAt(2, { server: null, p50: null, p95: null, p99: null, completedPerSecond: null }));
+  view.update(progressAt(2, { server: null, latency: null, completedPerSecond: null }));
   expect(terminal.text()).toContain("latency   p50 –  p95 –  p99 – ms");
   view.update(progressAt(15.4));
   expect(terminal.isCursorShown).toBe(false);

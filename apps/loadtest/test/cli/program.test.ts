@@ -236,7 +236,7 @@ test("an unreachable service results in one sentence", async () => {
   listener.stop(true);
   const { code, stderr } = await run("--url", `http://127.0.0.1:${port}`);
   expect(code).toBe(69);
-  expect(stderr).toMatch(new RegExp(`^http://127.0.0.1:${port} is unreachable: [^\\n]+\\n$`));
+  expect(stderr).toMatch(new RegExp(`^http://127.0.0.1:${port}/healthz is unreachable: [^\\n]+\\n$`));
 });
 
 test("a URL of another service results in one sentence", async () => {

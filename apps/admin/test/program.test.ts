@@ -7,7 +7,7 @@ import {
   UnsupportedDatabaseServer,
   UnsupportedDatabaseUrl,
 } from "@latchkey/database";
-import { convertError } from "../src/errors.ts";
+import { convertError } from "../src/program.ts";
 
 test.each([
   { exitCode: 65, error: new SchemaTooNew() },
