@@ -25,7 +25,7 @@ test("logins use all users, and equal seeds give equal requests", () => {
 
 test("unknown addresses and wrong passwords have their percentages and expect 401", () => {
   const requests = draw({ unknownPercent: 20, wrongPercent: 10 });
-  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-stranger-");
+  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-unknown-");
   const isWrong = (request: LoadRequest) => bodyOf(request).password !== "a load test's password";
   expect(share(requests, isUnknown)).toBeCloseTo(0.2, 1);
   expect(share(requests, isWrong)).toBeCloseTo(0.1, 1);
