@@ -1,5 +1,6 @@
-/** Opens the database that the service uses, migrated or about to be. */
+/** Opens the database that the service uses. */
 import { existsSync } from "node:fs";
+import { unavailable } from "@latchkey/cli";
 import {
   type Database,
   type DatabaseOptions,
@@ -8,9 +9,8 @@ import {
   openDatabase,
 } from "@latchkey/database";
 import { ROOT, readDatabaseUrl, type Variables } from "./environment.ts";
-import { SchemaMissing } from "./failures.ts";
 
-/** One command asks one thing at a time, so one connection is enough. */
+/** A command runs one query at a time, so one connection is enough. */
 const readOptions = (variables: Variables): DatabaseOptions => ({
   url: readDatabaseUrl(variables),
   baseDirectory: ROOT,
@@ -18,8 +18,14 @@ const readOptions = (variables: Variables): DatabaseOptions => ({
 });
 
 /**
- * Runs `work` on a database that is there; a path with a slip in it makes no new one.
- * @throws ConfigurationError, UnsupportedDatabaseUrl, SchemaMissing or DatabaseUnavailable
+ * SQLite's generic error, which valid statements return only for a missing table or column; PostgreSQL's undefined_table
+ * and undefined_column.
+ */
+const MISSING_SCHEMA_REASONS = new Set(["SQLITE_ERROR", "42P01", "42703"]);
+
+/**
+ * Runs `work` on an existing database; a misspelled path does not create a new one.
+ * @throws {CliError | UnsupportedDatabaseUrl | DatabaseUnavailable}
  */
 export async function withDatabase<T>(
   variables: Variables,
@@ -28,38 +34,24 @@ export async function withDatabase<T>(
   const options = readOptions(variables);
   const path = databaseFile(options);
   if (path !== null && !existsSync(path)) {
-    throw new SchemaMissing(`There is no database at ${path}: run \`bun run migrate\` to make it.`);
+    throw unavailable(`There is no database at ${path}: run \`bun run migrate\` to create it.`);
   }
   await using database = await openDatabase(options);
-  return await expectSchema(() => work(database));
+  try {
+    return await work(database);
+  } catch (error) {
+    const isSchemaMissing = error instanceof DatabaseUnavailable && MISSING_SCHEMA_REASONS.has(error.reason);
+    if (!isSchemaMissing) throw error;
+    throw unavailable("The database does not have the tables of this release: run `bun run migrate` first.");
+  }
 }
 
 /**
- * Makes the database if it is a file that is not there, and brings its schema up to this release.
- * @throws ConfigurationError, UnsupportedDatabaseUrl, SchemaTooNew or DatabaseUnavailable
+ * Creates a missing database file and migrates the schema to this release.
+ * @throws {CliError | UnsupportedDatabaseUrl | SchemaTooNew | DatabaseUnavailable}
  */
 export async function migrateDatabase(variables: Variables): Promise<Database["kind"]> {
   await using database = await openDatabase(readOptions(variables));
   await database.migrate();
   return database.kind;
-}
-
-/**
- * What the databases call a table or a column that is not there: SQLite's general code, which a statement known to be
- * well-formed meets for no other reason, and PostgreSQL's undefined_table and undefined_column.
- */
-const SCHEMA_REASONS = new Set(["SQLITE_ERROR", "42P01", "42703"]);
-
-/** Runs queries; that the schema is not there is told apart from a database that does not answer. */
-async function expectSchema<T>(queries: () => Promise<T>): Promise<T> {
-  try {
-    return await queries();
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable && SCHEMA_REASONS.has(error.reason)) {
-      throw new SchemaMissing(
-        "The database does not have this release's tables: run `bun run migrate` first.",
-      );
-    }
-    throw error;
-  }
 }

@@ -1,78 +1,69 @@
-/** Reads the few variables that the tool shares with the service, by the service's rules; the value of a secret is never shown. */
+/** Reads the variables that the tool shares with the service, by the service's rules. Secret values are never printed. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { CliError, EXIT } from "@latchkey/cli";
 import { kernels } from "@latchkey/hashing";
-import { ConfigurationError } from "./failures.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where a relative `file:` starts, wherever the tool was called. */
+/** Relative `file:` URLs are resolved against it, in any working directory. */
 export const ROOT = resolve(import.meta.dir, "../../..");
 const DEFAULT_DATABASE_URL = "file:./data/latchkey.db";
-const DATABASE_URL_FORM = /^(file:.+|postgres(ql)?:\/\/.+)$/;
+const DATABASE_URL_PATTERN = /^(file:.+|postgres(ql)?:\/\/.+)$/;
 const DATABASE_URLS = "file:PATH, postgres://… or postgresql://…";
-const WHOLE_NUMBER = /^[1-9][0-9]{0,3}$/;
 const MAX_WORKERS = 1024;
 
+const configurationError = (message: string): CliError => new CliError(message, EXIT.config);
+
 /**
- * `DATABASE_URL`, or what the file at `DATABASE_URL_FILE` holds.
- * @default file:./data/latchkey.db, but in production it must be set
- * @throws ConfigurationError
+ * `DATABASE_URL`, or the content of the file at `DATABASE_URL_FILE`.
+ * @default file:./data/latchkey.db; required in production
+ * @throws {CliError} with exit code 78
  */
 export function readDatabaseUrl(variables: Variables): string {
   const url = databaseUrlText(variables);
-  if (!DATABASE_URL_FORM.test(url)) {
-    const problem = url === "" ? "is empty" : "has a value that is not accepted";
-    throw new ConfigurationError(`DATABASE_URL: ${problem}; accepted: ${DATABASE_URLS}`);
-  }
-  return url;
+  if (DATABASE_URL_PATTERN.test(url)) return url;
+  const problem = url === "" ? "is empty" : "has an unsupported value";
+  throw configurationError(`DATABASE_URL: ${problem}; accepted: ${DATABASE_URLS}`);
 }
 
 function databaseUrlText({ DATABASE_URL, DATABASE_URL_FILE, NODE_ENV }: Variables): string {
   if (DATABASE_URL_FILE === undefined) {
-    if (DATABASE_URL === undefined && NODE_ENV === "production") {
-      throw new ConfigurationError(
-        `DATABASE_URL: is not set, and production takes no default; accepted: ${DATABASE_URLS}`,
-      );
-    }
-    return DATABASE_URL ?? DEFAULT_DATABASE_URL;
+    if (DATABASE_URL !== undefined || NODE_ENV !== "production") return DATABASE_URL ?? DEFAULT_DATABASE_URL;
+    throw configurationError(`DATABASE_URL: is required in production; accepted: ${DATABASE_URLS}`);
   }
   if (DATABASE_URL !== undefined) {
-    throw new ConfigurationError("DATABASE_URL_FILE: is set beside DATABASE_URL; accepted: one of the two");
+    throw configurationError("DATABASE_URL_FILE: cannot be combined with DATABASE_URL; set one of them");
   }
   try {
     return readFileSync(DATABASE_URL_FILE, "utf8").replace(/\r?\n$/, "");
   } catch {
-    throw new ConfigurationError(
-      "DATABASE_URL_FILE: names a file that cannot be read; accepted: the path of a readable file",
-    );
+    throw configurationError("DATABASE_URL_FILE: cannot read the file; accepted: path of a readable file");
   }
 }
 
-export interface Hashing {
+export interface HashingOptions {
   readonly kernel: string;
-  /** null: the cores that this process may use. */
+  /** null: the cores available to this process. */
   readonly workers: number | null;
 }
 
 /**
- * `HASH_KERNEL` and `HASH_WORKERS`, so that the tool derives with what the service derives with.
- * @throws ConfigurationError naming every fault
+ * `HASH_KERNEL` and `HASH_WORKERS`: the tool hashes with the same kernel as the service.
+ * @throws {CliError} with exit code 78; it reports all errors, one per line
  */
-export function readHashing({ HASH_KERNEL = "auto", HASH_WORKERS }: Variables): Hashing {
+export function readHashing({ HASH_KERNEL = "auto", HASH_WORKERS }: Variables): HashingOptions {
   const names = ["auto", ...kernels().map(({ name }) => name)];
-  const workers = HASH_WORKERS !== undefined && WHOLE_NUMBER.test(HASH_WORKERS) ? Number(HASH_WORKERS) : null;
-  const faults: string[] = [];
+  const workers = HASH_WORKERS === undefined ? null : Number(HASH_WORKERS);
+  const errors: string[] = [];
   if (!names.includes(HASH_KERNEL)) {
-    faults.push(`HASH_KERNEL: ${quoted(HASH_KERNEL)} cannot run here; accepted: ${names.join(", ")}`);
+    const value = JSON.stringify(HASH_KERNEL);
+    errors.push(`HASH_KERNEL: ${value} is not supported on this machine; accepted: ${names.join(", ")}`);
   }
-  if (HASH_WORKERS !== undefined && (workers === null || workers > MAX_WORKERS)) {
-    faults.push(
-      `HASH_WORKERS: cannot be ${quoted(HASH_WORKERS)}; accepted: a whole number from 1 to ${MAX_WORKERS}`,
-    );
+  if (workers !== null && !(/^[1-9]\d*$/.test(`${HASH_WORKERS}`) && workers <= MAX_WORKERS)) {
+    const value = JSON.stringify(HASH_WORKERS);
+    errors.push(`HASH_WORKERS: ${value} is not valid; accepted: a whole number from 1 to ${MAX_WORKERS}`);
   }
-  if (faults.length > 0) throw new ConfigurationError(faults.join("\n"));
+  if (errors.length > 0) throw configurationError(errors.join("\n"));
   return { kernel: HASH_KERNEL, workers };
 }
-
-const quoted = (text: string): string => JSON.stringify(text);

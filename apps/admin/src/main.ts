@@ -1,12 +1,6 @@
-/** Arguments and environment → one command → exit code. The only reader of the environment, and the only caller of exit. */
-import { EXIT } from "./failures.ts";
+/** Arguments and environment → one command → exit code. Only this file reads the environment and calls exit. */
+import { exitOnOutputError } from "@latchkey/cli";
 import { run } from "./program.ts";
 
-process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, is no failure.
-  if (code === "EPIPE") process.exit(EXIT.done);
-  process.stderr.write(`Standard output cannot be written (${code}).\n`);
-  process.exit(EXIT.refused);
-});
-
+exitOnOutputError();
 process.exit(await run(process.argv.slice(2), process.env));

@@ -1,87 +1,71 @@
-/** The whole tool on one screen: its commands, its help, and how a failure becomes a sentence and an exit code. */
+/** All commands, the program's help and its exit codes, on one screen. */
+import { CliError, describeError, EXIT, type ExitCode, runProgram, usageError } from "@latchkey/cli";
 import { Command, CommanderError } from "commander";
 import { hashCommand } from "./commands/hash.ts";
-import { teach } from "./commands/help.ts";
+import { withExamples } from "./commands/help.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { usersCommand } from "./commands/users.ts";
 import type { Variables } from "./environment.ts";
-import { describeFailure, EXIT, UsageError } from "./failures.ts";
 
 const ENVIRONMENT = `Environment (as for the service):
   DATABASE_URL       file:PATH, postgres://… or postgresql://…
-                     a relative PATH starts at the repository's root
-                     default: file:./data/latchkey.db, but none where
-                     NODE_ENV is production
-  DATABASE_URL_FILE  the path of a file that holds it
-  HASH_KERNEL        auto, or the name of one kernel
+                     a relative PATH is resolved against the repository root
+                     default: file:./data/latchkey.db; required if NODE_ENV is
+                     production
+  DATABASE_URL_FILE  path of a file that contains the URL
+  HASH_KERNEL        auto or the name of a kernel
                      default: auto
-  HASH_WORKERS       threads that hash bench measures
-                     default: the cores that this process may use`;
+  HASH_WORKERS       number of threads for hash bench
+                     default: the cores available to this process`;
 
 const EXIT_CODES = `Exit codes:
-  0    done
-  1    refused: no such account, a name that is taken, a question denied
-  64   usage: a command, option, argument or password that is not accepted
-  65   migration: the database cannot be brought to this release's schema
-  69   database: it does not answer, or has not this release's schema
-  78   configuration: an environment variable is not what it may be
+  0    success
+  1    rejected: user not found, duplicate name, or confirmation declined
+  64   usage: invalid command, option, argument or password
+  65   migration: the schema cannot be migrated to this release
+  69   database: unreachable, or its schema is older than this release
+  78   configuration: invalid environment variable
   130  interrupted`;
 
-/** @param variables the environment; only the commands that need a variable judge it */
-function createProgram(variables: Variables): Command {
+/**
+ * Runs one command line and returns its exit code.
+ * @param variables the environment; a command validates only the variables that it uses
+ */
+export function run(args: readonly string[], variables: Variables): Promise<number> {
   const program = new Command("bun run admin")
-    .description("Runs a Latchkey service: its accounts, its schema, its keys, its capacity.")
+    .description("Administers a Latchkey service: users, schema, signing keys, capacity.")
     .usage("<command> [arguments] [options]")
     .addCommand(usersCommand(variables))
     .addCommand(migrateCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));
-  return teach(
-    program,
-    [
-      "bun run migrate",
-      "bun run admin users create ada@example.com --username ada",
-      "bun run admin users list --json",
-      "bun run admin help users create",
-    ],
-    ENVIRONMENT,
-    EXIT_CODES,
-  );
+  const examples = [
+    "bun run migrate",
+    "bun run admin users create ada@example.com --username ada",
+    "bun run admin users list --json",
+    "bun run admin help users create",
+  ];
+  withExamples(program, examples, ENVIRONMENT, EXIT_CODES);
+  return runProgram({ program, args, convertError });
 }
 
-/** Errors are thrown up to `run`, which says them once. */
-function throwErrors(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => undefined });
-  for (const child of command.commands) throwErrors(child);
-}
+/** The database's errors have the same exit codes as in the service. */
+const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
+  UNSUPPORTED_DATABASE_URL: EXIT.config,
+  DATABASE_UNAVAILABLE: EXIT.unavailable,
+  UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
+  SCHEMA_TOO_NEW: EXIT.dataError,
+};
 
-/** Runs one command line and gives its exit code; everything there is to say has been written. */
-export async function run(args: readonly string[], variables: Variables): Promise<number> {
-  const program = createProgram(variables);
-  throwErrors(program);
-  try {
-    await program.parseAsync(args, { from: "user" });
-    return EXIT.done;
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
-    // Help in place of a missing command has been printed.
-    if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
-    const { exitCode, text } = describeFailure(error instanceof CommanderError ? usageError(error) : error);
-    if (text !== "") process.stderr.write(`${text}\n`);
-    return exitCode;
+export function convertError(error: unknown): CliError | CommanderError {
+  if (error instanceof CommanderError) {
+    if (error.code !== "commander.unknownOption" || !error.message.includes("'--password")) return error;
+    return usageError(
+      "A password cannot be passed as an argument; type it at the prompt or pipe it into standard input.",
+    );
   }
-}
-
-/** The parser's own sentence; the value of `--password=…` and the like is cut off, as it may be a secret. */
-function usageError({ code, message }: CommanderError): UsageError {
-  const problem = message
-    .replace(/^error: /, "")
-    .replace(/=.*'/s, "'")
-    .replaceAll("\n", " ");
-  if (code === "commander.unknownOption" && problem.includes("'--password")) {
-    return new UsageError("A password is never an argument: it is asked for, or read from standard input.");
-  }
-  const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}`.replace(/\.$/, "");
-  return new UsageError(`${sentence}; --help shows what is accepted.`);
+  if (error instanceof CliError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new CliError(describeError(error), EXIT_BY_CODE[code] ?? EXIT.failed);
 }

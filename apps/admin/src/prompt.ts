@@ -1,69 +1,65 @@
 /**
- * What is asked of whoever is there: passwords, and whether they are sure. Questions go to standard error, so that
- * standard output holds results alone. A password is read without echo, and never from the command line.
+ * Reads passwords and confirmations. Prompts go to standard error: standard output contains results only. A password is
+ * read without echo, and never from the command line.
  */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { CliError, EXIT, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
-import { Declined, Interrupted, UsageError } from "./failures.ts";
-import { parsePassword } from "./people.ts";
+import { parsePassword } from "./user-arguments.ts";
 
-/** UTF-8 takes four bytes for a code point at most; two more end the line. */
+/** A code point has at most four bytes in UTF-8; a line end at most two. */
 const MAX_PASSWORD_BYTES = 4 * PASSWORD_MAX_LENGTH + 2;
 
 const isTerminal = (): boolean => process.stdin.isTTY === true;
 
 /**
- * On a terminal it is typed twice; otherwise it is the one line that standard input holds.
- * @throws UsageError if it is out of bounds, not there, or typed differently the second time
- * @throws Interrupted
+ * Prompts twice on a terminal; otherwise reads standard input, which must contain exactly one line.
+ * @throws {CliError} 64 for a missing, invalid or mistyped password, 130 for Ctrl-C
  */
 export async function readPassword(): Promise<string> {
   if (!isTerminal()) return parsePassword(await readPipedLine());
-  using typist = openTypist({ echo: false });
-  const password = parsePassword(await typist.ask("Password: "));
-  if ((await typist.ask("The same again: ")) !== password) throw new UsageError("The two passwords differ.");
+  using reader = openLineReader({ echo: false });
+  const password = parsePassword(await reader.ask("Password: "));
+  if ((await reader.ask("Repeat password: ")) !== password) throw usageError("The passwords do not match.");
   return password;
 }
 
-/**
- * @throws Declined unless the answer is yes
- * @throws UsageError where nobody can be asked
- * @throws Interrupted
- */
+/** @throws {CliError} 1 unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
 export async function confirm(question: string): Promise<void> {
-  if (!isTerminal()) throw new UsageError("Nobody can be asked here whether that is meant: add --yes.");
-  using typist = openTypist({ echo: true });
-  if (!/^y(es)?$/i.test((await typist.ask(`${question} [y/N] `)).trim()))
-    throw new Declined("Nothing was changed.");
+  if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
+  using reader = openLineReader({ echo: true });
+  if (/^y(es)?$/i.test((await reader.ask(`${question} [y/N] `)).trim())) return;
+  throw new CliError("Nothing was changed.", EXIT.failed);
 }
 
-interface Typist extends Disposable {
+interface LineReader extends Disposable {
   ask(question: string): Promise<string>;
 }
 
-/** The terminal's own line editing; what is typed ahead of a question answers it. */
-function openTypist({ echo }: { readonly echo: boolean }): Typist {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = echo ? process.stderr : nowhere;
-  const keyboard = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
-  const lines = keyboard[Symbol.asyncIterator]();
+/** Uses the line editing of the terminal. Lines typed before a question answer it. */
+function openLineReader({ echo }: { readonly echo: boolean }): LineReader {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = echo ? process.stderr : discard;
+  const readline = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  const lines = readline[Symbol.asyncIterator]();
   let isInterrupted = false;
-  keyboard.on("SIGINT", () => {
+  readline.on("SIGINT", () => {
     isInterrupted = true;
-    keyboard.close();
+    readline.close();
   });
   return {
     async ask(question) {
-      if (echo) keyboard.setPrompt(question);
-      if (echo) keyboard.prompt();
-      else process.stderr.write(question);
+      if (echo) {
+        readline.setPrompt(question);
+        readline.prompt();
+      } else writeError(question);
       const line = await lines.next();
-      if (!echo || line.done) process.stderr.write("\n");
-      if (isInterrupted) throw new Interrupted();
+      if (!echo || line.done) writeError("\n");
+      if (isInterrupted) throw new CliError("", EXIT.interrupted);
       return line.done ? "" : line.value;
     },
-    [Symbol.dispose]: () => keyboard.close(),
+    [Symbol.dispose]: () => readline.close(),
   };
 }
 
@@ -72,20 +68,17 @@ async function readPipedLine(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin) {
     bytes += chunk.length;
-    // Read no further: the input may have no end.
-    if (bytes > MAX_PASSWORD_BYTES) throw new UsageError("Standard input is too long to be a password.");
+    // Stop reading: the input may be endless.
+    if (bytes > MAX_PASSWORD_BYTES) throw usageError("Standard input is too long for a password.");
     chunks.push(chunk);
   }
-  const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
-  if (line === "") throw new UsageError("No password came: pipe it into standard input, or use a terminal.");
-  if (/[\r\n]/.test(line)) throw new UsageError("Standard input must hold the password as its only line.");
-  return line;
-}
-
-function decode(bytes: Buffer): string {
+  let line: string;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    line = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
   } catch {
-    throw new UsageError("The password on standard input is not UTF-8.");
+    throw usageError("The password on standard input is invalid UTF-8.");
   }
+  if (line === "") throw usageError("No password provided: pipe it into standard input or use a terminal.");
+  if (/[\r\n]/.test(line)) throw usageError("Standard input must contain only one line, the password.");
+  return line;
 }

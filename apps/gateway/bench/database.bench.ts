@@ -1,6 +1,6 @@
 /** Compares two routes on PostgreSQL with a server that runs the same queries with the driver only. */
+import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { compare, describeLoad, describeRounds, ratePercent } from "./compare.ts";

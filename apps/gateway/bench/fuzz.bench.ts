@@ -1,5 +1,5 @@
 /** Runs the fuzz test with any number of requests: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 on failure. */
-import { describeMachine } from "@latchkey/testing/machine";
+import { describeMachine } from "@latchkey/cli";
 import { runFuzz } from "../test/adversarial/fuzz/run.ts";
 import { startService } from "../test/support/service.ts";
 import { parseOptions, print } from "./options.ts";

@@ -2,8 +2,8 @@
  * Compares the requests per second of three routes with a minimal server that does the same work without middleware, and
  * measures the memory of the service.
  */
+import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { compare, describeLoad, describeRounds, ratePercent } from "./compare.ts";

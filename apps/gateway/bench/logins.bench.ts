@@ -3,9 +3,9 @@
  * measures all of them, because the speed of a shared machine changes. The hashing core runs in this process.
  */
 import { join } from "node:path";
+import { describeMachine } from "@latchkey/cli";
 import { createHasher } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startProcess } from "@latchkey/testing/service-process";
 import { parseOptions, print } from "./options.ts";
 import { median } from "./rank-test.ts";

@@ -1,6 +1,6 @@
 /** Measures the processor time of all middleware per request: `/healthz` of the service and of a server without middleware. */
+import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { compare, describeLoad, describeRounds, medianMicroseconds } from "./compare.ts";

@@ -1,6 +1,6 @@
 /** Measures the cost of logging and metrics: a page of todos with both enabled, compared with both disabled. */
+import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
 import { compare, describeLoad, describeRounds, type Round } from "./compare.ts";
 import { parseOptions, print } from "./options.ts";

@@ -2,9 +2,9 @@
  * Tests whether the time of a failed login reveals the reason: unknown e-mail, wrong password or inactive user. Sends the
  * logins one at a time in random order. Exits with 1 if a rank test finds a difference.
  */
+import { describeMachine } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { parseOptions, print } from "./options.ts";
 import { median, rankTest } from "./rank-test.ts";

@@ -3,8 +3,8 @@
  * prints a report. The exit code is 1 if a write was lost, memory grew or an error is not explained by a fault.
  */
 import { parseArgs } from "node:util";
+import { describeMachine } from "@latchkey/cli";
 import type { TodoPage } from "@latchkey/contracts";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { createAcknowledgedTodos, type TodoContent } from "./acknowledged-todos.ts";

@@ -1,14 +1,15 @@
 /**
- * What the load tester itself costs: the rate it can offer to /healthz, its processor time and lateness meanwhile; and the
- * median that it measures against wrk's, on the same service, in turns.
+ * Measures the load generator itself: its CPU time and lateness at a rate on /healthz, and its median latency compared with
+ * that of wrk, in alternating runs on the same service.
  */
 import { parseArgs } from "node:util";
+import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
-import type { LoadRequest } from "../src/http-client.ts";
-import type { Asked, Latency } from "../src/results.ts";
-import { runLoad } from "../src/run.ts";
+import type { LoadRequest } from "../src/load/http-client.ts";
+import type { RunOptions } from "../src/load/run-options.ts";
+import type { Latency } from "../src/measure/results.ts";
+import { runLoad } from "../src/measure/run.ts";
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +37,7 @@ const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 const list = (numbers: readonly number[]): string => numbers.map((ms) => ms.toFixed(3)).join(" ");
 
-const drive = (url: string, load: Asked["load"]) => {
+const runAgainst = (url: string, load: RunOptions["load"]) => {
   const asked = {
     url,
     scenario: "read",
@@ -51,15 +52,15 @@ const drive = (url: string, load: Asked["load"]) => {
 
 async function offer(url: string): Promise<void> {
   print(
-    `\n${ratePerSecond} requests/s asked of /healthz, Poisson arrivals, ${rounds} rounds of ${durationSeconds} s`,
+    `\n${ratePerSecond} requests/s to /healthz, Poisson arrivals, ${rounds} rounds of ${durationSeconds} s`,
   );
   for (let round = 0; round < rounds; round++) {
-    const { all, driver } = await drive(url, { kind: "open", ratePerSecond, arrivals: "poisson" });
+    const { all, driver } = await runAgainst(url, { kind: "open", ratePerSecond, arrivals: "poisson" });
     const sent = Math.round(all.sent / durationSeconds);
     const cpu = `${Math.round(100 * driver.cpuShare)} % of a core`;
     const late = describeMs(driver.lateness);
     print(`  ${sent}/s sent, ${all.errors} errors; ${cpu}; late ${late}; latency ${describeMs(all.latency)}`);
-    if (driver.bottleneck !== null) print(`    the tester was the bottleneck: ${driver.bottleneck}`);
+    if (driver.bottleneck !== null) print(`    the load generator was the bottleneck: ${driver.bottleneck}`);
   }
 }
 
@@ -82,7 +83,7 @@ async function compareWithWrk(url: string): Promise<void> {
     const theirs: number[] = [];
     for (let round = 0; round < rounds; round++) {
       theirs.push(await measureWithWrk(url, connections));
-      const { all } = await drive(url, { kind: "closed", concurrency: connections });
+      const { all } = await runAgainst(url, { kind: "closed", concurrency: connections });
       ours.push(all.latency?.p50 ?? Number.NaN);
     }
     const overhead = (median(ours) - median(theirs)).toFixed(3);
@@ -96,6 +97,6 @@ print(describeMachine());
 await using folder = await openFolder();
 await using service = await startService(folder, { RATE_LIMIT_ENABLED: "false" });
 await offer(service.url);
-if (Bun.which("wrk") === null) print("\nwrk is not installed, so the medians cannot be compared with its.");
+if (Bun.which("wrk") === null) print("\nwrk is not installed: the comparison of medians is skipped.");
 else await compareWithWrk(service.url);
 print(`\n${describeMachine()}`);

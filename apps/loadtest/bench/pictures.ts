@@ -1,19 +1,19 @@
 /**
- * Draws the reports that the README shows, `docs/load-*.png`: logins at a rate near what each kernel can check, on either
- * database. `bun run pictures` runs it; it takes three minutes, and wants a machine that does nothing else.
+ * Creates the screenshots of reports in the README, `docs/load-*.png`: logins at a rate close to the capacity of each kernel, on
+ * both databases. `bun run pictures` runs it; it takes three minutes on an otherwise idle machine.
  */
 import { join } from "node:path";
+import { describeMachine } from "@latchkey/cli";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
 import { freePort } from "@latchkey/testing/free-port";
-import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const DOCS = join(import.meta.dir, "../../../docs");
 const SECONDS = 30;
-/** Logins a second: about 80 % of what two cores of the README's machine can check. */
+/** Logins per second: about 80 % of the capacity of two cores of the README's machine. */
 const RATES = { auto: 80, portable: 24 } as const;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -38,7 +38,7 @@ for (const [kind, database] of Object.entries(databases)) {
     const asked = { url: service.url, metrics: `http://127.0.0.1:${metricsPort}`, rate, duration: SECONDS };
     const flags = Object.entries({ ...asked, report }).flatMap(([flag, value]) => [`--${flag}`, `${value}`]);
     const child = Bun.spawn([process.execPath, MAIN, ...flags], { stdio: ["ignore", "inherit", "ignore"] });
-    if ((await child.exited) !== 0) throw new Error(`${name} ended with ${child.exitCode}`);
+    if ((await child.exited) !== 0) throw new Error(`${name} exited with ${child.exitCode}`);
     const { page } = await browser.visit(`file://${report}.html`, DESKTOP);
     await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true, animations: "disabled" });
     print(`docs/${name}.png\n`);

@@ -1,18 +1,15 @@
-/** Arguments → one command → exit code. The only place that hears signals, and the only caller of exit. */
-import { EXIT } from "./errors.ts";
-import { run } from "./program.ts";
+/**
+ * Arguments → one command → exit code. Only this file handles signals and calls exit. Imports between the folders go in one
+ * direction: cli → report → plan → capacity → measure → load.
+ */
+import { exitOnOutputError } from "@latchkey/cli";
+import { run } from "./cli/program.ts";
 
 const interruption = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
-  // Once: a second signal ends the process as if nobody listened.
+  // Once: the default action of a second signal ends the process.
   process.once(name, () => interruption.abort());
 }
 
-process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, is no failure.
-  if (code === "EPIPE") process.exit(EXIT.done);
-  process.stderr.write(`Standard output cannot be written (${code}).\n`);
-  process.exit(EXIT.failed);
-});
-
+exitOnOutputError();
 process.exit(await run(process.argv.slice(2), interruption.signal));

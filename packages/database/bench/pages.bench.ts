@@ -1,5 +1,5 @@
 /** Measures pages of todos at the start, the middle and the end of a million rows on both databases, with the query plan. */
-import { describeMachine } from "@latchkey/testing/machine";
+import { describeMachine } from "@latchkey/cli";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Database } from "../src/index.ts";
 import { openLibsqlTestDatabase } from "../test/support/libsql-database.ts";

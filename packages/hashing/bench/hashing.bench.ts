@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/testing/machine";
+import { describeMachine } from "@latchkey/cli";
 import { kernels } from "../src/index.ts";
 import { loadNative, type NativeKernel, nativeKernels } from "../src/kernel/native.ts";
 import { bareLoopRate, buildBareLoop, crypto, ITERATIONS, openPool, secondsFor } from "./contenders.ts";

@@ -1,10 +1,9 @@
-/** `hash …`: what password hashing costs on this machine. */
+/** `hash …`: measures password hashing on this machine, with the workers and the kernel that the service would use. */
+import { parseWholeNumber, toJson, write } from "@latchkey/cli";
+import { createHasher } from "@latchkey/hashing";
 import { Command } from "commander";
-import { type Capacity, measureCapacity } from "../capacity.ts";
-import { readHashing, type Variables } from "../environment.ts";
-import { toJson, write } from "../output.ts";
-import { parseWhole } from "../people.ts";
-import { JSON_OPTION, teach } from "./help.ts";
+import { type HashingOptions, readHashing, type Variables } from "../environment.ts";
+import { JSON_OPTION, withExamples } from "./help.ts";
 
 export function hashCommand(variables: Variables): Command {
   return new Command("hash")
@@ -13,35 +12,59 @@ export function hashCommand(variables: Variables): Command {
 }
 
 function benchCommand(variables: Variables): Command {
-  const command = new Command("bench")
-    .description("say in a sentence how many logins a second this machine can check")
-    .option("--seconds <count>", "how long to measure, 1 to 60", "3")
+  return withExamples(
+    new Command("bench"),
+    ["bun run admin hash bench", "HASH_WORKERS=1 HASH_KERNEL=portable bun run admin hash bench --seconds 10"],
+    "Uses all cores of the workers: a service on the same machine slows down\nmeanwhile. HASH_WORKERS and HASH_KERNEL work as they do for the service.",
+  )
+    .description("print how many logins per second this machine can verify")
+    .option("--seconds <count>", "duration of the measurement, 1 to 60", "3")
     .option(...JSON_OPTION)
     .action(async ({ seconds, json = false }: { seconds: string; json?: boolean }) => {
-      const duration = parseWhole("--seconds", seconds, [1, 60]);
+      const duration = parseWholeNumber({ name: "--seconds", text: seconds }, { min: 1, max: 60 });
       const capacity = await measureCapacity(readHashing(variables), duration);
-      await write(`${json ? toJson(toShape(capacity)) : sentence(capacity)}\n`);
+      await write(`${json ? toJson(capacity) : describeCapacity(capacity)}\n`);
     });
-  return teach(
-    command,
-    ["bun run admin hash bench", "HASH_WORKERS=1 HASH_KERNEL=portable bun run admin hash bench --seconds 10"],
-    "Takes every core that the workers may use: a service on the same\nmachine slows down meanwhile. HASH_WORKERS and HASH_KERNEL mean what they mean\nto the service.",
+}
+
+/** Larger than any measurement: no derivation is rejected. */
+const QUEUE_LIMIT = 1_000_000;
+
+/** @param seconds approximate duration after a warm-up round; at least one round is measured */
+async function measureCapacity({ kernel, workers }: HashingOptions, seconds: number) {
+  await using hasher = createHasher({
+    kernel,
+    queueLimit: QUEUE_LIMIT,
+    ...(workers !== null && { workers }),
+  });
+  const { lanes } = hasher.stats();
+  /** Seconds for `count` concurrent derivations: whole rounds, so that no derivation is counted partially. */
+  const timeDerivations = async (count: number): Promise<number> => {
+    const start = performance.now();
+    await Promise.all(Array.from({ length: count }, () => hasher.hash("capacity")));
+    return (performance.now() - start) / 1000;
+  };
+  const derivations = lanes * Math.max(1, Math.round(seconds / (await timeDerivations(lanes))));
+  const elapsedSeconds = await timeDerivations(derivations);
+  const stats = hasher.stats();
+  return {
+    kernel: stats.kernel,
+    workers: stats.workers,
+    /** Concurrent derivations of all workers together. */
+    lanes,
+    derivations_per_second: Math.round((10 * derivations) / elapsedSeconds) / 10,
+    /** Why a faster kernel of this machine is not used; null if the fastest kernel is used. */
+    fallback_reason: stats.fallbackReason,
+  };
+}
+
+function describeCapacity(capacity: Awaited<ReturnType<typeof measureCapacity>>): string {
+  const { kernel, workers, lanes, derivations_per_second: perSecond, fallback_reason: reason } = capacity;
+  return (
+    `This machine verifies ${perSecond.toFixed(1)} logins per second (one derivation of 600,000 iterations each) ` +
+    `with the ${kernel} kernel in ${count(workers, "worker")} of ${count(lanes / workers, "lane")}` +
+    (reason === null ? "." : `; a faster kernel is not used: ${reason}.`)
   );
 }
 
-function sentence({ kernel, workers, lanes, derivationsPerSecond, fallbackReason }: Capacity): string {
-  const main =
-    `This machine checks ${derivationsPerSecond.toFixed(1)} logins a second (one derivation of 600,000 iterations each) ` +
-    `with the ${kernel} kernel in ${count(workers, "worker")} of ${count(lanes / workers, "lane")}`;
-  return fallbackReason === null ? `${main}.` : `${main}; a faster kernel does not serve: ${fallbackReason}.`;
-}
-
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-const toShape = ({ kernel, workers, lanes, derivationsPerSecond, fallbackReason }: Capacity) => ({
-  kernel,
-  workers,
-  lanes,
-  derivations_per_second: Math.round(derivationsPerSecond * 10) / 10,
-  fallback_reason: fallbackReason,
-});

@@ -1,33 +1,30 @@
-/** `secret …`: keys to sign with. */
+/** `secret …`: signing keys. */
 import { randomBytes } from "node:crypto";
+import { toJson, write } from "@latchkey/cli";
 import { Command } from "commander";
-import { toJson, write } from "../output.ts";
-import { JSON_OPTION, teach } from "./help.ts";
+import { JSON_OPTION, withExamples } from "./help.ts";
 
-/** As many bytes as the longest digest, so that each algorithm takes the key (RFC 7518 §3.2: HS512 asks for 64). */
+/** The length of the longest digest, sufficient for every algorithm (RFC 7518 §3.2: HS512 requires 64 bytes). */
 const SECRET_BYTES = 64;
 
 export function secretCommand(): Command {
-  return new Command("secret")
-    .description("make keys for the service to sign tokens with")
-    .addCommand(generateCommand());
+  return new Command("secret").description("generate token signing keys").addCommand(generateCommand());
 }
 
 function generateCommand(): Command {
-  const command = new Command("generate")
-    .description("print a new random AUTH_SECRET_KEY, fit for HS256, HS384 and HS512")
-    .option(...JSON_OPTION)
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const secret = randomBytes(SECRET_BYTES).toString("base64url");
-      await write(json ? `${toJson({ secret })}\n` : `${secret}\n`);
-    });
-  return teach(
-    command,
+  return withExamples(
+    new Command("generate"),
     [
       "bun run admin secret generate",
       "(umask 077 && bun run --silent admin secret generate > auth-secret-key)",
       "AUTH_SECRET_KEY_FILE=auth-secret-key bun run start",
     ],
-    "To change the key without logging everybody out, give the old one as\nAUTH_SECRET_KEY_PREVIOUS until its last token has expired.",
-  );
+    "To replace the key without logging users out, set AUTH_SECRET_KEY_PREVIOUS to\nthe old key until its last token has expired.",
+  )
+    .description("print a new random AUTH_SECRET_KEY for HS256, HS384 or HS512")
+    .option(...JSON_OPTION)
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const secret = randomBytes(SECRET_BYTES).toString("base64url");
+      await write(`${json ? toJson({ secret }) : secret}\n`);
+    });
 }

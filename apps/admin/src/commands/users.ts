@@ -1,38 +1,40 @@
-/** `users …`: the accounts of the service. */
+/** `users …`: the users of the service. */
+import { parseWholeNumber, printable, write } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
+import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";
-import { type Format, printAccount, printAccounts } from "../account-output.ts";
-import {
-  deleteAccount,
-  expectFree,
-  findAccount,
-  hashPassword,
-  listAccounts,
-  replacePassword,
-  setActive,
-} from "../accounts.ts";
 import { withDatabase } from "../database.ts";
 import { readHashing, type Variables } from "../environment.ts";
-import { printable, write } from "../output.ts";
-import { parseEmail, parseUsername, parseWho, parseWhole } from "../people.ts";
 import { confirm, readPassword } from "../prompt.ts";
-import { JSON_OPTION, teach } from "./help.ts";
+import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
+import { type Format, printUser, printUsers } from "../user-output.ts";
+import {
+  deleteUser,
+  expectUnusedEmail,
+  findUser,
+  hashPassword,
+  listUsers,
+  replacePassword,
+  setActive,
+} from "../users.ts";
+import { JSON_OPTION, withExamples } from "./help.ts";
 
-const WHO = ["<who>", "e-mail address, or the id that the service's logs name"] as const;
+const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
 
-const ABOUT_PASSWORDS = `The password (8 to 128 characters) is asked for twice, without echo. Where
-standard input is no terminal, it is the one line that standard input holds.
-It is never an argument, which other users of the machine could read.`;
+const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
+echo. If standard input is not a terminal, it must contain one line, the
+password. A password is never an argument: other users of the machine could
+read it.`;
 
 export function usersCommand(variables: Variables): Command {
-  return teach(
-    new Command("users").description("create, look at, change and delete accounts"),
+  return withExamples(
+    new Command("users").description("create, show, change and delete users"),
     [
       "bun run admin users list",
       "bun run admin users deactivate ada@example.com",
       "bun run admin users create --help",
     ],
-    "E-mail addresses are trimmed and lowercased, as the service does. A password's\nhash is never shown.",
+    "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
   )
     .addCommand(createCommand(variables))
     .addCommand(showCommand(variables))
@@ -44,129 +46,126 @@ export function usersCommand(variables: Variables): Command {
 }
 
 function createCommand(variables: Variables): Command {
-  const command = new Command("create")
-    .description("create an account; it is active at once")
-    .argument("<email>", "e-mail address, at most 254 characters, by which the person logs in")
+  return withExamples(
+    new Command("create"),
+    [
+      "bun run admin users create ada@example.com --username ada",
+      "bun run admin users create ada@example.com --username ada < password.txt",
+    ],
+    ABOUT_PASSWORDS,
+  )
+    .description("create an active user")
+    .argument("<email>", "e-mail address for logins, at most 254 characters")
     .requiredOption("-u, --username <name>", "username, 1 to 32 characters")
     .option(...JSON_OPTION)
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const { kernel } = readHashing(variables);
       await withDatabase(variables, async ({ users }) => {
-        await expectFree(users, email);
+        await expectUnusedEmail(users, email);
         const hashedPassword = await hashPassword(await readPassword(), kernel);
-        await printAccount(await users.create({ email, username, hashedPassword }), format);
+        await printUser(await users.create({ email, username, hashedPassword }), format);
       });
     });
-  return teach(
-    command,
-    [
-      "bun run admin users create ada@example.com --username ada",
-      "bun run admin users create ada@example.com --username ada < password.txt",
-    ],
-    ABOUT_PASSWORDS,
-  );
+}
+
+/** Adds the arguments and the action of a command that prints the user returned by `work`. */
+function withUser(
+  command: Command,
+  variables: Variables,
+  work: (users: UserRepository, ref: UserRef) => Promise<User>,
+): Command {
+  return command
+    .argument(...USER)
+    .option(...JSON_OPTION)
+    .action(async (text: string, format: Format) => {
+      const ref = parseUserRef(text);
+      await withDatabase(variables, async ({ users }) => printUser(await work(users, ref), format));
+    });
 }
 
 function showCommand(variables: Variables): Command {
-  const command = new Command("show")
-    .description("show one account")
-    .argument(...WHO)
-    .option(...JSON_OPTION)
-    .action(async (whoText: string, format: Format) => {
-      const who = parseWho(whoText);
-      await withDatabase(variables, async ({ users }) => printAccount(await findAccount(users, who), format));
-    });
-  return teach(command, ["bun run admin users show ada@example.com", "bun run admin users show 42 --json"]);
+  const examples = ["bun run admin users show ada@example.com", "bun run admin users show 42 --json"];
+  const command = withExamples(new Command("show").description("show one user"), examples);
+  return withUser(command, variables, findUser);
 }
 
 function listCommand(variables: Variables): Command {
-  const command = new Command("list")
-    .description("list the accounts in the order of their ids")
-    .option("--limit <count>", "list this many at most (default: all)")
-    .option("--after <id>", "list the accounts whose id is larger (default: from the first)")
-    .option(...JSON_OPTION)
-    .action(async ({ limit, after, ...format }: Format & { limit?: string; after?: string }) => {
-      const span = {
-        limit: limit === undefined ? Number.POSITIVE_INFINITY : parseWhole("--limit", limit, [1, ID_MAX]),
-        after: after === undefined ? 0 : parseWhole("--after", after, [0, ID_MAX]),
-      };
-      await withDatabase(variables, ({ users }) => printAccounts(listAccounts(users, span), format));
-    });
-  return teach(command, [
+  return withExamples(new Command("list"), [
     "bun run admin users list",
     "bun run admin users list --limit 50 --after 1200",
     "bun run --silent admin users list --json | jq -r '.[].email'",
-  ]);
+  ])
+    .description("list users in ascending order of ids")
+    .option("--limit <count>", "maximum number of users (default: all)")
+    .option("--after <id>", "list users with larger ids", "0")
+    .option(...JSON_OPTION)
+    .action(async ({ limit, after, ...format }: Format & { limit?: string; after: string }) => {
+      const whole = (name: string, text: string, min: number) =>
+        parseWholeNumber({ name, text }, { min, max: ID_MAX });
+      const options = {
+        limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
+        after: whole("--after", after, 0),
+      };
+      await withDatabase(variables, ({ users }) => printUsers(listUsers(users, options), format));
+    });
 }
 
 function activeCommand(
   variables: Variables,
   { name, isActive }: { name: string; isActive: boolean },
 ): Command {
-  const description = isActive ? "let an account in again" : "lock an account out, from its next request on";
-  const command = new Command(name)
-    .description(description)
-    .argument(...WHO)
-    .option(...JSON_OPTION)
-    .action(async (whoText: string, format: Format) => {
-      const who = parseWho(whoText);
-      await withDatabase(variables, async ({ users }) =>
-        printAccount(await setActive(users, who, isActive), format),
-      );
-    });
-  return teach(
-    command,
+  const command = withExamples(
+    new Command(name),
     [`bun run admin users ${name} ada@example.com`],
-    "An inactive account still logs in with the right password, but whatever it then\nasks for is answered 403. Tokens that it already holds meet the same answer.",
-  );
+    "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
+  ).description(isActive ? "restore a user's access" : "block a user, effective with the next request");
+  return withUser(command, variables, (users, ref) => setActive(users, ref, isActive));
 }
 
 function setPasswordCommand(variables: Variables): Command {
-  const command = new Command("set-password")
-    .description("replace an account's password")
-    .argument(...WHO)
-    .option(...JSON_OPTION)
-    .action(async (whoText: string, format: Format) => {
-      const who = parseWho(whoText);
-      const { kernel } = readHashing(variables);
-      await withDatabase(variables, async ({ users }) => {
-        const user = await findAccount(users, who);
-        const hashedPassword = await hashPassword(await readPassword(), kernel);
-        await printAccount(await replacePassword(users, user, hashedPassword), format);
-      });
-    });
-  return teach(
-    command,
+  return withExamples(
+    new Command("set-password"),
     [
       "bun run admin users set-password ada@example.com",
       "pass show ada | bun run admin users set-password ada@example.com",
     ],
     ABOUT_PASSWORDS,
-    "Tokens stay valid until they expire, also after a new password: to lock somebody\nout at once, deactivate the account.",
-  );
+    "Tokens stay valid until they expire, even after a password change. To block a\nuser immediately, deactivate the account.",
+  )
+    .description("replace a user's password")
+    .argument(...USER)
+    .option(...JSON_OPTION)
+    .action(async (text: string, format: Format) => {
+      const ref = parseUserRef(text);
+      const { kernel } = readHashing(variables);
+      await withDatabase(variables, async ({ users }) => {
+        const user = await findUser(users, ref);
+        const hashedPassword = await hashPassword(await readPassword(), kernel);
+        await printUser(await replacePassword(users, user, hashedPassword), format);
+      });
+    });
 }
 
 function deleteCommand(variables: Variables): Command {
-  const command = new Command("delete")
-    .description("delete an account for good")
-    .argument(...WHO)
-    .option("-y, --yes", "do not ask first; needed where standard input is no terminal")
+  return withExamples(
+    new Command("delete"),
+    ["bun run admin users delete ada@example.com", "bun run admin users delete 42 --yes"],
+    "Requests with the user's tokens return 404. The id is never reused; the e-mail\naddress and the username become available. This cannot be undone; to keep the\naccount, deactivate it.",
+  )
+    .description("delete a user permanently")
+    .argument(...USER)
+    .option("-y, --yes", "do not ask for confirmation; required without a terminal")
     .option(...JSON_OPTION)
-    .action(async (whoText: string, { yes = false, json = false }: Format & { yes?: boolean }) => {
-      const who = parseWho(whoText);
+    .action(async (text: string, { yes = false, json = false }: Format & { yes?: boolean }) => {
+      const ref = parseUserRef(text);
       await withDatabase(variables, async ({ users }) => {
-        const user = await findAccount(users, who);
+        const user = await findUser(users, ref);
         const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
-        if (!yes) await confirm(`Delete ${name} for good?`);
-        await deleteAccount(users, user);
-        if (json) await printAccount(user, { json });
+        if (!yes) await confirm(`Delete ${name} permanently?`);
+        await deleteUser(users, user);
+        if (json) await printUser(user, { json });
         else await write(`Deleted ${name}.\n`);
       });
     });
-  return teach(
-    command,
-    ["bun run admin users delete ada@example.com", "bun run admin users delete 42 --yes"],
-    "Its tokens meet 404 from then on, its id is never used again, and its e-mail\naddress and username are free. There is no way back; to keep the account,\ndeactivate it.",
-  );
 }

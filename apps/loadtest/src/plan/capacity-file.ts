@@ -1,40 +1,41 @@
-/** The report of a capacity search as the planner reads it: from a file, or the one that is committed for reference. */
+/** Reads the report of a capacity search for the planner, from a file or the committed reference. */
+import { describeError, usageError } from "@latchkey/cli";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { describeError, EXIT, LoadtestError } from "../errors.ts";
 import reference from "./reference.json" with { type: "json" };
-import { createService, type ServiceModel } from "./service.ts";
+import { createServiceModel, type ServiceModel } from "./service-model.ts";
 
-/** The portable kernel has one lane; the others as many as the widest that the processor runs. */
+/** The portable kernel has one lane; other workers as many as the widest kernel of the processor. */
 const PORTABLE_LANES = 1;
 const NATIVE_LANES = 16;
 
-/** A step that failed and answered less than this share of what was asked had more to do than it could. */
+/** A failed step that achieved less than this proportion of its rate was overloaded. */
 const OVERLOADED = 0.95;
 
 const Positive = Type.Number({ exclusiveMinimum: 0 });
 
 /** The members that the planner needs; a report has more. */
-const CapacityFile = Type.Object({
-  version: Type.Literal(1),
-  startedAt: Type.String(),
-  machine: Type.String(),
-  curve: Type.Array(Type.Object({ concurrency: Type.Integer({ minimum: 1 }), perSecond: Positive }), {
-    minItems: 1,
-  }),
-  steps: Type.Array(
-    Type.Object({
-      ratePerSecond: Positive,
-      achievedPerSecond: Type.Number({ minimum: 0 }),
-      passed: Type.Boolean(),
+const capacityFile = Compile(
+  Type.Object({
+    version: Type.Literal(1),
+    startedAt: Type.String(),
+    machine: Type.String(),
+    curve: Type.Array(Type.Object({ concurrency: Type.Integer({ minimum: 1 }), perSecond: Positive }), {
+      minItems: 1,
     }),
-  ),
-  cores: Type.Union([Type.Null(), Type.Integer({ minimum: 1 })]),
-  kernel: Type.Union([Type.Null(), Type.String()]),
-  /** Of all workers together; reports without metrics lack it. */
-  lanes: Type.Optional(Type.Union([Type.Null(), Type.Integer({ minimum: 1 })])),
-});
-const capacityFile = Compile(CapacityFile);
+    steps: Type.Array(
+      Type.Object({
+        ratePerSecond: Positive,
+        achievedPerSecond: Type.Number({ minimum: 0 }),
+        passed: Type.Boolean(),
+      }),
+    ),
+    cores: Type.Union([Type.Null(), Type.Integer({ minimum: 1 })]),
+    kernel: Type.Union([Type.Null(), Type.String()]),
+    /** Of all workers together; absent in reports without metrics. */
+    lanes: Type.Optional(Type.Union([Type.Null(), Type.Integer({ minimum: 1 })])),
+  }),
+);
 
 export interface Capacity {
   readonly service: ServiceModel;
@@ -46,36 +47,32 @@ export interface Capacity {
 }
 
 /**
- * @param path of a report that `--find-capacity --report` wrote; null for the committed reference
- * @throws {LoadtestError} with exit code 64
+ * @param path of a report written by `--find-capacity --report`; null for the committed reference
+ * @throws {CliError} with exit code 64
  */
 export async function readCapacity(path: string | null): Promise<Capacity> {
   const report = path === null ? reference : await readJson(path);
   const name = path ?? "the reference";
   if (!capacityFile.Check(report)) {
-    throw new LoadtestError(
-      `${name} is no report of --find-capacity: ${firstFault(report)}; such a report has a curve of logins a second by ` +
-        "concurrency.",
-      EXIT.usage,
+    const [error] = capacityFile.Errors(report);
+    const problem = `${error?.instancePath.slice(1) || "it"} ${error?.message ?? "is not valid"}`;
+    throw usageError(
+      `${name} is not a report of --find-capacity: ${problem}; such a report has a curve of logins per second by concurrency.`,
     );
   }
   const { cores, kernel, machine, startedAt } = report;
   if (cores === null) {
-    throw new LoadtestError(
-      `${name} does not say how many hash workers it was measured with: repeat --find-capacity with --metrics.`,
-      EXIT.usage,
+    throw usageError(
+      `${name} does not contain the number of hash workers: repeat --find-capacity with --metrics.`,
     );
   }
-  const lanes = report.lanes
-    ? Math.max(1, Math.floor(report.lanes / cores))
-    : kernel === "portable"
-      ? PORTABLE_LANES
-      : NATIVE_LANES;
+  const defaultLanes = kernel === "portable" ? PORTABLE_LANES : NATIVE_LANES;
+  const lanes = report.lanes ? Math.max(1, Math.floor(report.lanes / cores)) : defaultLanes;
   const curve = report.curve.toSorted((a, b) => a.concurrency - b.concurrency);
   const overloaded = report.steps
     .filter((step) => !step.passed && step.achievedPerSecond < OVERLOADED * step.ratePerSecond)
     .map(({ achievedPerSecond }) => achievedPerSecond);
-  const service = createService({ curve, overloaded, workers: cores, lanes });
+  const service = createServiceModel({ curve, overloaded, workers: cores, lanes });
   return { service, machine, kernel, startedAt, path };
 }
 
@@ -84,11 +81,6 @@ async function readJson(path: string): Promise<unknown> {
     return await Bun.file(path).json();
   } catch (error) {
     const reason = error instanceof SyntaxError ? "it is not JSON" : describeError(error);
-    throw new LoadtestError(`${path} cannot be read: ${reason}.`, EXIT.usage);
+    throw usageError(`${path} cannot be read: ${reason}.`);
   }
-}
-
-function firstFault(report: unknown): string {
-  const [fault] = capacityFile.Errors(report);
-  return fault ? `${fault.instancePath.slice(1) || "it"} ${fault.message}` : "it is not what it should be";
 }

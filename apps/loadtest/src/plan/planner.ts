@@ -1,45 +1,38 @@
 /**
- * From a load and a bound on its latency to replicas. One replica is simulated with its share of the arrivals: a balancer
- * that picks at random splits a Poisson stream into Poisson streams, and one that takes turns or asks who has the fewest
- * connections is gentler than that.
+ * Calculates replicas from a load and a latency bound. One replica is simulated with its part of the arrivals: a balancer
+ * that picks at random splits a Poisson stream into Poisson streams; round robin and least connections are more even.
  */
-import { EXIT, LoadtestError } from "../errors.ts";
-import { type Repeated, repeat } from "./repeat.ts";
-import { capacityPerSecond, type ServiceModel } from "./service.ts";
-import { type Stores, storesOf } from "./stores.ts";
-import { stationary } from "./theory.ts";
+import { usageError } from "@latchkey/cli";
+import { stationary } from "./queueing-theory.ts";
+import { type RepeatedResult, repeatSimulation } from "./repeated-simulation.ts";
+import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
+import { type Stores, type StoresOptions, storesOf } from "./stores.ts";
 
 const REPETITIONS = 10;
 const WARM_UP_SECONDS = 2;
-/** So many logins leave a hundred beyond the 99th percentile, at any rate. */
-const LOGINS_COUNTED = 10_000;
+/** Of these logins a hundred are above the 99th percentile, at any rate. */
+const MEASURED_LOGINS = 10_000;
 const MIN_SECONDS = 10;
-/** Halvings of the capacity until the highest rate is known: to less than 1 %. */
-const HALVINGS = 7;
+/** Bisection steps of the capacity: resolves the highest rate to less than 1 %. */
+const BISECTIONS = 7;
 
-export interface PlanAsked {
-  /** Above 0. */
-  readonly loginsPerSecond: number;
-  /** Bound on the 99th percentile of a login's latency. */
+export interface PlanOptions extends Omit<StoresOptions, "replicas"> {
+  /** Bound on the 99th percentile of the latency of logins. */
   readonly p99Ms: number;
-  /** Of the highest rate that holds the bound, how much is left free; 0 to 90. */
+  /** Unused percentage of the highest rate within the bound, 0 to 90. */
   readonly headroomPercent: number;
-  /** Connections to PostgreSQL that each replica holds. */
-  readonly poolSize: number;
-  /** PostgreSQL's `max_connections`. */
-  readonly maxConnections: number;
 }
 
 export interface Plan {
-  readonly asked: PlanAsked;
-  /** One of them is to spare: the others carry the load. */
+  readonly asked: PlanOptions;
+  /** Including one spare: the other replicas handle the load. */
   readonly replicas: number;
   readonly cores: number;
   readonly replica: {
     readonly cores: number;
-    /** All lanes busy, whatever the latency. */
+    /** With all lanes busy, at any latency. */
     readonly capacityPerSecond: number;
-    /** The highest rate at which every repetition held the bound. */
+    /** The highest rate at which every repetition was within the bound. */
     readonly highestPerSecond: number;
     /** While one replica is missing. */
     readonly perSecond: number;
@@ -49,21 +42,21 @@ export interface Plan {
     readonly utilisation: number;
     readonly meanByFormulaMs: number;
     readonly shedProbability: number;
-    readonly simulated: Repeated;
+    readonly simulated: RepeatedResult;
   };
   readonly stores: Stores;
 }
 
 /**
  * @param service one replica
- * @throws {LoadtestError} with exit code 64 if no number of replicas holds the bound
+ * @throws {CliError} with exit code 64 if no number of replicas meets the bound
  */
-export function createPlan(asked: PlanAsked, service: ServiceModel): Plan {
+export function createPlan(asked: PlanOptions, service: ServiceModel): Plan {
   const highestPerSecond = highestRate(asked, service);
   const usable = highestPerSecond * (1 - asked.headroomPercent / 100);
-  const carrying = Math.ceil(asked.loginsPerSecond / usable);
-  const replicas = carrying + 1;
-  const perSecond = asked.loginsPerSecond / carrying;
+  const active = Math.ceil(asked.loginsPerSecond / usable);
+  const replicas = active + 1;
+  const perSecond = asked.loginsPerSecond / active;
   const { utilisation, meanLatencyMs, shedProbability } = stationary(service, perSecond);
   return {
     asked,
@@ -85,35 +78,29 @@ export function createPlan(asked: PlanAsked, service: ServiceModel): Plan {
   };
 }
 
-function simulateRate(service: ServiceModel, ratePerSecond: number): Repeated {
-  return repeat({
-    service,
-    ratePerSecond,
-    durationSeconds: Math.max(MIN_SECONDS, LOGINS_COUNTED / ratePerSecond),
-    warmUpSeconds: WARM_UP_SECONDS,
-    repetitions: REPETITIONS,
-  });
+function simulateRate(service: ServiceModel, ratePerSecond: number): RepeatedResult {
+  const durationSeconds = Math.max(MIN_SECONDS, MEASURED_LOGINS / ratePerSecond);
+  return repeatSimulation(
+    { service, ratePerSecond, durationSeconds, warmUpSeconds: WARM_UP_SECONDS },
+    REPETITIONS,
+  );
 }
 
-/** Bisection between nothing and the capacity, shedding none: the same seeds make the percentile grow with the rate. */
-function highestRate({ p99Ms }: PlanAsked, service: ServiceModel): number {
-  const capacity = capacityPerSecond(service);
+/** Bisection between 0 and the capacity, without shedding: with equal seeds the percentile increases with the rate. */
+function highestRate({ p99Ms }: PlanOptions, service: ServiceModel): number {
   const p99At = (rate: number) => {
     const { shed, p99 } = simulateRate(service, rate);
     return shed.high > 0 ? Number.POSITIVE_INFINITY : p99.high;
   };
   let low = 0;
-  let high = capacity;
-  for (let halving = 0; halving < HALVINGS; halving++) {
+  let high = capacityPerSecond(service);
+  for (let step = 0; step < BISECTIONS; step++) {
     const rate = (low + high) / 2;
     if (p99At(rate) <= p99Ms) low = rate;
     else high = rate;
   }
   if (low > 0) return low;
-  const idle = Math.ceil(p99At(high));
-  throw new LoadtestError(
-    `Even a replica with almost nothing to do answers 99 % of its logins only within ${idle} ms, so no number of ` +
-      `them holds ${p99Ms} ms.`,
-    EXIT.usage,
+  throw usageError(
+    `No number of replicas has a p99 of ${p99Ms} ms: an almost idle replica has ${Math.ceil(p99At(high))} ms.`,
   );
 }

@@ -1,13 +1,12 @@
-/** Holds the model against the service: runs it at shares of its capacity and simulates the very same arrivals. */
-import { arrivalTimes } from "../arrivals.ts";
-import { EXIT, LoadtestError } from "../errors.ts";
-import type { Asked, Run } from "../results.ts";
-import { type RunOptions, runLoad, WARM_UP_SECONDS } from "../run.ts";
-import { type Interval, repeat } from "./repeat.ts";
-import { capacityPerSecond, type ServiceModel } from "./service.ts";
-import { simulate } from "./simulation.ts";
+/** Compares the model with the service: measures runs at percentages of the capacity and simulates the same arrivals. */
+import { CliError, EXIT, unavailable } from "@latchkey/cli";
+import type { RunOptions } from "../load/run-options.ts";
+import type { Run } from "../measure/results.ts";
+import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
+import { type Interval, repeatSimulation, simulateRun } from "./repeated-simulation.ts";
+import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 
-/** Up to 80 % each figure must lie within the bound; at 95 %, where one run says little, within what repetitions give. */
+/** Up to 80 % the error is bounded. At 95 %, where a single run is unreliable, the repetitions give the bounds. */
 const SHARES: readonly { readonly percent: number; readonly bound: "error" | "interval" }[] = [
   { percent: 50, bound: "error" },
   { percent: 70, bound: "error" },
@@ -15,22 +14,21 @@ const SHARES: readonly { readonly percent: number; readonly bound: "error" | "in
   { percent: 95, bound: "interval" },
 ];
 const MAX_ERROR_PERCENT = 15;
-/** A run that follows the model lies outside of what so many give once in fifty times: with 20 it were once in ten. */
+/** A run that follows the model is outside the interval once in fifty times; with 20 repetitions once in ten. */
 const REPETITIONS = 100;
-
-/** Accounts that log in: enough that none is asked for all the time. */
+/** Enough users that no single one dominates the logins. */
 const USERS = 100;
 
 export interface ValidationOptions {
   readonly service: ServiceModel;
   readonly url: string;
-  /** What is counted of each run. */
+  /** Of each run, without the warm-up. */
   readonly durationSeconds: number;
   readonly seed: number;
   /** @default never */
   readonly signal?: AbortSignal;
-  /** Drives the service. @default runLoad */
-  readonly drive?: (options: RunOptions) => Promise<Run>;
+  /** @default runLoad */
+  readonly run?: (options: RunLoadOptions) => Promise<Run>;
   /** Called before each run. */
   readonly onShare?: (sharePercent: number, ratePerSecond: number) => void;
 }
@@ -39,7 +37,7 @@ export interface Compared {
   readonly measured: number;
   /** For the same arrivals. */
   readonly predicted: number;
-  /** Of the measured one, by which the predicted one is too high. */
+  /** By how much the prediction is too high, as a percentage of the measured value. */
   readonly errorPercent: number;
   /** For other arrivals at the same rate. */
   readonly repeated: Interval;
@@ -51,26 +49,21 @@ export interface Comparison {
   readonly perSecond: Compared;
   readonly p99: Compared;
   readonly agrees: boolean;
-  /** Why the tester was the bottleneck of this run, so that the measurement is partly of itself; null if it was not. */
+  /** Why the load generator was the bottleneck of this run; null if it was not. */
   readonly bottleneck: string | null;
 }
 
-/** @throws {LoadtestError} 69 if a run cannot begin, 130 if it was cut short */
+/** @throws {CliError} 69 if a run cannot begin, 130 if it was interrupted */
 export async function validate(options: ValidationOptions): Promise<Comparison[]> {
-  const { service, durationSeconds, onShare } = options;
+  const { service, durationSeconds, seed, onShare } = options;
   const comparisons: Comparison[] = [];
   for (const { percent, bound } of SHARES) {
     const ratePerSecond = (capacityPerSecond(service) * percent) / 100;
     onShare?.(percent, ratePerSecond);
     const measured = await measure(options, ratePerSecond);
-    const predicted = predict(options, ratePerSecond);
-    const repeated = repeat({
-      service,
-      ratePerSecond,
-      durationSeconds,
-      warmUpSeconds: WARM_UP_SECONDS,
-      repetitions: REPETITIONS,
-    });
+    const rate = { service, ratePerSecond, durationSeconds, warmUpSeconds: WARM_UP_SECONDS };
+    const predicted = simulateRun(rate, seed);
+    const repeated = repeatSimulation(rate, REPETITIONS);
     const perSecond = compare(measured.perSecond, predicted.achievedPerSecond, repeated.perSecond);
     const p99 = compare(measured.p99, predicted.p99, repeated.p99);
     const agrees = [perSecond, p99].every(bound === "error" ? isClose : isContained);
@@ -92,8 +85,8 @@ const isContained = ({ measured, repeated }: Compared): boolean =>
   measured >= repeated.low && measured <= repeated.high;
 
 async function measure(options: ValidationOptions, ratePerSecond: number) {
-  const { url, durationSeconds, seed, signal, drive = runLoad } = options;
-  const asked: Asked = {
+  const { url, durationSeconds, seed, signal, run = runLoad } = options;
+  const asked: RunOptions = {
     url,
     scenario: "login",
     load: { kind: "open", ratePerSecond, arrivals: "poisson" },
@@ -103,22 +96,9 @@ async function measure(options: ValidationOptions, ratePerSecond: number) {
     wrongPercent: 0,
     seed,
   };
-  const run = await drive({ asked, signal });
-  if (run.outcome === "interrupted")
-    throw new LoadtestError("Interrupted: nothing is compared.", EXIT.interrupted);
-  const login = run.operations.login;
-  if (!login?.latency) throw new LoadtestError(`${url} answered no login.`, EXIT.unavailable);
-  return { perSecond: login.perSecond, p99: login.latency.p99, bottleneck: run.driver.bottleneck };
-}
-
-function predict(options: ValidationOptions, ratePerSecond: number) {
-  const { service, durationSeconds, seed } = options;
-  const arrivals = arrivalTimes({
-    ratePerSecond,
-    arrivals: "poisson",
-    durationSeconds: WARM_UP_SECONDS + durationSeconds,
-    seed,
-  });
-  const warmUpMs = 1000 * WARM_UP_SECONDS;
-  return simulate({ service, arrivals, warmUpMs, endMs: warmUpMs + 1000 * durationSeconds });
+  const { outcome, operations, driver } = await run({ asked, signal });
+  if (outcome === "interrupted") throw new CliError("Interrupted before the comparison.", EXIT.interrupted);
+  const { login } = operations;
+  if (!login?.latency) throw unavailable(`No login at ${url} succeeded.`);
+  return { perSecond: login.perSecond, p99: login.latency.p99, bottleneck: driver.bottleneck };
 }

@@ -1,65 +1,50 @@
-/** The plots of a capacity search: over the rates that were tried, and over the clients of the closed loop. */
-import type { CapacityReport } from "../results.ts";
-import type { Chart } from "./chart.ts";
+/** The plots of a capacity search: over the rates of its steps, and over the clients of the closed loop. */
+import type { CapacityReport } from "../capacity/find-capacity.ts";
+import type { CurvePoint } from "../capacity/service-curve.ts";
+import { type Chart, series } from "./chart.ts";
 
 export function chartsOf({ steps, curve, p99BoundMs }: CapacityReport): readonly Chart[] {
-  const rising = steps.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
-  const rates = rising.map(({ ratePerSecond }) => ratePerSecond);
+  const ascending = steps.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
+  const step = (name: "achievedPerSecond" | "p50" | "p99") => ascending.map((each) => each[name]);
+  const point = (name: keyof CurvePoint) => curve.map((each) => each[name]);
+  const rates = ascending.map(({ ratePerSecond }) => ratePerSecond);
+  const byRate = { axis: "rate", isLogarithmic: false, x: rates } as const;
+  const byClients = { axis: "clients", isLogarithmic: false, x: point("concurrency") } as const;
   const charts: readonly Chart[] = [
     {
-      title: "Throughput against offered rate",
-      note: "Where the line leaves the dashes, the service answers less than it is asked.",
-      axis: "rate",
+      ...byRate,
+      title: "Throughput by offered rate",
+      note: "Below the dashed line, the service handles less than the offered rate.",
       unit: "/s",
-      isLogarithmic: false,
-      x: rates,
       series: [
-        {
-          label: "answered",
-          colour: "blue",
-          style: "area",
-          values: rising.map(({ achievedPerSecond }) => achievedPerSecond),
-        },
-        { label: "offered", colour: "grey", style: "dashed", values: rates },
+        series("achieved", "blue", "area", step("achievedPerSecond")),
+        series("offered", "grey", "dashed", rates),
       ],
     },
     {
-      title: "Latency against offered rate",
-      note: "From the intended start of each login; the dashes are the bound on p99.",
-      axis: "rate",
+      ...byRate,
+      title: "Latency by offered rate",
+      note: "From the intended start of each login; the dashed line is the bound on p99.",
       unit: "ms",
-      isLogarithmic: false,
-      x: rates,
       series: [
-        { label: "p50", colour: "blue", style: "line", values: rising.map(({ p50 }) => p50) },
-        { label: "p99", colour: "amber", style: "line", values: rising.map(({ p99 }) => p99) },
-        { label: "bound", colour: "red", style: "dashed", values: rates.map(() => p99BoundMs) },
+        series("p50", "blue", "line", step("p50")),
+        series("p99", "amber", "line", step("p99")),
+        series("bound", "red", "dashed", Array<number>(rates.length).fill(p99BoundMs)),
       ],
     },
     {
+      ...byClients,
       title: "Throughput by clients",
-      note: "Clients that each log in again as soon as they are answered.",
-      axis: "clients",
+      note: "Closed loop: each client logs in again when its login is complete.",
       unit: "/s",
-      isLogarithmic: false,
-      x: curve.map(({ concurrency }) => concurrency),
-      series: [
-        {
-          label: "logins",
-          colour: "blue",
-          style: "area",
-          values: curve.map(({ perSecond }) => perSecond),
-        },
-      ],
+      series: [series("logins", "blue", "area", point("perSecond"))],
     },
     {
+      ...byClients,
       title: "Latency by clients",
-      note: "The median of the same closed loop.",
-      axis: "clients",
+      note: "Median of the same closed loop.",
       unit: "ms",
-      isLogarithmic: false,
-      x: curve.map(({ concurrency }) => concurrency),
-      series: [{ label: "p50", colour: "violet", style: "line", values: curve.map(({ p50 }) => p50) }],
+      series: [series("p50", "violet", "line", point("p50"))],
     },
   ];
   return charts.filter(({ x }) => x.length > 0);

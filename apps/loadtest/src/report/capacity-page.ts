@@ -1,33 +1,30 @@
-/** The page of a capacity search: its one sentence, the rates it tried and what came of each. */
-import type { CapacityReport } from "../results.ts";
+/** The page of a capacity search: its conclusion, the rates of its steps and their results. */
+import type { CapacityReport } from "../capacity/find-capacity.ts";
 import type { Chart } from "./chart.ts";
-import { capacityCommandOf } from "./command-line.ts";
+import { code, facts, formatTime, type Tile, table, tiles } from "./components.ts";
+import { chartFigures } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { chartFigures } from "./layout.ts";
-import { code, facts, formatMoment, type Tile, table, tiles } from "./parts.ts";
+import { capacityCommandOf } from "./shell-command.ts";
 
 export function capacityBody(report: CapacityReport, charts: readonly Chart[]): readonly Html[] {
   const { url, startedAt, machine, sentence, p99BoundMs, curve } = report;
   return [
-    html`<h1>How many logins a second?</h1>
+    html`<h1>Login capacity</h1>
 <p class="sentence">${sentence}</p>
-<p class="lead">${url} · ${formatMoment(startedAt)}</p>
+<p class="lead">${url} · ${formatTime(startedAt)}</p>
 `,
     tiles(tilesOf(report)),
     chartFigures(charts),
     html`
-<h2>Rates that were tried</h2>
+<h2>Measured rates</h2>
 <div class="panel">${stepTable(report)}</div>
 `,
-    html`<div class="halves">${curve.length > 0 ? curveSection(report) : []}<section><h2>How it was measured</h2>
+    html`<div class="halves">${curve.length > 0 ? curveSection(report) : []}<section><h2>Method</h2>
 <div class="panel">${facts([
       ["Command", code(capacityCommandOf(report))],
       ["Machine", machine],
-      [
-        "A rate holds",
-        `while every login is answered as it should be and p99 stays within ${format.formatMs(p99BoundMs)} ms`,
-      ],
+      ["A rate passes", `if every login succeeds and p99 is within ${format.formatMs(p99BoundMs)} ms`],
     ])}</div></section></div>
 `,
   ];
@@ -36,10 +33,10 @@ export function capacityBody(report: CapacityReport, charts: readonly Chart[]): 
 function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }: CapacityReport) {
   const all: Tile[] = [
     {
-      name: "logins a second",
+      name: "logins per second",
       figure: format.formatRate(loginsPerSecond),
       unit: "/s",
-      about: loginsPerSecond > 0 ? "the highest rate that held" : "no rate held",
+      about: loginsPerSecond > 0 ? "highest rate that passed" : "no rate passed",
     },
     {
       name: "latency, p99",
@@ -57,28 +54,28 @@ function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }
     const figure = `${Math.round(100 * shareOfRaw)}`;
     all.push({ name: "of raw capacity", figure, unit: "%", about: "of the hashing core alone" });
   }
-  if (kernel !== null) all.push({ name: "kernel", figure: kernel, unit: "", about: "that derives" });
+  if (kernel !== null) all.push({ name: "kernel", figure: kernel, about: "of the hash workers" });
   return all;
 }
 
 const stepTable = ({ steps }: CapacityReport): Html =>
-  table({
-    head: ["Asked /s", "Answered /s", "p50 ms", "p99 ms", "Shed", "Errors", ""],
-    rows: steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, passed }) => [
-      format.formatAsked(ratePerSecond),
+  table(
+    ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Shed", "Errors", ""],
+    steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, passed }) => [
+      format.formatOffered(ratePerSecond),
       format.formatRate(achievedPerSecond),
       ...[p50, p99].map(format.formatMs),
       ...[shed, errors].map(format.formatCount),
-      passed ? "held" : "not held",
+      passed ? "passed" : "failed",
     ]),
-  });
+  );
 
-const curveSection = ({ curve }: CapacityReport): Html =>
-  html`<section><h2>By clients</h2><div class="panel">${table({
-    head: ["Clients", "Logins /s", "p50 ms"],
-    rows: curve.map(({ concurrency, perSecond, p50 }) => [
-      format.formatCount(concurrency),
-      format.formatRate(perSecond),
-      format.formatMs(p50),
-    ]),
-  })}</div></section>`;
+function curveSection({ curve }: CapacityReport): Html {
+  const rows = curve.map(({ concurrency, perSecond, p50 }) => [
+    format.formatCount(concurrency),
+    format.formatRate(perSecond),
+    format.formatMs(p50),
+  ]);
+  const points = table(["Clients", "Logins /s", "p50 ms"], rows);
+  return html`<section><h2>By clients</h2><div class="panel">${points}</div></section>`;
+}

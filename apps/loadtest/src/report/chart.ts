@@ -1,26 +1,26 @@
-/** A plot as plain data: the page carries it as JSON and its script draws it, knowing nothing of load tests. */
+/** A plot as plain data: the page contains it as JSON and its script draws it. */
 
-/** Of the element that holds the page's charts as JSON. */
+/** Id of the element that contains the page's charts as JSON. */
 export const CHARTS_ID = "charts";
 
-/** Colours are names of the page's CSS variables, so that they follow its scheme. */
+/** Names of the page's CSS variables, so that colours follow the colour scheme. */
 export type Colour = "blue" | "amber" | "red" | "green" | "violet" | "grey";
 
 export interface Series {
   readonly label: string;
   readonly colour: Colour;
+  /** `area`: a line, filled to the axis. `dashed`: a reference rather than a measurement. */
+  readonly style: "line" | "area" | "dashed";
   /** In the order of the chart's `x`; null leaves a gap. */
   readonly values: readonly (number | null)[];
-  /** `area`: a line, filled down to nothing. `dashed`: a reference rather than a measurement. */
-  readonly style: "line" | "area" | "dashed";
 }
 
 export interface Chart {
   readonly title: string;
   readonly note: string;
   /**
-   * `seconds` and `rate` are linear, `clients` doubles from tick to tick, and `percentile` holds 1 / (1 - percentile) on a
-   * logarithmic axis, which gives every further nine as much room as the one before.
+   * `seconds` and `rate` are linear, `clients` doubles from tick to tick, and `percentile` is 1 / (1 - percentile) on a
+   * logarithmic axis, which gives each additional nine the same space.
    */
   readonly axis: "seconds" | "rate" | "clients" | "percentile";
   readonly unit: "ms" | "/s";
@@ -29,3 +29,10 @@ export interface Chart {
   readonly x: readonly number[];
   readonly series: readonly Series[];
 }
+
+export const series = (
+  label: string,
+  colour: Colour,
+  style: Series["style"],
+  values: Series["values"],
+): Series => ({ label, colour, style, values });

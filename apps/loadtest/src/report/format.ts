@@ -1,29 +1,30 @@
-/** How figures are written, the same on the terminal and on the page: grouped, and no finer than they were measured. */
-import type { Asked, Latency, OperationResult, Run } from "../results.ts";
+/** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
+import type { RunOptions } from "../load/run-options.ts";
+import type { ServerFigures } from "../measure/results.ts";
 
-/** Stands for what was not measured. */
-export const NOTHING = "–";
+/** For a missing measurement. */
+export const NO_VALUE = "–";
 
-const grouped = (value: number, digits: number): string =>
+export const formatDecimals = (value: number, digits: number): string =>
   value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-export const formatCount = (value: number): string => grouped(value, 0);
+export const formatCount = (value: number): string => formatDecimals(value, 0);
 
-export const formatRate = (perSecond: number): string => grouped(perSecond, perSecond < 1000 ? 1 : 0);
+export const formatRate = (perSecond: number): string => formatDecimals(perSecond, perSecond < 1000 ? 1 : 0);
 
-/** A rate that somebody chose, as they wrote it. */
-export const formatAsked = (perSecond: number): string => perSecond.toLocaleString("en-US");
+/** A rate as it was specified. */
+export const formatOffered = (perSecond: number): string => perSecond.toLocaleString("en-US");
 
-/** Three digits, as many as two runs may agree on; without the unit. */
-export function formatMs(milliseconds: number | null): string {
-  if (milliseconds === null) return NOTHING;
-  if (milliseconds >= 99.95) return grouped(milliseconds, 0);
-  return grouped(milliseconds, milliseconds >= 9.995 ? 1 : 2);
+/** Three digits, the reproducible ones; without the unit. */
+export function formatMs(milliseconds: number | null | undefined): string {
+  if (milliseconds === null || milliseconds === undefined) return NO_VALUE;
+  if (milliseconds >= 99.95) return formatCount(milliseconds);
+  return formatDecimals(milliseconds, milliseconds >= 9.995 ? 1 : 2);
 }
 
-/** A part of a whole; what is neither none nor all is never rounded to it. */
+/** A proportion; only 0 and 1 are printed as `0 %` and `100 %`. */
 export function formatShare(part: number, whole: number): string {
-  if (whole === 0) return NOTHING;
+  if (whole === 0) return NO_VALUE;
   const percent = (100 * part) / whole;
   if (part > 0 && percent < 0.01) return "< 0.01 %";
   if (part < whole && percent > 99.99) return "> 99.99 %";
@@ -33,40 +34,38 @@ export function formatShare(part: number, whole: number): string {
 export const formatSeconds = (seconds: number): string =>
   `${seconds.toLocaleString("en-US", { maximumFractionDigits: 1 })} s`;
 
-/** `200 × 5,341, 503 × 12`, the most frequent first. */
+/** `200 × 5,341, 503 × 12`, in descending order of frequency. */
 export function formatStatuses(statuses: Readonly<Record<string, number>>): string {
   const parts = sortedStatuses(statuses).map(([status, count]) => `${status} × ${formatCount(count)}`);
-  return parts.join(", ") || "no answer";
+  return parts.join(", ") || "no response";
 }
 
 export const sortedStatuses = (statuses: Readonly<Record<string, number>>): readonly [string, number][] =>
   Object.entries(statuses).toSorted(([, a], [, b]) => b - a);
 
+export const formatLanes = ({ lanes, lanesBusy, queueLength }: ServerFigures): string =>
+  `${lanesBusy} of ${lanes} lanes busy, ${formatCount(queueLength)} queued`;
+
 /** `90/s, Poisson arrivals` or `48 clients`. */
-export function formatLoad({ load }: Asked): string {
+export function formatLoad({ load }: RunOptions): string {
   if (load.kind === "closed") return load.concurrency === 1 ? "1 client" : `${load.concurrency} clients`;
-  return `${formatAsked(load.ratePerSecond)}/s, ${load.arrivals === "poisson" ? "Poisson" : "constant"} arrivals`;
+  return `${formatOffered(load.ratePerSecond)}/s, ${load.arrivals === "poisson" ? "Poisson" : "constant"} arrivals`;
 }
 
 /** `1,000 users, 5 % unknown, 2 % wrong passwords`. */
-export function formatUsers({ users, unknownPercent, wrongPercent }: Asked): string {
+export function formatUsers({ users, unknownPercent, wrongPercent }: RunOptions): string {
   const parts = [`${formatCount(users)} ${users === 1 ? "user" : "users"}`];
   if (unknownPercent > 0) parts.push(`${unknownPercent} % unknown`);
   if (wrongPercent > 0) parts.push(`${wrongPercent} % wrong passwords`);
   return parts.join(", ");
 }
 
-/** The operation that a run is about, and what a thousand of it are called. */
-export interface Headline {
-  readonly noun: string;
-  readonly result: OperationResult;
-  readonly latency: Latency | null;
-}
-
-/** The logins of whatever has logins, else the operation that gave the scenario its name, else everything. */
-export function headlineOf({ operations, all }: Run): Headline {
-  const { login, register } = operations;
-  const result = login ?? register ?? all;
-  const noun = result === login ? "logins" : result === register ? "registrations" : "requests";
-  return { noun, result, latency: result.latency };
+/** Aligns the first column left and the others right. @param minWidth of the other columns */
+export function alignTable(rows: readonly (readonly string[])[], minWidth = 8): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(column === 0 ? 0 : minWidth, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad).join("  ").trimEnd());
 }

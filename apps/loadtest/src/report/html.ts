@@ -1,4 +1,4 @@
-/** HTML from a template: whatever is put into one is text and is escaped, unless it came out of one itself. */
+/** HTML from template literals. Interpolated text is escaped; interpolated HTML is not. */
 
 export interface Html {
   readonly markup: string;
@@ -14,23 +14,14 @@ export function html(texts: TemplateStringsArray, ...values: readonly Value[]): 
   return { markup };
 }
 
-/** For markup that is ours, or escaped by other means. */
+/** For trusted markup, or text that is escaped otherwise. */
 export const raw = (markup: string): Html => ({ markup });
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 function markupOf(value: Value): string {
-  if (typeof value === "number") return String(value);
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  if (typeof value === "number" || typeof value === "string") return Bun.escapeHTML(value);
   if ("markup" in value) return value.markup;
   return value.map(({ markup }) => markup).join("");
 }
 
-/** JSON that is safe inside a `script` element: no `<` can end the element or open a comment in it. */
+/** JSON for a `script` element: without `<`, it cannot end the element or open a comment. */
 export const inlineJson = (value: unknown): Html => raw(JSON.stringify(value).replaceAll("<", "\\u003c"));

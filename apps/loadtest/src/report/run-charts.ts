@@ -1,108 +1,84 @@
-/** The plots of a run: over its seconds, and its latency as a percentile curve. */
-import type { Latency, Run, Second } from "../results.ts";
-import type { Chart, Colour, Series } from "./chart.ts";
+/** The plots of a run: over time, and the latency by percentile. */
+import type { Latency, Run, Second } from "../measure/results.ts";
+import { type Chart, type Colour, type Series, series } from "./chart.ts";
 
 const COLOURS: readonly Colour[] = ["blue", "amber", "green", "violet", "red", "grey"];
-/** Where the largest latency of a plot is so many times the smallest, a linear axis would hide the small ones. */
-const LOGARITHMIC_FROM = 50;
+/** Ratio of the largest to the smallest latency above which a linear axis would hide small values. */
+const LOGARITHMIC_RATIO = 50;
 
 export function chartsOf(run: Run): readonly Chart[] {
   const charts = [latencyOverTime(run), percentiles(run), throughput(run), probeOverTime(run)];
   return charts.filter(({ x, series }) => x.length > 0 && series.length > 0);
 }
 
-const overTime = { axis: "seconds", isLogarithmic: false } as const;
-const secondsOf = ({ seconds }: Run): readonly number[] => seconds.map(({ second }) => second);
+const overTime = ({ seconds }: Run) =>
+  ({ axis: "seconds", isLogarithmic: false, x: seconds.map(({ second }) => second) }) as const;
 const column = ({ seconds }: Run, name: keyof Second): Series["values"] => seconds.map((each) => each[name]);
-/** Without a single value there is nothing to draw. */
 const hasValues = ({ values }: Series): boolean => values.some((value) => value !== null);
 
 function latencyOverTime(run: Run): Chart {
-  const { kind } = run.asked.load;
-  const series: readonly Series[] = [
-    { label: "p50", colour: "blue", style: "line", values: column(run, "p50") },
-    { label: "p99", colour: "amber", style: "line", values: column(run, "p99") },
-  ];
+  const isOpen = run.asked.load.kind === "open";
   return {
-    ...overTime,
+    ...overTime(run),
     title: "Latency over time",
-    note:
-      kind === "open"
-        ? "From the intended start of each request, so waiting counts too."
-        : "From sending to the answer.",
+    note: isOpen
+      ? "From the intended start of each request, including waiting."
+      : "From sending to the response.",
     unit: "ms",
-    x: secondsOf(run),
-    series: series.filter(hasValues),
+    series: [
+      series("p50", "blue", "line", column(run, "p50")),
+      series("p99", "amber", "line", column(run, "p99")),
+    ].filter(hasValues),
   };
 }
 
 function throughput(run: Run): Chart {
   const isOpen = run.asked.load.kind === "open";
-  const answered: Series = {
-    label: "answered",
-    colour: "blue",
-    style: "area",
-    values: column(run, "answered"),
-  };
-  const offered: Series = {
-    label: "offered",
-    colour: "grey",
-    style: "dashed",
-    values: column(run, "offered"),
-  };
-  const errors: Series = { label: "errors", colour: "red", style: "line", values: column(run, "errors") };
   return {
-    ...overTime,
-    title: isOpen ? "Throughput against offered rate" : "Throughput",
-    note: isOpen
-      ? "Requests due in each second, and answers that came in it."
-      : "Answers that came in each second.",
+    ...overTime(run),
+    title: isOpen ? "Throughput and offered rate" : "Throughput",
+    note: isOpen ? "Intended starts and completed requests per second." : "Completed requests per second.",
     unit: "/s",
-    x: secondsOf(run),
-    series: [answered, ...(isOpen ? [offered] : []), ...(run.all.errors > 0 ? [errors] : [])],
+    series: [
+      series("completed", "blue", "area", column(run, "answered")),
+      ...(isOpen ? [series("offered", "grey", "dashed", column(run, "offered"))] : []),
+      ...(run.all.errors > 0 ? [series("errors", "red", "line", column(run, "errors"))] : []),
+    ],
   };
 }
 
 function probeOverTime(run: Run): Chart {
-  const values = column(run, "probeP99");
-  const series: Series = { label: "p99 of /healthz", colour: "green", style: "area", values };
   return {
-    ...overTime,
+    ...overTime(run),
     title: "Probe latency",
-    note: "Beside the load, on a connection of its own.",
+    note: "Measured during the load, on a separate connection.",
     unit: "ms",
-    x: secondsOf(run),
-    series: [series].filter(hasValues),
+    series: [series("p99 of /healthz", "green", "area", column(run, "probeP99"))].filter(hasValues),
   };
 }
 
-/** The axis of HdrHistogram's plots. */
+/** With the axis of HdrHistogram's plots. */
 function percentiles({ operations }: Run): Chart {
   const curves = Object.entries(operations).flatMap(([label, { latency }]) =>
     latency === null ? [] : [{ label, points: new Map(pointsOf(latency)) }],
   );
   const x = [...new Set(curves.flatMap(({ points }) => [...points.keys()]))].toSorted((a, b) => a - b);
-  const series = curves.map(
-    ({ label, points }, index): Series => ({
-      label,
-      colour: COLOURS[index % COLOURS.length] ?? "grey",
-      style: "line",
-      values: x.map((at) => points.get(at) ?? null),
-    }),
-  );
   const positive = curves.flatMap(({ points }) => [...points.values()].filter((value) => value > 0));
   return {
     title: "Latency by percentile",
-    note: "How many of the answers came within how long.",
+    note: "Percentage of the responses within a latency.",
     axis: "percentile",
     unit: "ms",
-    isLogarithmic: Math.max(...positive) > LOGARITHMIC_FROM * Math.min(...positive),
+    isLogarithmic: Math.max(...positive) > LOGARITHMIC_RATIO * Math.min(...positive),
     x,
-    series,
+    series: curves.map(({ label, points }, index) => {
+      const values = x.map((at) => points.get(at) ?? null);
+      return series(label, COLOURS[index % COLOURS.length] ?? "grey", "line", values);
+    }),
   };
 }
 
-/** All of `count` answers are drawn where one in `count` is slower: the curve has no place for 100 %. */
+/** The axis has no position for 100 %: the maximum of `count` responses is drawn where one in `count` is slower. */
 function pointsOf({ curve, count }: Latency): readonly (readonly [x: number, milliseconds: number])[] {
   const inner = curve.map(([percent, ms]) => [100 / (100 - percent), ms] as const);
   const last = curve.at(-1);

@@ -1,110 +1,149 @@
-/** The page of one run, from the key figures down to every second as numbers. */
-import type { OperationResult, Run } from "../results.ts";
-import type { Chart } from "./chart.ts";
-import { commandOf } from "./command-line.ts";
-import { describeDriver, describeServer, interruption, warningsOf } from "./describe.ts";
+/** The page of a run, from the key figures to the figures of every second. */
+import type { OperationResult, Run } from "../measure/results.ts";
+import type { Chart, Colour } from "./chart.ts";
+import { code, facts, formatTime, type Tile, table, tiles, warnings } from "./components.ts";
+import { chartFigures } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { chartFigures } from "./layout.ts";
-import { code, facts, formatMoment, type Tile, table, tiles, warnings } from "./parts.ts";
-import { statusPanel } from "./statuses.ts";
+import { runCommandOf } from "./shell-command.ts";
+import { describeLoadGenerator, describeServer, interruptionOf, warningsOf } from "./text.ts";
 
 export function runBody(run: Run, charts: readonly Chart[]): readonly Html[] {
   const { asked, all, startedAt, machine } = run;
   return [
     html`<h1>${headingOf(run)}</h1>
-<p class="lead">${asked.url} · ${format.formatUsers(asked)} · ${formatMoment(startedAt)}</p>
+<p class="lead">${asked.url} · ${format.formatUsers(asked)} · ${formatTime(startedAt)}</p>
 `,
-    ...warnings([...interruption(run), ...warningsOf(run)]),
+    ...warnings([...interruptionOf(run), ...warningsOf(run)]),
     tiles(tilesOf(run)),
     chartFigures(charts),
     html`
 <div class="halves"><section><h2>Statuses</h2>
 ${statusPanel(all.statuses)}</section>
-<section><h2>How it was measured</h2>
+<section><h2>Method</h2>
 <div class="panel">${facts([
-      ["Command", code(commandOf(asked))],
+      ["Command", code(runCommandOf(asked))],
       ["Machine", machine],
-      ["Load tester", describeDriver(run)],
+      ["Load generator", describeLoadGenerator(run)],
       ...(run.server ? [["Service", describeServer(run.server)] as const] : []),
-      ["Counted", format.formatSeconds(run.countedSeconds)],
+      ["Measured", format.formatSeconds(run.countedSeconds)],
     ])}</div></section></div>
-<h2>In numbers</h2>
+<h2>Details</h2>
 <div class="panel">${operationTable(run)}
 <details><summary>Every second</summary>${secondTable(run)}</details></div>
 `,
   ];
 }
 
-const headingOf = ({ asked }: Run): string =>
-  `${asked.scenario}: ${format.formatLoad(asked)}, for ${format.formatSeconds(asked.durationSeconds)}`.replace(
-    /^./,
-    (first) => first.toUpperCase(),
-  );
+function headingOf({ asked }: Run): string {
+  const heading = `${asked.scenario}: ${format.formatLoad(asked)}, for ${format.formatSeconds(asked.durationSeconds)}`;
+  return `${heading.charAt(0).toUpperCase()}${heading.slice(1)}`;
+}
 
 function tilesOf(run: Run): readonly Tile[] {
-  const { noun, result, latency } = format.headlineOf(run);
-  const { asked, all, probe } = run;
+  const { asked, all, operations, probe } = run;
   const { load } = asked;
+  // Logins if the scenario has any, otherwise the operation that gives the scenario its name, otherwise all operations.
+  const { login, register } = operations;
+  const { latency, perSecond } = login ?? register ?? all;
+  const noun = login ? "logins" : register ? "registrations" : "requests";
   const ofLatency = (name: "p50" | "p99", about: string): Tile => ({
     name: `${noun}, ${name}`,
-    figure: format.formatMs(latency?.[name] ?? null),
+    figure: format.formatMs(latency?.[name]),
     unit: latency ? "ms" : "",
     about,
   });
+  const isOpen = load.kind === "open";
   return [
     {
-      name: `${noun} a second`,
-      figure: format.formatRate(result.perSecond),
+      name: `${noun} per second`,
+      figure: format.formatRate(perSecond),
       unit: "/s",
-      about:
-        load.kind === "open"
-          ? `of ${format.formatAsked(load.ratePerSecond)}/s asked`
-          : `by ${format.formatLoad(asked)}`,
+      about: isOpen
+        ? `of ${format.formatOffered(load.ratePerSecond)}/s offered`
+        : `by ${format.formatLoad(asked)}`,
     },
-    ofLatency("p50", "half were faster"),
-    ofLatency("p99", latency ? `slowest ${format.formatMs(latency.max)} ms` : "nothing was answered"),
+    ofLatency("p50", "median"),
+    ofLatency("p99", latency ? `maximum ${format.formatMs(latency.max)} ms` : "no responses"),
     {
       name: "errors",
       figure: format.formatCount(all.errors),
-      unit: "",
       about: `${format.formatShare(all.errors, all.sent)} of ${format.formatCount(all.sent)}`,
     },
     {
       name: "probe, p99",
-      figure: format.formatMs(probe.latency?.p99 ?? null),
+      figure: format.formatMs(probe.latency?.p99),
       unit: probe.latency ? "ms" : "",
       about: `${format.formatCount(probe.latency?.count ?? 0)} of /healthz`,
     },
   ];
 }
 
+const MEANINGS: Readonly<Record<string, string>> = {
+  "200": "success",
+  "201": "created",
+  "204": "no content",
+  "401": "rejected: credentials",
+  "409": "rejected: already exists",
+  "422": "rejected: invalid",
+  "429": "rejected: rate limit",
+  "503": "shed: queue full or not ready",
+  none: "no response",
+};
+
+function colourOf(status: string): Colour {
+  if (status === "none") return "grey";
+  if (status === "503") return "amber";
+  if (status.startsWith("2")) return "green";
+  return status.startsWith("4") ? "violet" : "red";
+}
+
+/** The distribution of the statuses, as a bar and as a table. */
+function statusPanel(statuses: Run["all"]["statuses"]): Html {
+  const sorted = format.sortedStatuses(statuses);
+  const sum = sorted.reduce((total, [, count]) => total + count, 0);
+  if (sum === 0) return html`<div class="panel">No responses.</div>`;
+  let start = 0;
+  const bars = sorted.map(([status, count]) => {
+    const width = (100 * count) / sum;
+    start += width;
+    return html`<rect class="fill-${colourOf(status)}" x="${start - width}" width="${width}" height="4"/>`;
+  });
+  const rows = sorted.map(([status, count]) => [
+    html`<span class="dot fill-${colourOf(status)}"></span>${status}`,
+    MEANINGS[status] ?? "",
+    format.formatCount(count),
+    format.formatShare(count, sum),
+  ]);
+  return html`<div class="panel statuses">
+<svg class="bars" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${bars}</svg>
+${table(["Status", "", "Responses", "Share"], rows)}
+</div>`;
+}
+
 function operationTable({ operations, all, probe }: Run): Html {
   const row = (name: string, { sent, errors, perSecond, latency }: OperationResult): readonly string[] => [
     name,
-    format.formatCount(sent),
-    format.formatCount(errors),
+    ...[sent, errors].map(format.formatCount),
     format.formatRate(perSecond),
     ...milliseconds(latency),
   ];
   const rows = Object.entries(operations).map(([name, result]) => row(name, result));
   if (rows.length > 1) rows.push(row("all", all));
   const count = format.formatCount(probe.latency?.count ?? 0);
-  rows.push(["probe", count, format.NOTHING, format.NOTHING, ...milliseconds(probe.latency)]);
+  rows.push(["probe", count, format.NO_VALUE, format.NO_VALUE, ...milliseconds(probe.latency)]);
   const head = ["", "Sent", "Errors", "Per second", "p50 ms", "p95 ms", "p99 ms", "Mean ms", "Max ms"];
-  return table({ head, rows });
+  return table(head, rows);
 }
 
 const milliseconds = (latency: OperationResult["latency"]): readonly string[] =>
-  [latency?.p50, latency?.p95, latency?.p99, latency?.mean, latency?.max].map((ms) =>
-    format.formatMs(ms ?? null),
-  );
+  [latency?.p50, latency?.p95, latency?.p99, latency?.mean, latency?.max].map(format.formatMs);
 
 const secondTable = ({ seconds }: Run): Html =>
-  table({
-    head: ["Second", "Offered", "Answered", "Errors", "p50 ms", "p99 ms", "Probe p99 ms"],
-    rows: seconds.map(({ second, offered, answered, errors, p50, p99, probeP99 }) => [
+  table(
+    ["Second", "Offered", "Completed", "Errors", "p50 ms", "p99 ms", "Probe p99 ms"],
+    seconds.map(({ second, offered, answered, errors, p50, p99, probeP99 }) => [
       ...[second, offered, answered, errors].map(format.formatCount),
       ...[p50, p99, probeP99].map(format.formatMs),
     ]),
-  });
+  );

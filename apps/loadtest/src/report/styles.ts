@@ -1,4 +1,4 @@
-/** How the page looks: one column on a phone, two on a desk, dark where the reader's system is, white on paper. */
+/** The style sheet: one column on phones, two on larger screens; the system's colour scheme; white in print. */
 
 const LIGHT = `
   --page: #f5f6f8; --card: #ffffff; --ink: #17212c; --quiet: #5a6775; --line: #e2e6eb;

@@ -1,4 +1,4 @@
-/** The page's script: draws every chart of the page, and again when there is more room or another scheme. */
+/** The page's script: draws all charts, and redraws them when their size or the colour scheme changes. */
 import uPlot from "uplot";
 import { CHARTS_ID } from "../chart.ts";
 import { onResize, onSchemeChange, plotElements, readCharts } from "./dom.ts";

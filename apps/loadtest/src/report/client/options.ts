@@ -1,14 +1,14 @@
-/** What uPlot is told of a chart: its axes, scales and lines. Colours are functions, asked again at every drawing. */
+/** Converts a chart to uPlot options. Colours are functions, so that every redraw uses the current colour scheme. */
 import type uPlot from "uplot";
 import type { Chart, Series } from "../chart.ts";
 import { colourOf } from "./dom.ts";
 
 export const PLOT_HEIGHT = 230;
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-/** Lines with few points show them; with many they are only noise. */
-const POINTS_UP_TO = 24;
+/** Lines with more points do not mark them. */
+const MAX_MARKED_POINTS = 24;
 
-const write = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+const format = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 
 export function optionsOf(chart: Chart, width: number): uPlot.Options {
   const { axis } = chart;
@@ -47,10 +47,10 @@ function lineOf({ label, colour, style }: Series, { x, unit, axis }: Chart): uPl
     label,
     stroke: () => colourOf(colour),
     width: 2,
-    // Curves of several operations have their points in different places.
+    // Curves of different operations have points at different positions.
     spanGaps: axis === "percentile",
-    points: { show: style !== "dashed" && axis !== "percentile" && x.length <= POINTS_UP_TO, size: 6 },
-    value: (_, y) => (y === null ? "–" : `${write(y)}${unit === "ms" ? " ms" : unit}`),
+    points: { show: style !== "dashed" && axis !== "percentile" && x.length <= MAX_MARKED_POINTS, size: 6 },
+    value: (_, y) => (y === null ? "–" : `${format(y)}${unit === "ms" ? " ms" : unit}`),
     ...(style === "area" && { fill: () => `${colourOf(colour)}1f` }),
     ...(style === "dashed" && { dash: [5, 5], width: 1.5 }),
   };
@@ -79,21 +79,21 @@ function xTicks({ axis, x }: Chart): uPlot.Axis {
 }
 
 function xLabel(value: number, axis: Chart["axis"]): string {
-  if (axis === "seconds") return `${write(value)} s`;
-  if (axis === "rate") return `${write(value)}/s`;
+  if (axis === "seconds") return `${format(value)} s`;
+  if (axis === "rate") return `${format(value)}/s`;
   if (axis === "clients") return String(value);
   return `${Number((100 - 100 / value).toPrecision(value > 1000 ? 6 : 4))} %`;
 }
 
 function yTicks({ isLogarithmic, unit }: Chart): uPlot.Axis {
   const values: uPlot.Axis.Values = (_, splits) =>
-    splits.map((at) => `${write(at)}${unit === "ms" ? " ms" : unit}`);
+    splits.map((at) => `${format(at)}${unit === "ms" ? " ms" : unit}`);
   return isLogarithmic
     ? { values, filter: keepAll, splits: (_, _axis, min, max) => powersOfTen(min, max) }
     : { values };
 }
 
-/** uPlot would leave labels of its own choice out of a logarithmic axis. */
+/** Prevents uPlot from omitting labels of a logarithmic axis. */
 const keepAll = (_: uPlot, splits: number[]): number[] => splits;
 
 function powersOfTen(min: number, max: number): number[] {

@@ -1,0 +1,45 @@
+/** Parses and validates what identifies or describes a user, with the schemas of the API. */
+import { usageError } from "@latchkey/cli";
+import { ID_MAX, RegisterRequest } from "@latchkey/contracts";
+import type Type from "typebox";
+import { Compile } from "typebox/compile";
+
+/** The service's logs identify users by id. */
+export type UserRef = { readonly email: string } | { readonly id: number };
+
+const { email, username, password } = RegisterRequest.properties;
+
+/** Trimmed and lowercased, as in the service. @throws {CliError} with exit code 64 */
+export const parseEmail = textParser("e-mail address", email, (text) => text.trim().toLowerCase());
+
+/** @throws {CliError} with exit code 64 */
+export const parseUsername = textParser("username", username);
+
+/** Not changed in any way. @throws {CliError} with exit code 64; its message does not contain the password */
+export const parsePassword = textParser("password", password);
+
+/** @throws {CliError} with exit code 64 */
+export function parseUserRef(text: string): UserRef {
+  if (text.includes("@")) return { email: parseEmail(text) };
+  const id = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN;
+  if (id <= ID_MAX) return { id };
+  throw usageError(`Specify the user by e-mail address or by id, 1 to ${ID_MAX}.`);
+}
+
+function textParser(name: string, schema: Type.TSchema, normalize = (text: string) => text) {
+  const compiled = Compile(schema);
+  return (given: string): string => {
+    const text = normalize(given);
+    const [error] = compiled.Errors(text);
+    if (!error) return text;
+    throw usageError(`The ${name} ${describe(error)}.`);
+  };
+}
+
+function describe(error: ReturnType<ReturnType<typeof Compile>["Errors"]>[number]): string {
+  if (error.keyword === "maxLength") return `must be at most ${error.params.limit} characters long`;
+  if (error.keyword !== "minLength") return "is not valid";
+  return error.params.limit === 1
+    ? "must not be empty"
+    : `must be at least ${error.params.limit} characters long`;
+}

@@ -1,0 +1,72 @@
+/** Prints users with the members of the API's `User`, as aligned tables or as JSON. A password hash is never printed. */
+import { printable, toJson, write } from "@latchkey/cli";
+import type { User as ApiUser } from "@latchkey/contracts";
+import type { User } from "@latchkey/database";
+
+export interface Format {
+  /** JSON instead of a table. */
+  readonly json?: boolean;
+}
+
+/** Lists the members explicitly: a new column of the database is not printed automatically. */
+const toApiUser = (user: User): ApiUser => ({
+  id: user.id,
+  email: user.email,
+  username: user.username,
+  is_active: user.isActive,
+  created_at: user.createdAt.toISOString(),
+  updated_at: user.updatedAt.toISOString(),
+});
+
+const COLUMNS = [
+  "id",
+  "email",
+  "username",
+  "is_active",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof ApiUser)[];
+
+export async function printUser(user: User, { json = false }: Format): Promise<void> {
+  await write(json ? `${toJson(toApiUser(user))}\n` : createTable().header([user]));
+}
+
+/** Prints page by page; as JSON, one array with one user per line. */
+export async function printUsers(
+  pages: AsyncIterable<readonly User[]>,
+  { json = false }: Format,
+): Promise<void> {
+  const table = createTable();
+  let isFirst = true;
+  for await (const users of pages) {
+    const lines = () => users.map((user) => toJson(toApiUser(user))).join(",\n");
+    if (json) await write(`${isFirst ? "[" : ","}\n${lines()}`);
+    else await write(isFirst ? table.header(users) : table.rows(users));
+    isFirst = false;
+  }
+  if (json) await write(isFirst ? "[]\n" : "\n]\n");
+  else if (isFirst) await write(table.header([]));
+}
+
+/** A table that is printed in parts. Each part is aligned and at least as wide as the previous parts. */
+function createTable() {
+  const widths: number[] = COLUMNS.map(() => 0);
+  const format = (rows: readonly (readonly string[])[]): string => {
+    for (const row of rows) {
+      for (const [column, cell] of row.entries()) {
+        widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
+      }
+    }
+    const pad = (cell: string, column: number) =>
+      cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
+    return rows.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");
+  };
+  const toRow = (user: User): string[] => {
+    const apiUser = toApiUser(user);
+    return COLUMNS.map((column) => printable(String(apiUser[column])));
+  };
+  return {
+    header: (users: readonly User[]): string => format([COLUMNS, ...users.map(toRow)]),
+    rows: (users: readonly User[]): string => format(users.map(toRow)),
+  };
+}

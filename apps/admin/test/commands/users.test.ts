@@ -1,0 +1,200 @@
+/** `users …` on every kind of database, while another process has the database open, as the service does. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import type { User } from "@latchkey/contracts";
+import { createHasher } from "@latchkey/hashing";
+import {
+  DATABASES,
+  type DatabaseSource,
+  openSharedDatabase,
+  type SharedDatabase,
+} from "../support/databases.ts";
+import { expectSentence } from "../support/tool.ts";
+
+const PASSWORD = "correct horse battery staple";
+const NEW_PASSWORD = "another one, just as long";
+
+const create = (shared: SharedDatabase, name: string) =>
+  shared.json<User>(["users", "create", `${name}@example.com`, "--username", name], PASSWORD);
+
+/** Whether a login of the service would succeed. */
+async function canLogIn(shared: SharedDatabase, email: string, password: string): Promise<boolean> {
+  await using hasher = createHasher({ workers: 1 });
+  const user = await shared.database.users.findByEmail(email);
+  return user !== null && (await hasher.verify(password, user.hashedPassword));
+}
+
+describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
+  let source: DatabaseSource;
+  beforeAll(async () => {
+    source = await openSource();
+  });
+  afterAll(() => source[Symbol.asyncDispose]());
+
+  test("create prints the user as the API does, and the user can log in", async () => {
+    await using shared = await openSharedDatabase(source);
+    const ada = await shared.json<User>(
+      ["users", "create", " Ada@Example.COM ", "-u", "ada"],
+      `${PASSWORD}\n`,
+    );
+    expect(ada).toEqual({
+      id: expect.any(Number),
+      email: "ada@example.com",
+      username: "ada",
+      is_active: true,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: ada.created_at,
+    });
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
+    expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(ada);
+    expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(ada);
+    expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
+  });
+
+  test("create rejects a duplicate e-mail address or username and keeps the first user", async () => {
+    await using shared = await openSharedDatabase(source);
+    await create(shared, "ada");
+    for (const [email, username] of [
+      ["ada@example.com", "ada2"],
+      ["other@example.com", "ada"],
+    ]) {
+      const again = await shared.tool(
+        ["users", "create", email ?? "", "--username", username ?? ""],
+        NEW_PASSWORD,
+      );
+      expect(again).toMatchObject({ code: 1, stdout: "" });
+      expect(again.stderr).toBe("A user with this e-mail address or username already exists.\n");
+    }
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
+  });
+
+  test("deactivate and activate take effect in the other process immediately, and can be repeated", async () => {
+    await using shared = await openSharedDatabase(source);
+    const { id } = await create(shared, "ada");
+    for (const [command, isActive] of [
+      ["deactivate", false],
+      ["deactivate", false],
+      ["activate", true],
+    ] as const) {
+      const changed = await shared.json<User>(["users", command, "ada@example.com"]);
+      expect(changed).toMatchObject({ id, is_active: isActive });
+      expect((await shared.database.users.findById(id))?.isActive).toBe(isActive);
+    }
+  });
+
+  test("set-password changes only the password", async () => {
+    await using shared = await openSharedDatabase(source);
+    const ada = await create(shared, "ada");
+    const changed = await shared.json<User>(["users", "set-password", "ada@example.com"], NEW_PASSWORD);
+    expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
+    expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(false);
+    expect(await canLogIn(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
+  });
+
+  test("delete requires --yes without a terminal", async () => {
+    await using shared = await openSharedDatabase(source);
+    const { id } = await create(shared, "ada");
+    const unasked = await shared.tool(["users", "delete", "ada@example.com"]);
+    expect(unasked).toMatchObject({ code: 64, stdout: "" });
+    expect(unasked.stderr).toContain("--yes");
+    expect(await shared.database.users.findById(id)).not.toBeNull();
+
+    const deleted = await shared.tool(["users", "delete", "ada@example.com", "--yes"]);
+    expect(deleted).toEqual({
+      code: 0,
+      stdout: `Deleted ada@example.com (id ${id}, username ada).\n`,
+      stderr: "",
+    });
+    expect(await shared.database.users.findById(id)).toBeNull();
+  });
+
+  test.each(["show", "activate", "deactivate", "set-password", "delete"])(
+    "%s reports a user that does not exist, before it reads a password",
+    async (command) => {
+      await using shared = await openSharedDatabase(source);
+      const yes = command === "delete" ? ["--yes"] : [];
+      expect(await shared.tool(["users", command, "nobody@example.com", ...yes])).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "No user has the e-mail address nobody@example.com.\n",
+      });
+      const byId = await shared.tool(["users", command, "9007199254740991", ...yes]);
+      expect(byId).toMatchObject({ code: 1, stderr: "No user has the id 9007199254740991.\n" });
+    },
+  );
+
+  test("list prints all pages in ascending order of ids, or the requested range", async () => {
+    await using shared = await openSharedDatabase(source);
+    const created = Array.from({ length: 1_203 }, (_, number) =>
+      shared.database.users.create({
+        email: `p${number}@example.com`,
+        username: `p${number}`,
+        hashedPassword: "salt$digest",
+      }),
+    );
+    const ids = (await Promise.all(created)).map(({ id }) => id).sort((one, other) => one - other);
+    const list = async (...options: string[]) =>
+      (await shared.json<User[]>(["users", "list", ...options])).map(({ id }) => id);
+    expect(await list()).toEqual(ids);
+    expect(await list("--limit", "3")).toEqual(ids.slice(0, 3));
+    expect(await list("--limit", "501", "--after", String(ids[599]))).toEqual(ids.slice(600, 1_101));
+    expect(await list("--after", String(ids.at(-1)))).toEqual([]);
+
+    const table = await shared.tool(["users", "list"]);
+    expect(table.stdout.split("\n")).toHaveLength(1 + ids.length + 1);
+  });
+
+  test("no command prints a password or its hash", async () => {
+    await using shared = await openSharedDatabase(source);
+    const output: string[] = [];
+    for (const format of [[], ["--json"]]) {
+      const commands = [
+        ["create", "ada@example.com", "--username", "ada"],
+        ["set-password", "ada@example.com"],
+        ["show", "ada@example.com"],
+        ["list"],
+        ["deactivate", "ada@example.com"],
+        ["delete", "ada@example.com", "--yes"],
+      ];
+      for (const command of commands) {
+        const { code, stdout, stderr } = await shared.tool(["users", ...command, ...format], PASSWORD);
+        expect(code).toBe(0);
+        output.push(stdout, stderr);
+      }
+    }
+    expect(output.join("")).not.toContain(PASSWORD);
+    expect(output.join("")).not.toMatch(/[0-9a-f]{32}|\$|hash/i);
+  });
+
+  test("the tool and another process can write concurrently", async () => {
+    await using shared = await openSharedDatabase(source);
+    let isDone = false;
+    let written = 0;
+    const service = (async () => {
+      for (; !isDone; written++) {
+        await shared.database.todos.create({ title: "busy", completed: false });
+        // The embedded database is synchronous and would block this process.
+        await setImmediate();
+      }
+    })();
+    for (const name of ["ada", "bob", "eve"]) await create(shared, name);
+    await shared.json(["users", "deactivate", "bob@example.com"]);
+    isDone = true;
+    await service;
+    expect(written).toBeGreaterThan(0);
+    expect(
+      (await shared.database.users.list({ after: 0, limit: 10 })).map(({ isActive }) => isActive),
+    ).toEqual([true, false, true]);
+  });
+
+  test("a missing schema results in a message that names migrate, and migrate creates the schema", async () => {
+    await using shared = await openSharedDatabase(source, { migrated: false });
+    const before = await shared.tool(["users", "create", "ada@example.com", "-u", "ada"], PASSWORD);
+    expect(before).toMatchObject({ code: 69, stdout: "" });
+    expect(before.stderr).toContain("bun run migrate");
+    expectSentence(before.stderr);
+    expect((await shared.tool(["migrate"])).code).toBe(0);
+    expect(await shared.json<{ database: string }>(["migrate"])).toEqual({ database: shared.database.kind });
+    await create(shared, "ada");
+  });
+});

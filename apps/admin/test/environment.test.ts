@@ -1,0 +1,80 @@
+/** Validation of environment variables. */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { openFolder, runTool } from "./support/tool.ts";
+
+const LIST = ["users", "list"];
+const ROOT = pathToFileURL(resolve(import.meta.dir, "../../..")).href;
+
+describe("DATABASE_URL", () => {
+  test.each([
+    ["is empty", { DATABASE_URL: "" }, "DATABASE_URL: is empty; accepted: file:PATH"],
+    [
+      "has another scheme",
+      { DATABASE_URL: "mysql://root:hunter2@db/x" },
+      "DATABASE_URL: has an unsupported value",
+    ],
+    ["has no scheme", { DATABASE_URL: "./data/latchkey.db" }, "accepted: file:PATH"],
+    ["is an invalid file URL", { DATABASE_URL: "file:///tmp/x.db?mode=hunter2" }, "Unsupported database URL"],
+    ["is missing in production", { NODE_ENV: "production" }, "required in production"],
+    ["is set twice", { DATABASE_URL: "file:x.db", DATABASE_URL_FILE: "/x" }, "cannot be combined"],
+    [
+      "is in a file that cannot be read",
+      { DATABASE_URL_FILE: "/nowhere/url" },
+      "DATABASE_URL_FILE: cannot read the file",
+    ],
+  ])("results in a configuration error when it %s", async (_, env, message) => {
+    for (const args of [["migrate"], LIST]) {
+      const { code, stdout, stderr } = await runTool(args, { env });
+      // A missing file is reported first.
+      if (args === LIST && code === 69) continue;
+      expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
+      expect(stderr).toContain(message);
+      expect(stderr).not.toContain("hunter2");
+    }
+  });
+
+  test("can be read from a file, without its line end", async () => {
+    await using folder = await openFolder();
+    const path = join(folder.path, "database-url");
+    await Bun.write(path, `file:${join(folder.path, "latchkey.db")}\n`);
+    expect((await runTool(["migrate"], { env: { DATABASE_URL_FILE: path } })).code).toBe(0);
+    expect(existsSync(join(folder.path, "latchkey.db"))).toBe(true);
+  });
+
+  test("is resolved against the repository root in any working directory", async () => {
+    await using folder = await openFolder();
+    const options = { env: { DATABASE_URL: "file:./nowhere/latchkey.db" }, cwd: folder.path };
+    const { code, stderr } = await runTool(LIST, options);
+    expect(code).toBe(69);
+    expect(stderr).toContain(fileURLToPath(`${ROOT}/nowhere/latchkey.db`));
+    expect(existsSync(new URL(`${ROOT}/nowhere`))).toBe(false);
+  });
+
+  test("is not required by commands without a database", async () => {
+    const env = { NODE_ENV: "production", HASH_WORKERS: "0", DATABASE_URL: "" };
+    expect((await runTool(["secret", "generate"], { env })).code).toBe(0);
+    expect((await runTool(["users", "--help"], { env })).code).toBe(0);
+  });
+});
+
+describe("HASH_KERNEL and HASH_WORKERS", () => {
+  test("are reported together, one error per line", async () => {
+    const env = { HASH_KERNEL: "abacus", HASH_WORKERS: "none" };
+    const { code, stdout, stderr } = await runTool(["hash", "bench"], { env });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
+    expect(stderr.split("\n")).toEqual([
+      expect.stringMatching(
+        /^HASH_KERNEL: "abacus" is not supported on this machine; accepted: auto, .*portable/,
+      ),
+      'HASH_WORKERS: "none" is not valid; accepted: a whole number from 1 to 1024',
+      "",
+    ]);
+  });
+
+  test.each(["", "0", "1025", "1.5", "1e2", "02", "-1"])("HASH_WORKERS=%p is rejected", async (text) => {
+    expect((await runTool(["hash", "bench"], { env: { HASH_WORKERS: text } })).code).toBe(78);
+  });
+});

@@ -1,0 +1,99 @@
+/** Runs the tool as operators do: in a separate process with arguments, an environment and three streams. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+export interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** Variables in addition to PATH; no other variable is inherited. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Content of standard input. @default empty */
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+}
+
+/** Runs one command line until the process exits. */
+export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
+  runProcess([process.execPath, MAIN, ...args], options);
+
+async function runProcess(command: string[], { env, input, cwd = tmpdir() }: RunOptions): Promise<Result> {
+  await using child = Bun.spawn(command, {
+    cwd,
+    env: environment(env),
+    stdin: input === undefined ? "ignore" : Buffer.from(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+/** Keys to type after a text has appeared on the terminal. */
+export type Keystrokes = readonly [after: string, keys: string];
+
+/** Runs one command line on a terminal. `screen` is all of its output, including the echo. */
+export async function runOnTerminal(
+  args: readonly string[],
+  keystrokes: readonly Keystrokes[],
+  { env }: Pick<RunOptions, "env"> = {},
+): Promise<{ readonly code: number; readonly screen: string }> {
+  const decoder = new TextDecoder();
+  const remaining = [...keystrokes];
+  let screen = "";
+  let seen = 0;
+  await using child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd: tmpdir(),
+    env: { ...environment(env), TERM: "xterm" },
+    terminal: {
+      cols: 120,
+      rows: 40,
+      data(terminal, bytes) {
+        screen += decoder.decode(bytes, { stream: true });
+        const [after, keys] = remaining[0] ?? [];
+        const at = after === undefined ? -1 : screen.indexOf(after, seen);
+        if (after === undefined || keys === undefined || at === -1) return;
+        seen = at + after.length;
+        remaining.shift();
+        terminal.write(keys);
+      },
+    },
+  });
+  return { code: await child.exited, screen };
+}
+
+/** Runs a shell script in which `"$@"` is the tool with these arguments. */
+export const runInShell = (
+  script: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Result> => runProcess(["sh", "-c", script, "sh", process.execPath, MAIN, ...args], { env });
+
+const environment = (env: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env.PATH ?? "",
+  ...env,
+});
+
+export interface Folder extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function openFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), "latchkey-admin-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Expects one line of sentences, which may begin with an option, without a stack or an SQL statement. */
+export function expectSentence(stderr: string): void {
+  if (/^([A-Z]|--[a-z])[^\n]*[.?]\n$/.test(stderr) && !/\bat \S+ \(|select |insert /.test(stderr)) return;
+  throw new Error(`Not one sentence: ${JSON.stringify(stderr)}`);
+}

@@ -1,0 +1,93 @@
+/**
+ * Displays the progress of a run: lines redrawn in place on a terminal, otherwise a plain line every few seconds. No line is
+ * wider than the terminal; `end` restores the terminal, including the cursor.
+ */
+import type { RunOptions } from "../load/run-options.ts";
+import type { Progress } from "../measure/run.ts";
+import * as format from "../report/format.ts";
+
+export interface LiveViewOptions {
+  readonly stream: { write(text: string): unknown };
+  readonly isTerminal: boolean;
+  /** Width of the terminal in characters. @default 80 */
+  readonly columns?: number | undefined;
+  readonly asked: RunOptions;
+}
+
+export interface LiveView {
+  update(progress: Progress): void;
+  /** Removes the view and shows the cursor. Call it however the run ends; further calls do nothing. */
+  end(): void;
+}
+
+const HIDE_CURSOR = "\x1b[?25l";
+const SHOW_CURSOR = "\x1b[?25h";
+const ERASE_BELOW = "\x1b[J";
+const up = (lines: number): string => `\x1b[${lines}A\r`;
+
+const PLAIN_INTERVAL_SECONDS = 5;
+
+export function createLiveView({ stream, isTerminal, columns = 80, asked }: LiveViewOptions): LiveView {
+  let hasEnded = false;
+  let drawn = 0;
+  const draw = (progress: Progress): void => {
+    // A full line wraps on some terminals, and the next redraw would start too low: leave one column free.
+    const width = Math.max(1, columns - 1);
+    const lines = linesOf(progress, asked, width).map((line) => line.slice(0, width));
+    stream.write(`${drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW}${lines.join("\n")}\n`);
+    drawn = lines.length;
+  };
+  /** Depends on the time of the run, not on the number of updates. */
+  let due = PLAIN_INTERVAL_SECONDS;
+  const append = (progress: Progress): void => {
+    const { elapsedSeconds } = progress;
+    if (elapsedSeconds < due) return;
+    due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
+    const { time, rate, latency, statuses, server } = describe(progress);
+    stream.write(`${[time, rate, latency, statuses, ...server].join("; ")}\n`);
+  };
+  return {
+    update(progress) {
+      if (hasEnded) return;
+      if (isTerminal) draw(progress);
+      else append(progress);
+    },
+    end() {
+      if (!hasEnded && drawn > 0) stream.write(up(drawn) + ERASE_BELOW + SHOW_CURSOR);
+      hasEnded = true;
+    },
+  };
+}
+
+function linesOf(progress: Progress, asked: RunOptions, width: number): readonly string[] {
+  const { time, rate, latency, statuses, server } = describe(progress);
+  const barWidth = Math.min(40, width - time.length - 4);
+  return [
+    `${asked.scenario}, ${format.formatLoad(asked)}, ${asked.url}`,
+    `${bar(progress.elapsedSeconds / progress.durationSeconds, barWidth)}  ${time}`,
+    `rate      ${rate}`,
+    `latency   ${latency}`,
+    `statuses  ${statuses}`,
+    ...server.map((text) => `server    ${text}`),
+  ];
+}
+
+function bar(proportion: number, width: number): string {
+  if (width < 4) return "";
+  const done = Math.round(Math.min(1, Math.max(0, proportion)) * width);
+  return `[${"█".repeat(done)}${"·".repeat(width - done)}]`;
+}
+
+function describe(progress: Progress) {
+  const { elapsedSeconds, durationSeconds, offeredPerSecond, latency, statuses, server } = progress;
+  const { completedPerSecond: completed } = progress;
+  const offered = offeredPerSecond === null ? "" : ` of ${format.formatRate(offeredPerSecond)}/s offered`;
+  const percentile = (name: "p50" | "p95" | "p99") => `${name} ${format.formatMs(latency?.[name])}`;
+  return {
+    time: `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
+    rate: `${completed === null ? format.NO_VALUE : format.formatRate(completed)}/s completed${offered}`,
+    latency: `${percentile("p50")}  ${percentile("p95")}  ${percentile("p99")} ms`,
+    statuses: format.formatStatuses(statuses),
+    server: server === null ? [] : [`${format.formatLanes(server)} (${server.kernel})`],
+  };
+}

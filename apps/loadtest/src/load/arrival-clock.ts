@@ -1,0 +1,62 @@
+/** Calls back at each intended start, at most a few hundredths of a millisecond late unless this process is overloaded. */
+import type { ArrivalSchedule } from "./arrival-thread.ts";
+
+export interface ArrivalClock {
+  /**
+   * Resolves after the last callback or `stop`.
+   * @param startAt on the clock of `performance.now()`
+   * @param onDue receives the intended start on the same clock
+   */
+  run(startAt: number, onDue: (due: number) => void): Promise<void>;
+  stop(): void;
+}
+
+const MAX_CALLS_PER_TURN = 16;
+
+/** @param times ms from the start, ascending */
+export async function openArrivalClock(times: readonly number[]): Promise<ArrivalClock> {
+  const thread = new Worker(new URL("./arrival-thread.ts", import.meta.url));
+  await new Promise((resolve) => thread.addEventListener("open", resolve, { once: true }));
+  const shared = new Float64Array(new SharedArrayBuffer(times.length * Float64Array.BYTES_PER_ELEMENT));
+  shared.set(times);
+  const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const ended = Promise.withResolvers<void>();
+
+  return {
+    async run(startAt, onDue) {
+      let imminent = 0;
+      let next = 0;
+      let isCalling = false;
+      const call = (): void => {
+        isCalling = false;
+        for (let calls = 0; next < imminent && stop[0] === 0; calls++) {
+          const due = startAt + (shared[next] ?? 0);
+          // The remaining wait takes turns of the event loop. Overdue starts yield turns too: unread responses would
+          // require a new connection for each request.
+          if (performance.now() < due || calls === MAX_CALLS_PER_TURN) {
+            isCalling = true;
+            setImmediate(call);
+            return;
+          }
+          next += 1;
+          onDue(due);
+        }
+        if (next === times.length) ended.resolve();
+      };
+      thread.onmessage = ({ data }: MessageEvent<number>) => {
+        imminent = data;
+        if (!isCalling) call();
+      };
+      const schedule: ArrivalSchedule = { times: shared, startAt: performance.timeOrigin + startAt, stop };
+      thread.postMessage(schedule);
+      if (times.length === 0) ended.resolve();
+      await ended.promise;
+    },
+    stop() {
+      Atomics.store(stop, 0, 1);
+      Atomics.notify(stop, 0);
+      thread.terminate();
+      ended.resolve();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * Sends requests over as many keep-alive connections as needed and returns the status of each response. Uses node:http:
+ * fetch sends at most 256 requests concurrently and keeps 64 idle connections.
+ */
+import { Agent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+
+export interface LoadRequest {
+  /** Its name in the report, such as `login`. */
+  readonly operation: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Expected status. */
+  readonly expected: number;
+}
+
+export interface ResponseStatus {
+  /** `none` if the connection failed or the timeout expired. */
+  readonly status: string;
+  /** System error code, such as `ECONNRESET`. */
+  readonly errorCode: string | null;
+}
+
+export interface HttpClient {
+  /** Never rejects. */
+  send(request: LoadRequest): Promise<ResponseStatus>;
+  /** Aborts all requests and closes every connection. */
+  close(): void;
+}
+
+const TIMEOUT_CHECK_MS = 100;
+/** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
+const IDLE_TIMEOUT_MS = 4000;
+
+/** @param timeoutMs from sending to the end of the response */
+export function createHttpClient(url: string, timeoutMs: number): HttpClient {
+  const { protocol, hostname, port } = new URL(url);
+  const isSecure = protocol === "https:";
+  const pool = {
+    keepAlive: true,
+    maxSockets: Infinity,
+    maxFreeSockets: 4096,
+    scheduling: "lifo",
+    timeout: IDLE_TIMEOUT_MS,
+  } as const;
+  const agent = isSecure ? new HttpsAgent(pool) : new Agent(pool);
+  const target = { agent, host: hostname.replace(/^\[|\]$/g, ""), port: port || (isSecure ? "443" : "80") };
+  const request = isSecure ? httpsRequest : httpRequest;
+  /** In ascending order of deadlines, since all requests have the same timeout. */
+  const pending = new Set<{ readonly deadline: number; readonly abort: () => void }>();
+
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const { deadline, abort } of pending) {
+      if (deadline > now) return;
+      abort();
+    }
+  }, TIMEOUT_CHECK_MS);
+
+  return {
+    send({ method, path, headers, body }) {
+      return new Promise((resolve) => {
+        const settle = (status: string, errorCode: string | null = null): void => {
+          pending.delete(entry);
+          resolve({ status, errorCode });
+        };
+        const fail = ({ code = "UNKNOWN" }: NodeJS.ErrnoException): void => settle("none", code);
+        const sent = request({ ...target, method, path, headers }, (response) => {
+          response.on("end", () => settle(String(response.statusCode)));
+          response.on("error", fail);
+          response.resume();
+        });
+        const abort = (): void => {
+          settle("none", "ETIMEDOUT");
+          sent.destroy();
+        };
+        const entry = { deadline: performance.now() + timeoutMs, abort };
+        pending.add(entry);
+        sent.on("error", fail);
+        sent.end(body ?? undefined);
+      });
+    },
+    close() {
+      clearInterval(timer);
+      for (const { abort } of [...pending]) abort();
+      agent.destroy();
+    },
+  };
+}

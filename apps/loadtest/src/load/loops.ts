@@ -1,0 +1,91 @@
+/** The two ways to send requests: an open loop on a schedule, a closed loop with a number of clients. */
+import type { ArrivalClock } from "./arrival-clock.ts";
+import type { HttpClient, LoadRequest, ResponseStatus } from "./http-client.ts";
+import type { NextRequest } from "./scenarios.ts";
+
+/** The measured part of a run, on the clock of `performance.now()`. */
+export interface MeasurementWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Exchange {
+  readonly request: LoadRequest;
+  /** Start of the latency: the intended start (open loop) or the time of sending (closed loop). */
+  readonly due: number;
+}
+
+export interface LoopOptions {
+  readonly client: HttpClient;
+  readonly recorder: {
+    sent(exchange: Exchange): void;
+    completed(exchange: Exchange, response: ResponseStatus): void;
+  };
+  readonly next: NextRequest;
+  readonly window: MeasurementWindow;
+  /** Ends the loop immediately. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends requests on schedule, regardless of earlier responses; latency counts from the intended start. A stall of the
+ * service therefore delays all requests that are due meanwhile (Tene, "How NOT to Measure Latency", 2015). Ends after the
+ * window when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
+ */
+export async function runOpenLoop(
+  options: LoopOptions & { readonly clock: ArrivalClock; readonly startAt: number },
+): Promise<void> {
+  const { client, recorder, next, window, signal, clock, startAt } = options;
+  const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  const drained = Promise.withResolvers<void>();
+  let pending = 0;
+  let isOver = false;
+
+  const exchange = async (due: number): Promise<void> => {
+    const one: Exchange = { request: next(), due };
+    pending += 1;
+    recorder.sent(one);
+    recorder.completed(one, await client.send(one.request));
+    pending -= 1;
+    if (isOver && pending === 0) drained.resolve();
+  };
+  signal.addEventListener("abort", () => clock.stop());
+  if (!signal.aborted) await clock.run(startAt, exchange);
+  clock.stop();
+  if (signal.aborted) return;
+  await Promise.race([aborted, Bun.sleep(Math.max(0, window.to - performance.now()))]);
+  isOver = true;
+  if (pending > 0 && !signal.aborted) await Promise.race([aborted, drained.promise]);
+}
+
+/** A rejection costs the service almost nothing; without a pause, clients would overload this process. */
+const PAUSE_AFTER_REJECTION_MS = 100;
+
+/**
+ * Each client sends its next request when the previous one is complete. Ends with the window; requests pending at its end
+ * are not counted, as those pending at its beginning are.
+ */
+export async function runClosedLoop(options: LoopOptions & { readonly concurrency: number }): Promise<void> {
+  const { client, recorder, next, window, signal, concurrency } = options;
+  const ended = Promise.withResolvers<void>();
+  let isOver = signal.aborted;
+  const end = (): void => {
+    isOver = true;
+    ended.resolve();
+  };
+  signal.addEventListener("abort", end);
+  const timer = setTimeout(end, window.to - performance.now());
+
+  const runClient = async (): Promise<void> => {
+    while (!isOver) {
+      const one: Exchange = { request: next(), due: performance.now() };
+      recorder.sent(one);
+      const response = await client.send(one.request);
+      recorder.completed(one, response);
+      if (response.status !== String(one.request.expected)) await Bun.sleep(PAUSE_AFTER_REJECTION_MS);
+    }
+  };
+  for (let index = 0; index < concurrency; index++) void runClient();
+  if (!isOver) await ended.promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,118 @@
+/** `--assert 'login.p99<800ms,errors<0.1%'`: conditions for a run, parsed before it begins and checked after it. */
+import { usageError } from "@latchkey/cli";
+import type { Latency, OperationResult, Run } from "./results.ts";
+
+const LATENCY_FIGURES = ["p50", "p95", "p99", "max", "mean"] as const;
+const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
+type LatencyFigure = (typeof LATENCY_FIGURES)[number];
+type Figure = (typeof FIGURES)[number];
+
+const OPERATORS = {
+  "<": (a: number, b: number) => a < b,
+  "<=": (a: number, b: number) => a <= b,
+  ">": (a: number, b: number) => a > b,
+  ">=": (a: number, b: number) => a >= b,
+} as const;
+type Operator = keyof typeof OPERATORS;
+
+/** Units per millisecond. */
+const PER_MILLISECOND = { ms: 1, s: 0.001, us: 1000 } as const;
+type Unit = keyof typeof PER_MILLISECOND | "/s" | "%" | "";
+
+export interface Assertion {
+  /** As specified, such as `login.p99`. */
+  readonly metric: string;
+  /** `probe`, an operation, or null for all operations together. */
+  readonly subject: string | null;
+  readonly figure: Figure;
+  readonly operator: Operator;
+  /** In `unit`. */
+  readonly limit: number;
+  /** `/s` for a rate; `%` of the sent requests, or empty, for errors. */
+  readonly unit: Unit;
+}
+
+const CLAUSE = /^(?:([a-z][a-z-]*)\.)?([a-z0-9]+)\s*(<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*(ms|s|us|%|\/s)?$/;
+
+const ACCEPTED =
+  "metric, < <= > or >=, and a value, such as login.p99<800ms, errors<0.1%, probe.p99<5ms or login.rate>90; " +
+  "metrics are p50, p95, p99, max and mean (in ms, s or us) of an operation or of the probe, and rate (per second) and " +
+  "errors (a count or a percentage) of an operation or, without a name, of all operations";
+
+/** @throws {CliError} with exit code 64; the message names the clause and the accepted clauses */
+export function parseAssertions(text: string): readonly Assertion[] {
+  return text.split(",").map((clause) => parseClause(clause.trim()));
+}
+
+function parseClause(clause: string): Assertion {
+  const invalid = (problem: string) =>
+    usageError(`--assert ${JSON.stringify(clause)}: ${problem}. Accepted: ${ACCEPTED}.`);
+  const parts = CLAUSE.exec(clause);
+  if (parts === null) throw invalid("not a valid assertion");
+  const [, subject = null, name = "", sign = "", limit = "", suffix = ""] = parts;
+  const figure = FIGURES.find((known) => known === name);
+  if (figure === undefined) throw invalid(`unknown metric ${name}`);
+  const isLatency = isLatencyFigure(figure);
+  if (isLatency && subject === null) throw invalid(`${figure} needs an operation, such as login.${figure}`);
+  if (!isLatency && subject === "probe") throw invalid(`the probe has no ${figure}`);
+  const units: readonly Unit[] = isLatency ? ["ms", "s", "us"] : figure === "rate" ? ["/s"] : ["", "%"];
+  const unit = units.find((known) => known === (suffix || (figure === "rate" ? "/s" : "")));
+  if (unit === undefined) {
+    throw invalid(isLatency ? `${figure} needs a unit: ms, s or us` : `${figure} cannot be in ${suffix}`);
+  }
+  if (!isOperator(sign)) throw invalid(`unknown operator ${sign}`);
+  const metric = subject === null ? figure : `${subject}.${figure}`;
+  return { metric, subject, figure, operator: sign, limit: Number(limit), unit };
+}
+
+const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
+const isOperator = (text: string): text is Operator => text in OPERATORS;
+
+/** @returns a sentence for each failed assertion; an assertion on a missing measurement fails */
+export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly string[] {
+  return assertions.flatMap((assertion) => {
+    const { metric, operator, limit, unit } = assertion;
+    const measured = measure(assertion, run);
+    if (typeof measured === "string") return [`${metric} cannot be checked: ${measured}`];
+    if (OPERATORS[operator](measured, limit)) return [];
+    return [`${metric} was ${format(measured, unit)}, not ${operator} ${format(limit, unit)}`];
+  });
+}
+
+/** In the unit of the assertion; a string is the reason why the measurement is missing. */
+function measure({ subject, figure, unit }: Assertion, run: Run): number | string {
+  if (isLatencyFigure(figure)) {
+    const latency = latencyOf(subject, run);
+    return typeof latency === "string" ? latency : inUnit(latency[figure], unit);
+  }
+  const result = operationOf(subject, run);
+  if (typeof result === "string") return result;
+  if (result.sent === 0) return "no request was sent";
+  if (figure === "rate") return result.perSecond;
+  return unit === "%" ? (100 * result.errors) / result.sent : result.errors;
+}
+
+function latencyOf(subject: string | null, run: Run): Latency | string {
+  if (subject !== "probe") {
+    const result = operationOf(subject, run);
+    return typeof result === "string" ? result : (result.latency ?? "there was no expected response");
+  }
+  if (run.probe.failure !== null) return `the probes ended early: ${run.probe.failure}`;
+  return run.probe.latency ?? "there was no response to a probe";
+}
+
+function operationOf(subject: string | null, { all, operations }: Run): OperationResult | string {
+  if (subject === null) return all;
+  const known = Object.keys(operations);
+  const result = known.includes(subject) ? operations[subject] : undefined;
+  return result ?? `the run had no operation ${subject}, only ${known.join(", ") || "none"}`;
+}
+
+const inUnit = (milliseconds: number, unit: Unit): number =>
+  unit === "ms" || unit === "s" || unit === "us" ? milliseconds * PER_MILLISECOND[unit] : milliseconds;
+
+/** Six digits: a value just above its limit is not printed as the limit. */
+function format(value: number, unit: Unit): string {
+  const number = Number(value.toPrecision(6));
+  return unit === "" || unit === "/s" ? `${number}${unit}` : `${number} ${unit}`;
+}

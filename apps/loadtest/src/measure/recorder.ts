@@ -1,0 +1,177 @@
+/**
+ * Counts requests and responses in order of time. A request of an open loop is counted if its intended start is in the
+ * window, whenever its response arrives; a request of a closed loop if its response arrives in the window.
+ */
+import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
+import type { Exchange, MeasurementWindow } from "../load/loops.ts";
+import { LatencyHistogram } from "./histogram.ts";
+import type { Latency, OperationResult, Second } from "./results.ts";
+
+class Operation {
+  readonly statuses: Record<string, number> = {};
+  readonly latency = new LatencyHistogram();
+  sent = 0;
+  errors = 0;
+  /** Expected responses in the window, including those to requests that are not counted. */
+  completedInWindow = 0;
+
+  result(seconds: number): OperationResult {
+    return {
+      sent: this.sent,
+      statuses: { ...this.statuses },
+      errors: this.errors,
+      perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
+      latency: this.latency.summary(),
+    };
+  }
+
+  add({ statuses, latency, sent, errors, completedInWindow }: Operation): void {
+    for (const [status, count] of Object.entries(statuses))
+      this.statuses[status] = (this.statuses[status] ?? 0) + count;
+    this.latency.add(latency);
+    this.sent += sent;
+    this.errors += errors;
+    this.completedInWindow += completedInWindow;
+  }
+}
+
+export class Recorder {
+  readonly #window: MeasurementWindow;
+  readonly #isOpenLoop: boolean;
+  readonly #operations = new Map<string, Operation>();
+  readonly #lateness = new LatencyHistogram();
+  readonly #probe = new LatencyHistogram();
+  readonly #seconds: Omit<Second, "offered">[] = [];
+  /** By second of the intended start, which may be over when a late request is sent. */
+  readonly #offered: number[] = [];
+  readonly #currentLatency = new LatencyHistogram();
+  readonly #currentProbe = new LatencyHistogram();
+  #current = { answered: 0, errors: 0 };
+  #sentInTime = 0;
+  #hasEnded = false;
+  /** System error codes of requests, such as `EMFILE`. */
+  readonly errorCodes = new Set<string>();
+
+  constructor(window: MeasurementWindow, loop: "open" | "closed") {
+    this.#window = window;
+    this.#isOpenLoop = loop === "open";
+  }
+
+  /** Call when the request is sent. */
+  sent({ request, due }: Exchange): void {
+    const at = performance.now();
+    if (this.#hasEnded || !this.#isInWindow(due)) return;
+    const second = Math.floor((due - this.#window.from) / 1000);
+    this.#offered[second] = (this.#offered[second] ?? 0) + 1;
+    if (!this.#isOpenLoop) return;
+    this.#operationOf(request).sent += 1;
+    this.#lateness.record(at - due);
+    if (this.#isInWindow(at)) this.#sentInTime += 1;
+  }
+
+  /** Call when the response is complete. */
+  completed({ request, due }: Exchange, { status, errorCode }: ResponseStatus): void {
+    const at = performance.now();
+    if (this.#hasEnded) return;
+    const isInWindow = this.#isInWindow(at);
+    const isCounted = this.#isOpenLoop ? this.#isInWindow(due) : isInWindow;
+    const isExpected = status === String(request.expected);
+    if (errorCode !== null) this.errorCodes.add(errorCode);
+    const operation = this.#operationOf(request);
+    if (isCounted) {
+      if (!this.#isOpenLoop) operation.sent += 1;
+      operation.statuses[status] = (operation.statuses[status] ?? 0) + 1;
+      if (isExpected) operation.latency.record(at - due);
+      else operation.errors += 1;
+    }
+    if (!isInWindow) return;
+    this.#advance(at);
+    if (!isExpected) {
+      this.#current.errors += 1;
+      return;
+    }
+    operation.completedInWindow += 1;
+    this.#current.answered += 1;
+    this.#currentLatency.record(at - due);
+  }
+
+  probed(milliseconds: number): void {
+    const at = performance.now();
+    if (this.#hasEnded || !this.#isInWindow(at)) return;
+    this.#advance(at);
+    this.#probe.record(milliseconds);
+    this.#currentProbe.record(milliseconds);
+  }
+
+  /** The seconds that have ended. */
+  seconds(): readonly Second[] {
+    if (!this.#hasEnded) this.#advance(Math.min(performance.now(), this.#window.to));
+    return this.#seconds.map((second, index) => ({ offered: this.#offered[index] ?? 0, ...second }));
+  }
+
+  /**
+   * Ends the measurement; a last, incomplete second is added.
+   * @param at may be after the window
+   * @returns the measured duration in seconds
+   */
+  end(at: number): number {
+    const { from, to } = this.#window;
+    const endedAt = Math.max(from, Math.min(at, to));
+    this.#advance(endedAt);
+    if (endedAt > from + 1000 * this.#seconds.length) this.#closeSecond();
+    this.#hasEnded = true;
+    return Math.round(endedAt - from) / 1000;
+  }
+
+  /** @param seconds the measured duration */
+  result(seconds: number) {
+    const all = new Operation();
+    for (const operation of this.#operations.values()) all.add(operation);
+    const operations = [...this.#operations].map(
+      ([name, operation]) => [name, operation.result(seconds)] as const,
+    );
+    return { all: all.result(seconds), operations: Object.fromEntries(operations) };
+  }
+
+  get probe(): Latency | null {
+    return this.#probe.summary();
+  }
+
+  get lateness(): Latency | null {
+    return this.#isOpenLoop ? this.#lateness.summary() : null;
+  }
+
+  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
+  get sentShare(): number {
+    const due = this.#lateness.count;
+    return due === 0 ? 1 : this.#sentInTime / due;
+  }
+
+  #isInWindow(at: number): boolean {
+    return at >= this.#window.from && at < this.#window.to;
+  }
+
+  #operationOf({ operation: name }: LoadRequest): Operation {
+    const known = this.#operations.get(name) ?? new Operation();
+    this.#operations.set(name, known);
+    return known;
+  }
+
+  /** Closes every second that has ended before `at`. */
+  #advance(at: number): void {
+    while (at >= this.#window.from + 1000 * (this.#seconds.length + 1)) this.#closeSecond();
+  }
+
+  #closeSecond(): void {
+    this.#seconds.push({
+      second: this.#seconds.length,
+      ...this.#current,
+      p50: this.#currentLatency.percentile(50),
+      p99: this.#currentLatency.percentile(99),
+      probeP99: this.#currentProbe.percentile(99),
+    });
+    this.#current = { answered: 0, errors: 0 };
+    this.#currentLatency.reset();
+    this.#currentProbe.reset();
+  }
+}

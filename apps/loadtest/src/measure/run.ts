@@ -1,0 +1,141 @@
+/** One run from beginning to end: prepares, sends the load, probes, and returns the result. */
+import { describeMachine } from "@latchkey/cli";
+import { openArrivalClock } from "../load/arrival-clock.ts";
+import { arrivalTimes } from "../load/arrivals.ts";
+import { createHttpClient } from "../load/http-client.ts";
+import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
+import { type PrepareOptions, prepareRequests } from "../load/prepare.ts";
+import type { RunOptions } from "../load/run-options.ts";
+import type { NextRequest } from "../load/scenarios.ts";
+import { bottleneckOf, meterCpu } from "./load-generator.ts";
+import { startProbeStream } from "./probe-stream.ts";
+import { Recorder } from "./recorder.ts";
+import type { OperationResult, Run, ServerFigures } from "./results.ts";
+import type { ServerMetrics } from "./server-metrics.ts";
+
+export interface RunLoadOptions extends PrepareOptions {
+  /** Maximum duration of a request. @default 10 */
+  readonly timeoutSeconds?: number | undefined;
+  /** Load before the measurement begins: the lanes of an idle service are filled first. @default 1 */
+  readonly warmUpSeconds?: number | undefined;
+  /** @default the result contains no metrics of the service */
+  readonly metrics?: ServerMetrics | undefined;
+  /** From `prepareRequests`. @default this call prepares the requests */
+  readonly next?: NextRequest | undefined;
+  /** Called about once a second during the measurement, and once at its end. */
+  readonly onSecond?: ((progress: Progress) => void) | undefined;
+}
+
+/** Null: not known, or not yet. */
+export interface Progress {
+  readonly elapsedSeconds: number;
+  readonly durationSeconds: number;
+  /** Null in a closed loop. */
+  readonly offeredPerSecond: number | null;
+  readonly completedPerSecond: number | null;
+  readonly latency: OperationResult["latency"];
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly server: ServerFigures | null;
+}
+
+export const WARM_UP_SECONDS = 1;
+const TIMEOUT_SECONDS = 10;
+/** Time to start the probes, so that the first request is not late. */
+const START_DELAY_MS = 50;
+
+/**
+ * Takes no longer than the preparation, the warm-up, the duration and the timeout together. A signal ends the run early;
+ * the result covers the time until then.
+ * @throws {CliError} if the run cannot begin
+ */
+export async function runLoad(options: RunLoadOptions): Promise<Run> {
+  const { asked, metrics, onSecond, signal = new AbortController().signal } = options;
+  const { timeoutSeconds = TIMEOUT_SECONDS, warmUpSeconds = WARM_UP_SECONDS } = options;
+  const next = options.next ?? (await prepareRequests(options));
+  const client = createHttpClient(asked.url, timeoutSeconds * 1000);
+  const startedAt = new Date().toISOString();
+  const runLoop = await createLoop(asked, warmUpSeconds);
+  const startAt = performance.now() + START_DELAY_MS;
+  const from = startAt + warmUpSeconds * 1000;
+  const window = { from, to: from + asked.durationSeconds * 1000 };
+  const recorder = new Recorder(window, asked.load.kind);
+  const probes = startProbeStream(asked.url, (milliseconds) => recorder.probed(milliseconds));
+  const report = (): void => onSecond?.(progressOf({ asked, metrics, recorder, window }));
+  const watch = watchWindow(window, report);
+  metrics?.peak();
+
+  await runLoop(startAt, { client, recorder, next, window, signal });
+  // A timer may fire slightly early: a complete run has its full duration.
+  const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
+  const cpuShare = watch.stop();
+  report();
+  client.close();
+  const { lateness, sentShare, errorCodes } = recorder;
+  return {
+    version: 1,
+    startedAt,
+    machine: describeMachine({ loadAverage: false }),
+    asked,
+    outcome: signal.aborted ? "interrupted" : "complete",
+    countedSeconds,
+    ...recorder.result(countedSeconds),
+    seconds: recorder.seconds(),
+    probe: { failure: await probes.stop(), latency: recorder.probe },
+    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }) },
+    server: metrics?.peak() ?? null,
+  };
+}
+
+type RunLoop = (startAt: number, options: LoopOptions) => Promise<void>;
+
+async function createLoop(asked: RunOptions, warmUpSeconds: number): Promise<RunLoop> {
+  const { load, seed } = asked;
+  if (load.kind === "closed") {
+    return (_, options) => runClosedLoop({ ...options, concurrency: load.concurrency });
+  }
+  const durationSeconds = warmUpSeconds + asked.durationSeconds;
+  const clock = await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds }));
+  return (startAt, options) => runOpenLoop({ ...options, startAt, clock });
+}
+
+/** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
+function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
+  let cpuShare: (() => number) | null = null;
+  let share: number | null = null;
+  let ticks: Timer | undefined;
+  const begin = setTimeout(() => {
+    cpuShare = meterCpu();
+    ticks = setInterval(onSecond, 1000);
+  }, from - performance.now());
+  const end = setTimeout(() => {
+    share = cpuShare?.() ?? 0;
+    clearInterval(ticks);
+  }, to - performance.now());
+  return {
+    stop(): number {
+      clearTimeout(begin);
+      clearTimeout(end);
+      clearInterval(ticks);
+      return share ?? cpuShare?.() ?? 0;
+    },
+  };
+}
+
+interface ProgressOptions extends Pick<RunLoadOptions, "asked" | "metrics"> {
+  readonly recorder: Recorder;
+  readonly window: MeasurementWindow;
+}
+
+function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Progress {
+  const elapsedSeconds = Math.max(0, (performance.now() - window.from) / 1000);
+  const { statuses, latency } = recorder.result(elapsedSeconds).all;
+  return {
+    elapsedSeconds: Math.min(asked.durationSeconds, elapsedSeconds),
+    durationSeconds: asked.durationSeconds,
+    offeredPerSecond: asked.load.kind === "open" ? asked.load.ratePerSecond : null,
+    completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
+    latency,
+    statuses,
+    server: metrics?.current() ?? null,
+  };
+}

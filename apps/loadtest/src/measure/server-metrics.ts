@@ -1,0 +1,70 @@
+/** Reads the metrics of the service's hashing core once a second. */
+import { describeError, unavailable } from "@latchkey/cli";
+import type { ServerFigures } from "./results.ts";
+
+const INTERVAL_MS = 1000;
+const TIMEOUT_MS = 900;
+
+export interface ServerMetrics {
+  /** The latest figures. */
+  current(): ServerFigures;
+  /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
+  peak(): ServerFigures;
+  stop(): void;
+}
+
+/**
+ * Reads the metrics now, and then once a second until stopped. A later failure keeps the previous figures: a service that is
+ * overloaded or restarts already shows this in its responses.
+ * @throws {CliError} with exit code 69 if the URL does not return the metrics
+ */
+export async function openServerMetrics(url: string): Promise<ServerMetrics> {
+  let current = await readServerFigures(url);
+  let lanesBusy = 0;
+  let queueLength = 0;
+  const timer = setInterval(async () => {
+    current = await readServerFigures(url).catch(() => current);
+    lanesBusy = Math.max(lanesBusy, current.lanesBusy);
+    queueLength = Math.max(queueLength, current.queueLength);
+  }, INTERVAL_MS);
+  return {
+    current: () => current,
+    peak() {
+      const figures = { ...current, lanesBusy, queueLength };
+      lanesBusy = 0;
+      queueLength = 0;
+      return figures;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function readServerFigures(url: string): Promise<ServerFigures> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const figures = parseServerFigures(await response.text());
+    if (response.ok && figures !== null) return figures;
+  } catch (error) {
+    throw unavailable(`--metrics ${url} is unreachable: ${describeError(error)}`);
+  }
+  throw unavailable(
+    `--metrics ${url} does not return metrics of a hashing core: specify /metrics at the service's METRICS_PORT.`,
+  );
+}
+
+/** Prometheus text format, version 0.0.4; null if a figure is missing. */
+export function parseServerFigures(text: string): ServerFigures | null {
+  const gauge = (name: string) =>
+    Number(new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
+  const kernel = /^hash_kernel_info\{[^}]*\bkernel="([^"]+)"[^}]*\} 1$/m.exec(text)?.[1];
+  const figures = {
+    workers: gauge("workers"),
+    lanes: gauge("lanes"),
+    lanesBusy: gauge("lanes_busy"),
+    queueLength: gauge("queue_length"),
+    capacityPerSecond: gauge("capacity_per_second"),
+  };
+  return kernel !== undefined && Object.values(figures).every(Number.isFinite)
+    ? { kernel, ...figures }
+    : null;
+}

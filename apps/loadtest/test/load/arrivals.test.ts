@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { type ArrivalOptions, arrivalTimes } from "../../src/load/arrivals.ts";
+
+const options: ArrivalOptions = { ratePerSecond: 50, arrivals: "poisson", durationSeconds: 400, seed: 1 };
+const gapsOf = (times: readonly number[]): number[] =>
+  times.slice(1).map((time, index) => time - (times[index] ?? Number.NaN));
+const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+
+test("constant arrivals have equal gaps and fill the duration", () => {
+  const times = arrivalTimes({ ...options, arrivals: "constant", durationSeconds: 2 });
+  expect(times).toEqual(Array.from({ length: 100 }, (_, index) => index * 20));
+});
+
+test("equal seeds give equal arrivals, and different seeds different arrivals", () => {
+  expect(arrivalTimes(options)).toEqual(arrivalTimes(options));
+  expect(arrivalTimes({ ...options, seed: 2 })).not.toEqual(arrivalTimes(options));
+});
+
+test("a longer duration begins with the arrivals of a shorter one", () => {
+  const short = arrivalTimes({ ...options, durationSeconds: 3 });
+  expect(arrivalTimes(options).slice(0, short.length)).toEqual(short);
+});
+
+// 20,000 are expected with a standard deviation of 141: the bounds are more than three deviations wide; seeds are fixed.
+test.each([1, 2, 3, 1_000_000_000])(
+  "Poisson arrivals of seed %d have the rate, ascend and fill the duration",
+  (seed) => {
+    const times = arrivalTimes({ ...options, seed });
+    expect(Math.abs(times.length - 20_000)).toBeLessThan(450);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[0]).toBeGreaterThan(0);
+    expect(times.at(-1)).toBeLessThan(400_000);
+    expect(times.at(-1)).toBeGreaterThan(399_000);
+  },
+);
+
+test.each([1, 2, 3])("Poisson gaps of seed %d have an exponential distribution", (seed) => {
+  const gaps = gapsOf(arrivalTimes({ ...options, seed })).sort((a, b) => a - b);
+  // Kolmogorov–Smirnov test: the maximum distance of the distributions is below its 0.1 % bound, 1.95/√n.
+  const distances = gaps.map((gap, index) => Math.abs(1 - Math.exp(-gap / 20) - (index + 0.5) / gaps.length));
+  expect(Math.max(...distances)).toBeLessThan(1.95 / Math.sqrt(gaps.length));
+});
+
+test("consecutive Poisson gaps are not correlated", () => {
+  const gaps = gapsOf(arrivalTimes(options));
+  const middle = mean(gaps);
+  const products = gapsOf(gaps).map(
+    (_, index) => ((gaps[index] ?? 0) - middle) * ((gaps[index + 1] ?? 0) - middle),
+  );
+  const variance = mean(gaps.map((gap) => (gap - middle) ** 2));
+  expect(Math.abs(mean(products) / variance)).toBeLessThan(0.03);
+});

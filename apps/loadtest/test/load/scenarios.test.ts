@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import type { LoadRequest } from "../../src/load/http-client.ts";
+import type { RunOptions } from "../../src/load/run-options.ts";
+import { createRequests } from "../../src/load/scenarios.ts";
+import { runOptionsOf } from "../support/run-options.ts";
+
+function draw(options: Partial<RunOptions>, count = 10_000): readonly LoadRequest[] {
+  const next = createRequests(runOptionsOf({ url: "http://127.0.0.1", users: 50, ...options }), [
+    "one",
+    "two",
+  ]);
+  return Array.from({ length: count }, next);
+}
+const share = (requests: readonly LoadRequest[], is: (request: LoadRequest) => boolean): number =>
+  requests.filter(is).length / requests.length;
+const bodyOf = ({ body }: LoadRequest) => JSON.parse(body ?? "{}");
+
+test("logins use all users, and equal seeds give equal requests", () => {
+  const requests = draw({ seed: 7 });
+  expect(new Set(requests.map((request) => bodyOf(request).email)).size).toBe(50);
+  expect(share(requests, ({ expected, operation }) => expected === 200 && operation === "login")).toBe(1);
+  expect(draw({ seed: 7 })).toEqual(requests);
+  expect(draw({ seed: 8 })).not.toEqual(requests);
+});
+
+test("unknown addresses and wrong passwords have their percentages and expect 401", () => {
+  const requests = draw({ unknownPercent: 20, wrongPercent: 10 });
+  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-unknown-");
+  const isWrong = (request: LoadRequest) => bodyOf(request).password !== "a load test's password";
+  expect(share(requests, isUnknown)).toBeCloseTo(0.2, 1);
+  expect(share(requests, isWrong)).toBeCloseTo(0.1, 1);
+  for (const request of requests)
+    expect(request.expected).toBe(isUnknown(request) || isWrong(request) ? 401 : 200);
+});
+
+test("the scenario read requests half users, with every token, and half todos", () => {
+  const requests = draw({ scenario: "read" });
+  expect(share(requests, ({ operation }) => operation === "me")).toBeCloseTo(0.5, 1);
+  const tokens = requests.flatMap(({ headers: { authorization } }) => authorization ?? []);
+  expect(new Set(tokens)).toEqual(new Set(["Bearer one", "Bearer two"]));
+});
+
+test("the scenario mixed has 10 % logins, 40 % users, 40 % todos and 10 % new todos", () => {
+  const requests = draw({ scenario: "mixed" });
+  const shareOf = (name: string) => share(requests, ({ operation }) => operation === name);
+  expect(
+    ["login", "me", "todos", "create-todo"].map((name) => Math.round(100 * shareOf(name)) / 100),
+  ).toEqual([expect.closeTo(0.1, 1), expect.closeTo(0.4, 1), expect.closeTo(0.4, 1), expect.closeTo(0.1, 1)]);
+});
+
+test("registrations have unique usernames of valid length", () => {
+  const requests = draw({ scenario: "register", seed: 1_000_000_000 });
+  const usernames = requests.map((request) => bodyOf(request).username);
+  expect(new Set(usernames).size).toBe(requests.length);
+  for (const username of usernames) expect(username.length).toBeLessThanOrEqual(32);
+});
+
+test("content-length is the length of the body in bytes", () => {
+  for (const { body, headers } of draw({ scenario: "login" }, 10)) {
+    expect(headers["content-length"]).toBe(String(Buffer.byteLength(body ?? "")));
+  }
+});

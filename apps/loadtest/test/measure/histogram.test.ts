@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { LatencyHistogram } from "../../src/measure/histogram.ts";
+
+function histogramOf(values: readonly number[]): LatencyHistogram {
+  const histogram = new LatencyHistogram();
+  for (const value of values) histogram.record(value);
+  return histogram;
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+/** Three significant digits. */
+const near = (value: number | null | undefined, expected: number): void => {
+  expect(Math.abs((value ?? Number.NaN) - expected) / expected).toBeLessThan(0.001);
+};
+
+test("percentiles are nearest ranks with three significant digits; mean and maximum are exact", () => {
+  const latency = histogramOf(upTo(10_000)).summary();
+  near(latency?.p50, 5000);
+  near(latency?.p95, 9500);
+  near(latency?.p99, 9900);
+  expect(latency).toMatchObject({ count: 10_000, mean: 5000.5, max: 10_000 });
+});
+
+test("fractions of a millisecond are recorded", () => {
+  const latency = histogramOf([0.045, 0.046, 0.047]).summary();
+  expect(latency).toMatchObject({ p50: 0.046, max: 0.047, mean: 0.046 });
+});
+
+test("a single value is every percentile", () => {
+  expect(histogramOf([12.345]).summary()).toMatchObject({
+    p50: 12.345,
+    p95: 12.345,
+    p99: 12.345,
+    max: 12.345,
+  });
+});
+
+test("merged histograms equal one histogram of all values", () => {
+  const all = upTo(1000);
+  const merged = histogramOf(all.filter((value) => value % 3 === 0));
+  merged.add(histogramOf(all.filter((value) => value % 3 !== 0)));
+  expect(merged.summary()).toEqual(histogramOf(all).summary());
+});
+
+test("a histogram without values, or after a reset, has no summary", () => {
+  const histogram = histogramOf([1, 2]);
+  histogram.reset();
+  expect(histogram.summary()).toBeNull();
+  expect(histogram.percentile(50)).toBeNull();
+  histogram.record(7);
+  expect(histogram.summary()).toMatchObject({ count: 1, mean: 7, max: 7 });
+});
+
+test("the curve ascends from 0 to 100 percent, with finer steps towards the end, and ends at the maximum", () => {
+  const curve = histogramOf(upTo(5000)).summary()?.curve ?? [];
+  const percents = curve.map(([percent]) => percent);
+  const values = curve.map(([, milliseconds]) => milliseconds);
+  expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+  expect(values).toEqual(values.toSorted((a, b) => a - b));
+  expect(percents[0]).toBe(0);
+  expect(percents).toContain(99.375);
+  expect(curve.at(-1)).toEqual([100, 5000]);
+});
+
+test("a value out of range counts as the largest value in range, and the maximum is exact", () => {
+  const hours = 3 * 3_600_000;
+  expect(histogramOf([hours, -1]).summary()).toMatchObject({ max: hours, mean: hours / 2, p50: 0 });
+});

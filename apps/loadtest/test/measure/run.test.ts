@@ -1,0 +1,99 @@
+/** Runs against a service with known stalls: an open loop measures their effect on all requests, a closed loop does not. */
+import { expect, test } from "bun:test";
+import type { RunOptions } from "../../src/load/run-options.ts";
+import { runLoad } from "../../src/measure/run.ts";
+import { startFakeService } from "../support/fake-service.ts";
+import { runOptionsOf } from "../support/run-options.ts";
+
+const STALL_MS = 300;
+
+/** Delays all responses once, from the request with this number on. */
+function stallAt(number: number) {
+  let count = 0;
+  let over: Promise<void> | undefined;
+  return (path: string): Promise<void> | undefined => {
+    if (path === "/auth/login" && ++count === number) over = Bun.sleep(STALL_MS);
+    return over;
+  };
+}
+
+async function runStalled(load: RunOptions["load"], stallingLogin: number) {
+  await using service = startFakeService({ beforeResponse: stallAt(stallingLogin) });
+  return await runLoad({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.2 });
+}
+
+test("an open loop counts from the intended start, so a stall affects all requests due during it", async () => {
+  const run = await runStalled({ kind: "open", ratePerSecond: 100, arrivals: "constant" }, 60);
+  expect(run.all).toMatchObject({ sent: 100, statuses: { "200": 100 }, errors: 0 });
+  const { latency } = run.all;
+  // 30 of 100 were due during the stall and waited for its end: the median half of it, the first one all of it.
+  expect(latency?.max).toBeGreaterThanOrEqual(STALL_MS - 20);
+  expect(latency?.p95).toBeGreaterThan(0.6 * STALL_MS);
+  const waited = latency?.curve.findLast(([, milliseconds]) => milliseconds < STALL_MS / 2)?.[0] ?? 0;
+  expect(waited).toBeLessThan(90);
+  expect(run.probe.latency?.max).toBeGreaterThan(STALL_MS / 2);
+});
+
+test("a closed loop hides a stall: one request waits and the others are not sent", async () => {
+  const run = await runStalled({ kind: "closed", concurrency: 1 }, 500);
+  expect(run.all.latency?.max).toBeGreaterThanOrEqual(STALL_MS - 20);
+  expect(run.all.latency?.p99).toBeLessThan(STALL_MS / 2);
+});
+
+test("missing responses are counted as errors without a status after the timeout", async () => {
+  const forever = new Promise<void>(() => {});
+  let logins = 0;
+  await using service = startFakeService({
+    // The preparation sends the first login.
+    logIn: async () => (++logins > 1 ? await forever.then(() => 200) : 200),
+  });
+  const load = { kind: "open", ratePerSecond: 20, arrivals: "constant" } as const;
+  const run = await runLoad({
+    asked: runOptionsOf({ url: service.url, load }),
+    warmUpSeconds: 0.2,
+    timeoutSeconds: 1,
+  });
+  expect(run.all).toEqual({ sent: 20, statuses: { none: 20 }, errors: 20, perSecond: 0, latency: null });
+});
+
+test("the sums over the seconds equal the result of the run", async () => {
+  await using service = startFakeService();
+  const load = { kind: "open", ratePerSecond: 100, arrivals: "poisson" } as const;
+  const asked = runOptionsOf({ url: service.url, load, durationSeconds: 2 });
+  const progress: number[] = [];
+  const run = await runLoad({ asked, onSecond: ({ elapsedSeconds }) => progress.push(elapsedSeconds) });
+  expect(run.seconds.map(({ second }) => second)).toEqual([0, 1]);
+  expect(run.seconds.reduce((sum, { offered }) => sum + offered, 0)).toBe(run.all.sent);
+  expect(run.driver.lateness?.count).toBe(run.all.sent);
+  expect(progress.length).toBeGreaterThanOrEqual(2);
+});
+
+test("a load generator that is late counts from the intended start and reports its lateness", async () => {
+  await using service = startFakeService();
+  const load = { kind: "open", ratePerSecond: 100, arrivals: "constant" } as const;
+  const run = await runLoad({
+    asked: runOptionsOf({ url: service.url, load, durationSeconds: 2 }),
+    onSecond: ({ elapsedSeconds }) => elapsedSeconds < 1.9 && Bun.sleepSync(STALL_MS),
+  });
+  const lateness = run.driver.lateness?.max ?? 0;
+  expect(lateness).toBeGreaterThan(STALL_MS / 2);
+  expect(run.all.latency?.max).toBeGreaterThanOrEqual(lateness);
+  expect(run.driver.bottleneck).toMatch(/ms late\.$/);
+});
+
+test("more requests are pending concurrently than other clients allow", async () => {
+  let pending = 0;
+  const most = Promise.withResolvers<void>();
+  await using service = startFakeService({
+    async logIn() {
+      // All wait for the last, which is sent only if no request blocks another.
+      if (++pending === 400) most.resolve();
+      // The preparation sends the first login.
+      if (pending > 1) await most.promise;
+      return 200;
+    },
+  });
+  const load = { kind: "open", ratePerSecond: 400, arrivals: "constant" } as const;
+  const run = await runLoad({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.1 });
+  expect(run.all).toMatchObject({ sent: 400, statuses: { "200": 400 }, errors: 0 });
+});

@@ -1,0 +1,41 @@
+/** Parses the values of arguments. Every rejected value results in one sentence and exit code 64. */
+import { type CliError, usageError } from "./errors.ts";
+
+/** The option or argument, such as `--limit`, and its value. */
+export interface Argument {
+  readonly name: string;
+  readonly text: string | undefined;
+}
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** @throws {CliError} with exit code 64 */
+export function requireText({ name, text }: Argument): string {
+  if (text === undefined) throw usageError(`${name} is required; see --help.`);
+  return text;
+}
+
+/** Plain decimal digits without leading zeros, such as `120`. @throws {CliError} with exit code 64 */
+export const parseWholeNumber = (argument: Argument, range: Range): number =>
+  parseMatching(argument, range, { pattern: /^(0|[1-9]\d*)$/, kind: "a whole number" });
+
+/** Plain decimal digits, such as `0.5`. @throws {CliError} with exit code 64 */
+export const parseNumber = (argument: Argument, range: Range): number =>
+  parseMatching(argument, range, { pattern: /^\d+(\.\d+)?$/, kind: "a number" });
+
+export const invalidArgument = ({ name, text }: Argument, expected: string): CliError =>
+  usageError(`${name} must be ${expected}, not ${JSON.stringify(text)}; see --help.`);
+
+function parseMatching(
+  argument: Argument,
+  { min, max }: Range,
+  { pattern, kind }: { readonly pattern: RegExp; readonly kind: string },
+): number {
+  const text = requireText(argument);
+  const value = pattern.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw invalidArgument(argument, `${kind} from ${min} to ${max}`);
+}

@@ -1,0 +1,6 @@
+/** What the command-line programs share: exit codes, errors, numbers and output. */
+export * from "./arguments.ts";
+export * from "./errors.ts";
+export * from "./machine.ts";
+export * from "./output.ts";
+export * from "./program.ts";

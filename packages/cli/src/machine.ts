@@ -1,0 +1,17 @@
+/** Identifies the machine of a measurement: a figure means nothing without it. */
+import { availableParallelism, cpus, loadavg, platform, release } from "node:os";
+
+/**
+ * One line: processor, cores, operating system, Bun.
+ * @param options `loadAverage`: add the load average over 1, 5 and 15 minutes. @default true
+ */
+export function describeMachine({ loadAverage = true } = {}): string {
+  const averages = loadavg().map((average) => average.toFixed(2));
+  return [
+    cpus()[0]?.model.trim() ?? "unknown processor",
+    `${availableParallelism()} cores`,
+    `${platform()} ${release()}`,
+    `Bun ${Bun.version}`,
+    ...(loadAverage ? [`load average ${averages.join(" ")}`] : []),
+  ].join(", ");
+}

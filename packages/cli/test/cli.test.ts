@@ -1,0 +1,140 @@
+/** Programs built on this package, as processes: exit codes, messages and output. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { CliError, describeMachine, parseNumber, parseWholeNumber, printable, toJson } from "@latchkey/cli";
+
+const FIXTURE = join(import.meta.dir, "support/program.ts");
+
+async function run(...args: readonly string[]) {
+  await using child = Bun.spawn([process.execPath, FIXTURE, ...args], { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+describe("a program", () => {
+  test("exits with 0 after a command and after --help", async () => {
+    expect(await run("print", "hello")).toEqual({ code: 0, stdout: "hello\n", stderr: "" });
+    const { code, stdout } = await run("--help");
+    expect({ code, usage: stdout.split("\n")[0] }).toEqual({
+      code: 0,
+      usage: "Usage: fixture [options] [command]",
+    });
+  });
+
+  test("prints its help to standard error and exits with 64 when the command is missing", async () => {
+    const { code, stdout, stderr } = await run();
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toStartWith("Usage: fixture");
+  });
+
+  test("reports a usage error in one sentence that does not contain an option's value", async () => {
+    const { code, stdout, stderr } = await run("print", "--token=s3cret'value");
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toBe("Unknown option '--token'; see --help.\n");
+  });
+
+  test("exits with the code of a CliError and escapes its message line by line", async () => {
+    const { code, stderr } = await run("fail", "69", "first\u001b\nsecond\u200b");
+    expect({ code, stderr }).toEqual({ code: 69, stderr: "first\\u001b\nsecond\\u200b\n" });
+  });
+
+  test("prints nothing for an empty message", async () => {
+    expect(await run("fail", "130", "")).toEqual({ code: 130, stdout: "", stderr: "" });
+  });
+
+  test("converts errors of other classes, and rethrows what is not converted", async () => {
+    expect(await run("throw", "known")).toEqual({ code: 65, stdout: "", stderr: "converted: known\n" });
+    const { code, stderr } = await run("throw", "unexpected");
+    expect(code).toBe(1);
+    expect(stderr).toContain("unexpected");
+  });
+});
+
+describe("standard output", () => {
+  const runInShell = async (script: string, ...args: readonly string[]) => {
+    const command = ["sh", "-c", script, "sh", process.execPath, FIXTURE, ...args];
+    await using child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { stdout, stderr };
+  };
+
+  test("can be closed early by its reader, which is not an error", async () => {
+    const { stdout, stderr } = await runInShell(
+      '{ "$@"; echo "code $?" >&2; } | head -n 1',
+      "lines",
+      "100000",
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: "line 1\n", stderr: "code 0\n" });
+  });
+
+  test("reaches a slow reader completely before the process exits", async () => {
+    const { stdout } = await runInShell(
+      '"$@" | while read -r line; do echo "$line"; done | wc -l',
+      "lines",
+      "20000",
+    );
+    expect(Number(stdout)).toBe(20_000);
+  });
+
+  test.if(process.platform === "linux")(
+    "that cannot be written results in a message and exit code 1",
+    async () => {
+      const { stderr } = await runInShell('"$@" > /dev/full; echo "code $?" >&2', "lines", "1");
+      expect(stderr).toBe("Cannot write to standard output (ENOSPC).\ncode 1\n");
+    },
+  );
+});
+
+describe("a number", () => {
+  const range = { min: 0, max: 100 };
+
+  test.each(["0", "7", "100"])("%s is a whole number in range", (text) => {
+    expect(parseWholeNumber({ name: "--limit", text }, range)).toBe(Number(text));
+  });
+
+  test.each(["", "-1", "101", "05", "+5", "1.0", "1e1", "0x10", " 5", "９"])(
+    "%p is not a whole number",
+    (text) => {
+      const message = `--limit must be a whole number from 0 to 100, not ${JSON.stringify(text)}; see --help.`;
+      expect(() => parseWholeNumber({ name: "--limit", text }, range)).toThrow(new CliError(message, 64));
+    },
+  );
+
+  test("can have decimals where they are accepted", () => {
+    expect(parseNumber({ name: "--rate", text: "0.5" }, range)).toBe(0.5);
+    for (const text of ["100.1", ".5", "5.", "1e1"]) {
+      expect(() => parseNumber({ name: "--rate", text }, range)).toThrow(
+        "--rate must be a number from 0 to 100",
+      );
+    }
+  });
+
+  test("that is missing is reported as required", () => {
+    const parse = () => parseNumber({ name: "--rate", text: undefined }, range);
+    expect(parse).toThrow("--rate is required; see --help.");
+  });
+});
+
+test("control and format characters are escaped, also beyond U+FFFF, and other characters are not", () => {
+  expect(printable("a\u0000\u0085\u00ad\u200b\u200d\u202e\u2028\ufeff\u{e0041}")).toBe(
+    "a\\u0000\\u0085\\u00ad\\u200b\\u200d\\u202e\\u2028\\ufeff\\udb40\\udc41",
+  );
+  expect(printable("日本語 😀 é ñ\u0303")).toBe("日本語 😀 é ñ\u0303");
+});
+
+test("JSON with escaped characters has the original value", () => {
+  const value = { username: 'admin\u200b\u{e0041}"\\\n', list: ["\u202e", null, 1] };
+  expect(toJson(value)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(JSON.parse(toJson(value))).toEqual(value);
+});
+
+test("the description of the machine names the cores and Bun, and the load average by default", () => {
+  expect(describeMachine()).toMatch(/, \d+ cores, .+, Bun [\d.]+, load average [\d.]+ [\d.]+ [\d.]+$/);
+  expect(describeMachine({ loadAverage: false })).toMatch(/, \d+ cores, .+, Bun [\d.]+$/);
+});
