@@ -25,12 +25,15 @@ describe("imports", () => {
     expect(sources.length).toBeGreaterThan(40);
   });
 
-  test.each(["contracts", "hashing", "database"])("packages/%s knows no other package of ours", (name) => {
-    expect(violations(inFolder(`packages/${name}`), matches(/^@latchkey\//))).toEqual([]);
-  });
+  test.each(["contracts", "config", "hashing", "database"])(
+    "packages/%s knows no other package of ours",
+    (name) => {
+      expect(violations(inFolder(`packages/${name}`), matches(/^@latchkey\//))).toEqual([]);
+    },
+  );
 
-  test("apps import contracts, hashing and database, and no app another app", () => {
-    const allowed = /^@latchkey\/(contracts|hashing|database)$/;
+  test("apps import contracts, config, hashing and database, and no app another app", () => {
+    const allowed = /^@latchkey\/(contracts|config|hashing|database)$/;
     expect(
       violations(
         inFolder("apps"),

@@ -1,35 +1,35 @@
-/** Judges variables that a deployment sets by the service's own reader of its configuration. */
-import { ConfigurationError, parseConfig } from "../../apps/gateway/src/config/config.ts";
-import { Environment, SECRET_VARIABLES } from "../../apps/gateway/src/config/environment.ts";
+/** Checks the variables of a deployment by the service's definitions. */
+import { ConfigurationError, parseEnvironment, VARIABLE_NAMES, VARIABLES } from "@latchkey/config";
 
 export type Variables = Readonly<Record<string, string>>;
 
-const NAMES: ReadonlySet<string> = new Set([
-  ...Object.keys(Environment.properties),
-  ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
-]);
+const NAMES: ReadonlySet<string> = new Set(
+  VARIABLE_NAMES.flatMap((name) => ("secret" in VARIABLES[name] ? [name, `${name}_FILE`] : [name])),
+);
 
-/** Good enough for production, and of no use anywhere. */
+/** Strong enough for production, and used nowhere else. */
 export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
 export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey`;
 
-/** Names that the configuration does not know. */
+/** Names that are not defined. */
 export const unknownNames = (variables: Variables): string[] =>
   Object.keys(variables).filter((name) => !NAMES.has(name));
 
-/** What the service would refuse to start with. */
-export function faultsOf(variables: Variables): readonly string[] {
+const parse = (variables: Variables) => parseEnvironment(variables, { readFile: () => SECRET });
+
+/** One line per error that would prevent the start of the service. */
+export function configurationErrors(variables: Variables): readonly string[] {
   try {
-    parseConfig(variables, { kernels: [], isTerminal: false, readFile: () => SECRET });
+    parse(variables);
     return [];
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults;
+    if (error instanceof ConfigurationError) return error.lines;
     throw error;
   }
 }
 
-/** Seconds from SIGTERM until the service has ended by itself, at the latest. */
+/** The longest time from SIGTERM to the exit of the service, in seconds. */
 export function shutdownSeconds(variables: Variables): number {
-  const { shutdown } = parseConfig(variables, { kernels: [], isTerminal: false, readFile: () => SECRET });
-  return shutdown.delaySeconds + shutdown.graceSeconds;
+  const { SHUTDOWN_DELAY_SECONDS, SHUTDOWN_GRACE_SECONDS } = parse(variables).values;
+  return SHUTDOWN_DELAY_SECONDS + SHUTDOWN_GRACE_SECONDS;
 }

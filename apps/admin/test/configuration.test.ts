@@ -16,16 +16,16 @@ describe("DATABASE_URL", () => {
     [
       "has another scheme",
       { DATABASE_URL: "mysql://root:hunter2@db/x" },
-      "DATABASE_URL: has a value that is not accepted",
+      "DATABASE_URL: has an unsupported value",
     ],
     ["has no scheme", { DATABASE_URL: "./data/latchkey.db" }, "accepted: file:PATH"],
     ["is no file URL", { DATABASE_URL: "file:///tmp/x.db?mode=hunter2" }, "Unsupported database URL"],
-    ["is absent in production", { NODE_ENV: "production" }, "production takes no default"],
+    ["is absent in production", { NODE_ENV: "production" }, "is required in production"],
     ["is set twice", { DATABASE_URL: "file:x.db", DATABASE_URL_FILE: "/x" }, "accepted: one of the two"],
     [
       "is in a file that cannot be read",
       { DATABASE_URL_FILE: "/nowhere/url" },
-      "DATABASE_URL_FILE: names a file",
+      "DATABASE_URL_FILE: cannot be read",
     ],
   ])("is a configuration fault when it %s", async (_, env, says) => {
     for (const args of [["migrate"], LIST]) {
@@ -68,8 +68,10 @@ describe("HASH_KERNEL and HASH_WORKERS", () => {
     const { code, stdout, stderr } = await runTool(["hash", "bench"], { env });
     expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr.split("\n")).toEqual([
-      expect.stringMatching(/^HASH_KERNEL: "abacus" cannot run here; accepted: auto, .*portable/),
-      'HASH_WORKERS: cannot be "none"; accepted: a whole number from 1 to 1024',
+      expect.stringMatching(
+        /^HASH_KERNEL: "abacus" is not supported on this machine; accepted: auto, .*portable/,
+      ),
+      'HASH_WORKERS: "none" is not valid; accepted: a whole number from 1 to 1024',
       "",
     ]);
   });

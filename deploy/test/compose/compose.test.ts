@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "@latchkey/testing/repository";
 import { Ajv } from "ajv";
-import { faultsOf, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
+import { configurationErrors, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
 import { composeText, exampleText, interpolate, parseEnvFile, readCompose, type Service } from "./file.ts";
 
 const example = parseEnvFile(exampleText);
@@ -50,7 +50,7 @@ describe("docker-compose.yml", () => {
   test.each(gateways)("%s sets only what the configuration knows and accepts", (_, service) => {
     const environment = environmentOf(service);
     expect(unknownNames(service.environment as Record<string, string>)).toEqual([]);
-    expect(faultsOf(environment)).toEqual([]);
+    expect(configurationErrors(environment)).toEqual([]);
     expect(environment.TRUST_PROXY).toBe("1");
   });
 

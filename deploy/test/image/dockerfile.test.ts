@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
-import { DATABASE_URL, faultsOf, SECRET, unknownNames } from "../configuration.ts";
+import { configurationErrors, DATABASE_URL, SECRET, unknownNames } from "../configuration.ts";
 import { parseDockerfile, type Step } from "./dockerfile.ts";
 
 const stages = parseDockerfile(await Bun.file(join(ROOT, "apps/gateway/Dockerfile")).text());
@@ -54,7 +54,7 @@ describe("Dockerfile", () => {
       ...stepsOf(image, "env").map((step) => step.variables),
     );
     expect(unknownNames(variables).filter((name) => !name.startsWith("BUN_"))).toEqual([]);
-    expect(faultsOf({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL })).toEqual([]);
+    expect(configurationErrors({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL })).toEqual([]);
     expect(variables).toMatchObject({ NODE_ENV: "production", HOST: "0.0.0.0" });
     expect(stepsOf(image, "expose").map(({ port }) => String(port))).toEqual([variables.PORT ?? ""]);
   });

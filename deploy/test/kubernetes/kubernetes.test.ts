@@ -11,7 +11,13 @@ import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
 import type { IService } from "kubernetes-models/v1/Service";
 import { Service } from "kubernetes-models/v1/Service";
 import { parseEnvFile } from "../compose/file.ts";
-import { DATABASE_URL, faultsOf, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
+import {
+  configurationErrors,
+  DATABASE_URL,
+  SECRET,
+  shutdownSeconds,
+  unknownNames,
+} from "../configuration.ts";
 import { typeErrorsOf } from "./types.ts";
 
 // The compiler reads all of Kubernetes for one of these.
@@ -70,7 +76,7 @@ describe("deploy/kubernetes", () => {
       [],
     );
     expect(secrets).toEqual(expect.arrayContaining(Object.keys(known)));
-    expect(faultsOf({ NODE_ENV: "production", ...settings, ...known })).toEqual([]);
+    expect(configurationErrors({ NODE_ENV: "production", ...settings, ...known })).toEqual([]);
   });
 
   test("holds no secret: each comes from the one that the cluster has", () => {
