@@ -28,6 +28,10 @@ const explanations: Readonly<Record<string, string>> = {
   ERR_POSTGRES_TLS_NOT_AVAILABLE: "the URL requires TLS, and the server does not offer it",
 };
 
+/** Codes of TLS errors (Node.js, "X509 certificate error codes"; ERR_BORINGSSL: a certificate file cannot be parsed). */
+const tlsError =
+  /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
+
 /** The constraints of `users` that stand for a rule of the service; a clash of ids is none. */
 const identityConstraints = new Set(["users_email_unique", "users_username_unique"]);
 
@@ -44,7 +48,14 @@ export function isReadOnly(failure: unknown): boolean {
 export function domainError(error: unknown): unknown {
   // Drizzle's wrapper prints SQL and parameters, so it is taken off before anyone can log it.
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
-  if (!(cause instanceof SQL.PostgresError)) return cause;
+  if (!(cause instanceof SQL.PostgresError)) return certificateError(cause) ?? cause;
   const isTaken = cause.errno === "23505" && identityConstraints.has(cause.constraint ?? "");
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
+}
+
+/** The client throws the errors of its TLS library as they are; their messages contain no secret. */
+function certificateError(error: unknown): DatabaseUnavailable | null {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!(error instanceof Error) || !tlsError.test(code)) return null;
+  return new DatabaseUnavailable(code, `TLS: ${error.message}`);
 }
