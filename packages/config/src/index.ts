@@ -1,3 +1,4 @@
+/** Environment variables: their definitions, parsing, and descriptions. */
 export { describeEnvironment, variablesTable } from "./describe.ts";
 export {
   ConfigurationError,

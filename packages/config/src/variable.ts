@@ -68,15 +68,15 @@ export function variable<Value extends {}>(
   return { ...kind, ...options };
 }
 
-/** Never contains the value, which can be a secret. */
+/** A value that is not accepted. `problem` must not contain the value of a secret. */
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
   readonly code = "INVALID_VALUE";
   readonly variable: string | undefined;
   readonly accepted: string | undefined;
   /**
-   * @param problem what is wrong, as the rest of a sentence that begins with the name. @default "… is not valid"
-   * @param details replace the name of the variable and what it accepts
+   * @param problem the rest of a sentence that begins with the name. @default "is not valid" or "is empty"
+   * @param details replace the name and the accepted values of the definition
    */
   constructor(
     readonly problem?: string,

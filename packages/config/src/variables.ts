@@ -1,5 +1,5 @@
 /** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
-import { isPublicAddress, leavesMachine } from "./network.ts";
+import { isPublicAddress, leavesMachine, usesTls } from "./network.ts";
 import {
   boolean,
   databaseUrl,
@@ -35,15 +35,15 @@ export const VARIABLES = {
     default: "file:./data/latchkey.db",
     requiredInProduction: true,
     description:
-      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For a server " +
-      "on another host, add `?sslmode=verify-full`, and `&sslrootcert=PATH` if its CA is not public",
+      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For a " +
+      "server on another host, add `?sslmode=verify-full`, and `&sslrootcert=PATH` if its CA is not public",
     secret: "url",
     warn: (url, { isProduction }) => {
       if (url.startsWith("file:"))
         return isProduction
           ? "names an embedded database, which supports one machine only; use PostgreSQL in production"
           : null;
-      return leavesMachine(url) && !isEncrypted(url)
+      return leavesMachine(url) && !usesTls(url)
         ? "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)"
         : null;
     },
@@ -56,8 +56,8 @@ export const VARIABLES = {
     unset: "generated and stored next to a `file:` database",
     requiredInProduction: true,
     description:
-      "Key that signs tokens; required with PostgreSQL. In production: at least as many bytes as the digest of the algorithm, at least 8 distinct " +
-      "characters, no placeholder",
+      "Key that signs tokens; required with PostgreSQL. In production: at least as many bytes as the digest of the " +
+      "algorithm, at least 8 distinct characters, no placeholder",
     secret: "all",
   }),
   AUTH_SECRET_KEY_PREVIOUS: variable(secretText, {
@@ -72,7 +72,7 @@ export const VARIABLES = {
   }),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
     default: "60",
-    description: "Lifetime of a token",
+    description: "Lifetime of a token, in minutes",
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
   }),
@@ -87,8 +87,8 @@ export const VARIABLES = {
   TRUST_PROXY: variable(wholeNumber(0, 32), {
     default: "0",
     description:
-      "Number of proxies in front of the service. With `n`, the client's address is the n-th `X-Forwarded-For` entry from " +
-      "the right. Safe only if the port is reachable only through the proxies",
+      "Number of proxies in front of the service. With `n`, the client's address is the n-th `X-Forwarded-For` entry " +
+      "from the right. Safe only if the port is reachable only through the proxies",
   }),
   RATE_LIMIT_ENABLED: variable(boolean, {
     default: "true",
@@ -169,18 +169,6 @@ export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
-
-/** `allow` and `prefer` fall back to plaintext; a CA file raises any mode to `verify-full`. A Unix socket needs no TLS. */
-function isEncrypted(url: string): boolean {
-  const parameters = URL.parse(url)?.searchParams;
-  if (!parameters) return false;
-  const isSocket = parameters.has("path") || parameters.has("socket");
-  return (
-    isSocket ||
-    parameters.has("sslrootcert") ||
-    /^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "")
-  );
-}
 
 /** Checks HASH_KERNEL: the kernels depend on the machine. */
 export const validateKernel =

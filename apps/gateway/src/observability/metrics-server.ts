@@ -8,7 +8,7 @@ export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, "read">;
 }
 
-/** @throws {StartupError} if the port cannot be had */
+/** @throws {StartupError} if the port is not available */
 export function serveMetrics({ host, port, metrics }: MetricsServerOptions): Bun.Server<undefined> {
   const answer = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });

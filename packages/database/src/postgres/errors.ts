@@ -29,7 +29,7 @@ const explanations: Readonly<Record<string, string>> = {
 };
 
 /** Codes of TLS errors (Node.js, "X509 certificate error codes"; ERR_BORINGSSL: a certificate file cannot be parsed). */
-const tlsError =
+const TLS_ERROR =
   /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
 
 /** The constraints of `users` that stand for a rule of the service; a clash of ids is none. */
@@ -56,6 +56,6 @@ export function domainError(error: unknown): unknown {
 /** The client throws the errors of its TLS library as they are; their messages contain no secret. */
 function certificateError(error: unknown): DatabaseUnavailable | null {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (!(error instanceof Error) || !tlsError.test(code)) return null;
+  if (!(error instanceof Error) || !TLS_ERROR.test(code)) return null;
   return new DatabaseUnavailable(code, `TLS: ${error.message}`);
 }
