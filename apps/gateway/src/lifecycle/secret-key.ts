@@ -26,7 +26,9 @@ export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): 
     const mode = statSync(path).mode & 0o777;
     const weakness = weaknessOf(key, algorithm);
     if (weakness)
-      logger.warn(`the signing key in ${path} ${weakness}; delete the file to generate a new key`);
+      logger.warn(
+        `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
+      );
     if (mode & NOT_OWNER)
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
     return key;
