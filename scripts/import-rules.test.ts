@@ -24,12 +24,6 @@ const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
   "apps/loadtest/src": ["cli", "report", "plan", "capacity", "measure", "load"],
 };
 
-/** Known violations. Remove an entry when its violation is fixed. */
-const KNOWN_VIOLATIONS = [
-  "deploy/test/configuration.ts: apps/gateway/src/config/config.ts",
-  "deploy/test/configuration.ts: apps/gateway/src/config/environment.ts",
-];
-
 const packageOf = (path: string): string | undefined =>
   /^(?:(?:apps|packages)\/[^/]+|deploy|scripts)\//.exec(path)?.[0];
 const sourceFolderOf = (path: string): string | undefined =>
@@ -191,7 +185,7 @@ test("the rules apply to src, test, bench and soak files", () => {
 describe.each(RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
   test("in this repository", () => {
     const found = violations(sources, rule);
-    expect(found.filter((violation) => !KNOWN_VIOLATIONS.includes(violation))).toEqual([]);
+    expect(found).toEqual([]);
   });
 
   test("and a forbidden import is found", () => {

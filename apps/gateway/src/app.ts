@@ -2,7 +2,7 @@
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config.ts";
 import { readAssets } from "./docs/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { authRoutes } from "./features/auth/routes.ts";

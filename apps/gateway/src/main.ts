@@ -1,12 +1,12 @@
-/** Environment → resources → app → listen → signals. The only reader of the environment, and the only caller of exit. */
+/** Environment -> resources -> app -> listen -> signals. Only this file reads the environment and ends the process. */
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { ConfigurationError } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createApp } from "./app.ts";
-import { type Config, ConfigurationError, parseConfig } from "./config/config.ts";
-import { describeConfig } from "./config/describe-config.ts";
-import { readOrCreateSecretKey } from "./config/secret-key.ts";
+import { type Config, type ConfigContext, checkConfig, parseConfig } from "./config.ts";
+import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
@@ -15,41 +15,16 @@ import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 
-/** Long enough for a client in the midst of a conversation to get the answer that ends it (`middleware/connection-close.ts`). */
+/** Time for clients to read the response that closes their connection (`middleware/connection-close.ts`). */
 const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
-function readConfig(): Config {
-  try {
-    return parseConfig(process.env, {
-      kernels: kernels().map(({ name }) => name),
-      isTerminal: process.stdout.isTTY === true,
-      readFile: (path) => readFileSync(path, "utf8"),
-    });
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw new StartupError(EXIT.configuration, error.message);
-    throw error;
-  }
-}
-
-/** Opens nothing and makes nothing: what is asked is what a start would work with. */
-function checkConfig(config: Config): void {
-  for (const warning of config.warnings) process.stderr.write(`${warning}\n`);
-  process.stdout.write(describeConfig(config));
-}
-
-/** The key beside the database's file, made when it is not there. */
-function keptSecretKey(location: DatabaseOptions): string {
-  const path = join(dirname(databaseFile(location) ?? ROOT), "auth-secret-key");
-  try {
-    return readOrCreateSecretKey(path);
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
-    const problem = `is not set, and no key can be kept in ${path} (${reason})`;
-    throw new StartupError(EXIT.configuration, `AUTH_SECRET_KEY: ${problem}`);
-  }
-}
+const configContext = (): ConfigContext => ({
+  kernels: kernels().map(({ name }) => name),
+  isTerminal: process.stdout.isTTY === true,
+  readFile: (path) => readFileSync(path, "utf8"),
+});
 
 async function openMigrated(options: DatabaseOptions): Promise<Database> {
   try {
@@ -65,10 +40,13 @@ async function serve(config: Config): Promise<void> {
   const logger: Logger = createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
 
-  // A relative `file:` is meant from the repository's root, wherever the process was started.
+  // A relative `file:` starts at the repository's root in any working directory.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
-  const secretKey = config.auth.secretKey ?? keptSecretKey(location);
   const database = await openMigrated(location);
+  // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
+  const folder = dirname(databaseFile(location) ?? ROOT);
+  const secretKey =
+    config.auth.secretKey ?? openSecretKey({ folder, algorithm: config.auth.algorithm, logger });
   const hasher = createHasher({
     kernel: config.hash.kernel,
     nice: config.hash.nice,
@@ -89,7 +67,7 @@ async function serve(config: Config): Promise<void> {
     isStopping: () => shutdown.isStopping(),
   });
   const drain = async (): Promise<void> => {
-    // Connections without a request are closed at once, also under one that is on its way: their clients are told first.
+    // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
     await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
     await app.stop();
   };
@@ -136,19 +114,26 @@ async function serve(config: Config): Promise<void> {
   );
 }
 
+/** Opens no resource. */
+function printConfig(): void {
+  const { values, warnings } = checkConfig(process.env, configContext());
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  process.stdout.write(values);
+}
+
 async function main([argument, ...others]: readonly string[]): Promise<void> {
   if (others.length > 0 || ![undefined, "--check-config"].includes(argument)) {
     throw new StartupError(EXIT.usage, "Usage: bun start [--check-config]");
   }
-  const config = readConfig();
-  if (argument === undefined) await serve(config);
-  else checkConfig(config);
+  if (argument === undefined) await serve(parseConfig(process.env, configContext()));
+  else printConfig();
 }
 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof StartupError)) throw error;
+  const isConfiguration = error instanceof ConfigurationError;
+  if (!isConfiguration && !(error instanceof StartupError)) throw error;
   process.stderr.write(`${error.message}\n`);
-  process.exit(error.exitCode);
+  process.exit(isConfiguration ? EXIT.configuration : error.exitCode);
 }

@@ -4,13 +4,14 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { ServerCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
 
 const SUPERUSER = { username: "postgres", password: "postgres" };
@@ -93,17 +94,41 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
   }
 }
 
-/** @param settings by their names in `postgresql.conf` */
-export async function startPostgresServer(settings: Record<string, string> = {}): Promise<PostgresServer> {
+/** Where the server expects its certificate and key; it accepts only a key that no other user can read. */
+async function installCertificate(
+  data: string,
+  { certificateFile, keyFile }: ServerCertificate,
+): Promise<void> {
+  for (const [source, name] of [
+    [certificateFile, "server.crt"],
+    [keyFile, "server.key"],
+  ] as const) {
+    const target = join(data, name);
+    await copyFile(source, target);
+    await chmod(target, 0o600);
+    if (process.getuid?.() === 0) await chown(target, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  }
+}
+
+/**
+ * @param settings of the server, by their names in `postgresql.conf`
+ * @param certificate with one, the server supports TLS; it never requires it
+ */
+export async function startPostgresServer(
+  settings: Record<string, string> = {},
+  certificate?: ServerCertificate,
+): Promise<PostgresServer> {
   const root = await mkdtemp(join(tmpdir(), "latchkey-postgres-"));
   const { data, run } = await prepare(root);
   await initialize(root, data, run);
+  if (certificate) await installCertificate(data, certificate);
   const port = await freePort();
   const configuration = Object.entries({
     port: String(port),
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     fsync: "off",
+    ssl: certificate ? "on" : "off",
     ...settings,
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const adminUrl = `postgres://${SUPERUSER.username}:${SUPERUSER.password}@127.0.0.1:${port}/postgres`;

@@ -1,4 +1,5 @@
 /** A Redis server for tests: the installed `redis-server`, without persistence. It can be frozen, killed and restarted. */
+import type { ServerCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
 
 export interface RedisServer extends AsyncDisposable {
@@ -11,13 +12,17 @@ export interface RedisServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Returns null if `redis-server` is not installed (Debian's package has the same name). */
-export async function startRedisServer(): Promise<RedisServer | null> {
+/**
+ * Returns null if `redis-server` is not installed (Debian's package has the same name).
+ * @param certificate with one, the server accepts TLS connections only
+ */
+export async function startRedisServer(certificate?: ServerCertificate): Promise<RedisServer | null> {
   const program = Bun.which("redis-server");
   if (program === null) return null;
   const port = await freePort();
+  const listen = certificate ? tlsArguments(port, certificate) : ["--port", String(port)];
   const spawn = () =>
-    Bun.spawn([program, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
+    Bun.spawn([program, ...listen, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
       stdout: "pipe",
       stderr: "ignore",
     });
@@ -33,7 +38,7 @@ export async function startRedisServer(): Promise<RedisServer | null> {
   };
   await start();
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${certificate ? "rediss" : "redis"}://127.0.0.1:${port}`,
     freeze() {
       server.kill("SIGSTOP");
       return { [Symbol.dispose]: () => server.kill("SIGCONT") };
@@ -43,6 +48,12 @@ export async function startRedisServer(): Promise<RedisServer | null> {
     [Symbol.asyncDispose]: kill,
   };
 }
+
+/** Port 0 turns off connections without TLS. */
+const tlsArguments = (port: number, { caFile, certificateFile, keyFile }: ServerCertificate): string[] => [
+  ...["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no"],
+  ...["--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile],
+];
 
 /** Reads a program's output until it contains `text`; throws if the output ends before. */
 async function readUntil(output: ReadableStream<Uint8Array>, text: string): Promise<void> {

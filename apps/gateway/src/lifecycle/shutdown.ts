@@ -1,41 +1,40 @@
-/** The orderly end: not ready, wait for balancers, stop accepting, drain, close what was opened, last first. */
+/** Graceful shutdown: not ready, wait for load balancers, drain, then close resources in reverse order. It runs once. */
 import type { Logger } from "../observability/logger.ts";
 
 export interface ShutdownOptions {
-  /** How long to stay open, unready, before draining. */
+  /** Time to keep serving, not ready, before draining. */
   readonly delayMs: number;
-  /** How long draining and closing may take before the process ends all the same. */
+  /** Maximum time for all steps; then the process exits with code 1. */
   readonly graceMs: number;
   readonly logger: Logger;
-  /** In the order they are run; each begins when the one before has ended. */
+  /** Run in order; a step begins when the previous one has settled. */
   readonly steps: readonly (() => Promise<void>)[];
-  /** Ends the process. */
   readonly exit: (code: number) => void;
 }
 
 export interface Shutdown {
   readonly isStopping: () => boolean;
-  /** Begins the end once; of later calls only an exit code that tells of a failure counts. */
+  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
   begin(reason: string, exitCode: number): void;
-  /** For a signal: the first begins the end, one more than half a second later ends the process at once. */
+  /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
   onSignal(signal: string): void;
 }
 
-/** A signal sent to a whole process group arrives twice, directly and forwarded by the parent. */
-const SAME_SIGNAL_MS = 500;
-/** 128 + SIGTERM, as shells report it: asked twice, the process did not finish in order. */
-const EXIT_INTERRUPTED = 143;
-const EXIT_GRACE_PASSED = 1;
+/** A signal to a process group arrives twice: directly, and forwarded by the parent. */
+const DUPLICATE_SIGNAL_MS = 500;
+/** 128 + SIGTERM, as shells report it. */
+const EXIT_FORCED = 143;
+const EXIT_GRACE_EXCEEDED = 1;
 
 export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions): Shutdown {
-  let beganAt: number | null = null;
+  let startedAt: number | null = null;
   let exitCode = 0;
 
   const run = async (): Promise<void> => {
     await Bun.sleep(delayMs);
     const timer = setTimeout(() => {
       logger.error("shutdown took longer than its grace");
-      exit(EXIT_GRACE_PASSED);
+      exit(EXIT_GRACE_EXCEEDED);
     }, graceMs);
     for (const step of steps) {
       await step().catch((error: unknown) => logger.error({ err: error }, "shutdown step failed"));
@@ -47,18 +46,18 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
 
   const begin = (reason: string, code: number): void => {
     exitCode ||= code;
-    if (beganAt !== null) return;
-    beganAt = performance.now();
+    if (startedAt !== null) return;
+    startedAt = performance.now();
     logger.info({ reason }, "stopping");
     void run();
   };
 
   return {
-    isStopping: () => beganAt !== null,
+    isStopping: () => startedAt !== null,
     begin,
     onSignal(signal) {
-      if (beganAt === null) begin(signal, 0);
-      else if (performance.now() - beganAt > SAME_SIGNAL_MS) exit(EXIT_INTERRUPTED);
+      if (startedAt === null) begin(signal, 0);
+      else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT_FORCED);
     },
   };
 }

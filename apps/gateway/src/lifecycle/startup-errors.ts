@@ -1,14 +1,14 @@
-/** What keeps the process from serving: an exit code by sysexits.h, which the README explains, and a line for the operator. */
+/** Errors that prevent the start: an exit code of sysexits.h, documented in the README, and one line for the operator. */
 import { DatabaseUnavailable, UnsupportedDatabaseUrl } from "@latchkey/database";
 
 export const EXIT = {
-  /** Nothing that was foreseen; also a drain that outlasted its grace. */
+  /** An unexpected error, or a shutdown that exceeded its grace period. */
   failure: 1,
   /** EX_USAGE */
   usage: 64,
-  /** EX_DATAERR: the database answers, but its schema cannot be brought to this release. Trying again does not help. */
+  /** EX_DATAERR: the database works, but its schema cannot be migrated. A restart does not help. */
   migration: 65,
-  /** EX_UNAVAILABLE: the database cannot be reached or used. Trying again may help. */
+  /** EX_UNAVAILABLE: the database cannot be reached or used. A restart can help. */
   database: 69,
   /** EX_OSERR */
   port: 71,
@@ -16,10 +16,10 @@ export const EXIT = {
   configuration: 78,
 } as const;
 
-/** Ends the start; shown without a stack. */
+/** Printed without a stack trace. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
-  readonly code = "START_FAULT";
+  readonly code = "STARTUP_ERROR";
   constructor(
     readonly exitCode: (typeof EXIT)[keyof typeof EXIT],
     message: string,
@@ -29,18 +29,18 @@ export class StartupError extends Error {
 }
 
 /**
- * Reasons of a database that is there and refuses a statement of a migration: PostgreSQL's classes 22, 23 and 42
- * (appendix A: data, constraints, names and privileges), and SQLite's codes for the same.
+ * Reasons for which a reachable database rejects a statement of a migration: PostgreSQL's classes 22, 23 and 42
+ * (appendix A: data, constraints, names and privileges), and the equivalent codes of SQLite.
  */
-const REFUSED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
+const REJECTED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
 
-/** The fault behind what opening or migrating the database threw. */
+/** Classifies an error thrown while the database was opened or migrated. */
 export function databaseStartupError(error: unknown): StartupError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UnsupportedDatabaseUrl) {
     return new StartupError(EXIT.configuration, `DATABASE_URL: ${message}`);
   }
-  const isUnavailable = error instanceof DatabaseUnavailable && !REFUSED_STATEMENT.test(error.reason);
+  const isUnavailable = error instanceof DatabaseUnavailable && !REJECTED_STATEMENT.test(error.reason);
   return new StartupError(isUnavailable ? EXIT.database : EXIT.migration, message);
 }
 
@@ -51,11 +51,11 @@ export interface ListenOptions<Listener> {
   readonly open: () => Listener;
 }
 
-/** @throws {StartupError} if the port cannot be had */
+/** @throws {StartupError} if the port is not available */
 export function listen<Listener>({ variable, host, port, open }: ListenOptions<Listener>): Listener {
   try {
     return open();
   } catch (error) {
-    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} cannot be used: ${String(error)}`);
+    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} is not available: ${String(error)}`);
   }
 }

@@ -2,7 +2,7 @@
 import { jwt } from "@elysiajs/jwt";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config.ts";
 
 export interface Tokens {
   sign(userId: number): Promise<string>;

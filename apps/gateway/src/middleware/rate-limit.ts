@@ -2,11 +2,11 @@
  * Rate limits. Every request counts once against the default quota before anything else is done with it; a route
  * with a quota of its own counts again once its input has proved valid.
  */
+import type { Quota } from "@latchkey/config";
 import { type AnyElysia, Elysia } from "elysia";
 import { rateLimit } from "elysia-rate-limit";
-import type { RateLimits } from "../config/config.ts";
+import type { RateLimits } from "../config.ts";
 import { TooManyRequests, toErrorResponse } from "../errors.ts";
-import type { Quota } from "../rate-limit/policy.ts";
 import type { CreateStore, RateLimitStore } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
@@ -26,7 +26,12 @@ export function createLimits(
     const quota = quotas[name];
     return { quota, store: createStore({ name, windowMs: quota.windowMs }) };
   };
-  return { default: limit("default"), login: limit("login"), register: limit("register") };
+  return {
+    default: limit("default"),
+    login: limit("login"),
+    register: limit("register"),
+    passwordChange: limit("passwordChange"),
+  };
 }
 
 /** Counts in `onRequest`, where no later answer can be missed. Preflights are exempt, and reads of the paths of `isExempt`. */

@@ -1,8 +1,7 @@
-/** The README against the code: every variable with its default, every error code, and a tour that works when pasted. */
+/** The README against the code: every error code, and a tour that works when pasted. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES } from "@latchkey/contracts";
-import { Environment } from "../../src/config/environment.ts";
 import { ERROR_TABLE } from "../../src/errors.ts";
 import { startService } from "../support/service.ts";
 
@@ -10,19 +9,6 @@ const readme = await Bun.file(join(import.meta.dir, "../../../../README.md")).te
 const rows = readme.split("\n").filter((line) => line.startsWith("| "));
 
 describe("README", () => {
-  test.each(Object.entries(Environment.properties))("has %s with its default", (name, schema) => {
-    const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
-    expect(row).toBeDefined();
-    const { default: fallback } = schema as { default?: unknown };
-    if (fallback !== undefined) expect(row).toContain(`| \`${fallback}\``);
-  });
-
-  test("names no variable that does not exist", () => {
-    const named = rows.flatMap((line) => /^\| `([A-Z][A-Z_]+)` \| [^\d]/.exec(line)?.[1] ?? []);
-    const known = new Set<string>([...Object.keys(Environment.properties), ...ERROR_CODES]);
-    expect(named.filter((name) => !known.has(name))).toEqual([]);
-  });
-
   test.each([...ERROR_CODES])("has %s with its status", (code) => {
     const row = rows.find((line) => line.includes(`\`${code}\``));
     expect(row).toContain(`| ${ERROR_TABLE[code].status} |`);

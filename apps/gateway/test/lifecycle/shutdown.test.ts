@@ -1,9 +1,9 @@
-/** The orderly end, step by step: what runs when, and what each signal does. */
+/** Graceful shutdown, step by step: what runs when, and what each signal does. */
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { createShutdown, type ShutdownOptions } from "../../src/lifecycle/shutdown.ts";
 
-/** A shutdown whose exit is a promise, and the log it wrote. */
+/** A shutdown whose exit is a promise, and its log messages. */
 function prepare(options: Partial<ShutdownOptions> = {}) {
   const exited = Promise.withResolvers<number>();
   const messages: string[] = [];
@@ -18,7 +18,7 @@ function prepare(options: Partial<ShutdownOptions> = {}) {
   return { shutdown, exited: exited.promise, messages };
 }
 
-test("it is stopping from the first moment, and only then", async () => {
+test("isStopping is true from the first signal on", async () => {
   const { shutdown, exited } = prepare();
   expect(shutdown.isStopping()).toBe(false);
   shutdown.onSignal("SIGTERM");
@@ -26,7 +26,7 @@ test("it is stopping from the first moment, and only then", async () => {
   expect(await exited).toBe(0);
 });
 
-test("each step begins when the one before has ended, and the process ends after the last", async () => {
+test("each step begins when the previous one has ended, and the process exits after the last", async () => {
   const done: string[] = [];
   const gate = Promise.withResolvers<void>();
   const draining = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ test("each step begins when the one before has ended, and the process ends after
   expect(done).toEqual(["drained", "hasher", "database", "exit"]);
 });
 
-test("a step that fails is logged and keeps no later one from running", async () => {
+test("a failed step is logged, and the later steps still run", async () => {
   let closed = false;
   const { shutdown, exited, messages } = prepare({
     steps: [
@@ -67,21 +67,21 @@ test("a step that fails is logged and keeps no later one from running", async ()
   expect(messages).toEqual(["stopping", "shutdown step failed", "stopped"]);
 });
 
-test("steps that outlast the grace do not keep the process", async () => {
+test("the process exits with 1 when the steps exceed the grace period", async () => {
   const { shutdown, exited, messages } = prepare({ graceMs: 10, steps: [() => new Promise(() => {})] });
   shutdown.onSignal("SIGTERM");
   expect(await exited).toBe(1);
   expect(messages).toContain("shutdown took longer than its grace");
 });
 
-test("the delay is waited for, unready, before the first step", async () => {
-  const beganAt = performance.now();
+test("the first step begins after the delay", async () => {
+  const startedAt = performance.now();
   let drainedAfter = 0;
   const { shutdown, exited } = prepare({
     delayMs: 50,
     steps: [
       async () => {
-        drainedAfter = performance.now() - beganAt;
+        drainedAfter = performance.now() - startedAt;
       },
     ],
   });
@@ -90,17 +90,23 @@ test("the delay is waited for, unready, before the first step", async () => {
   expect(drainedAfter).toBeGreaterThanOrEqual(49);
 });
 
-test("a failure ends the process in the same order, with a code that says so", async () => {
+test("an error runs the same steps and sets the exit code", async () => {
   const { shutdown, exited } = prepare();
   shutdown.begin("uncaughtException", 1);
   expect(await exited).toBe(1);
 });
 
-test("a second signal at once is the same one, however many arrive", async () => {
+test("duplicate signals are ignored", async () => {
   let drained = 0;
   const { shutdown, exited, messages } = prepare({ steps: [async () => void drained++] });
   for (const signal of ["SIGTERM", "SIGTERM", "SIGINT"]) shutdown.onSignal(signal);
   expect(await exited).toBe(0);
   expect(drained).toBe(1);
   expect(messages).toEqual(["stopping", "stopped"]);
+});
+
+test("an error during the shutdown sets the exit code", async () => {
+  const { shutdown, exited } = prepare({ steps: [async () => shutdown.begin("uncaughtException", 1)] });
+  shutdown.onSignal("SIGTERM");
+  expect(await exited).toBe(1);
 });

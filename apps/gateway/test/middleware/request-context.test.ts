@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { createHasher, kernels } from "@latchkey/hashing";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
-import { parseConfig } from "../../src/config/config.ts";
+import { parseConfig } from "../../src/config.ts";
 import { openLibsqlFile, SECRET_KEY } from "../support/service.ts";
 
 const hasInference = (app: object): app is { readonly inference: Readonly<Record<string, boolean>> } =>

@@ -1,10 +1,10 @@
-/** Another process holds the write lock of the embedded database: writes wait for it, nothing else does. */
+/** Another process holds the write lock of the embedded database: only writes wait for it. */
 import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { spawnSqlite } from "@latchkey/testing/sqlite";
 
-/** The longest that a probe took while they were asked one after the other for so long. */
+/** The duration of the slowest of consecutive probes, in milliseconds. */
 async function slowestProbe(url: string, durationMs: number): Promise<number> {
   const end = performance.now() + durationMs;
   let slowest = 0;
@@ -17,35 +17,35 @@ async function slowestProbe(url: string, durationMs: number): Promise<number> {
   return slowest;
 }
 
-test("with the write lock held for two seconds liveness stays below 100 ms, reads answer, and writes land after", async () => {
+test("while the write lock is held for two seconds, liveness takes less than 100 ms, reads succeed, and writes succeed afterwards", async () => {
   await using folder = await openFolder();
   await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
   const url = await service.ready();
   await using holder = spawnSqlite("hold", folder.databaseUrl);
   await holder.stdout.getReader().read();
-  let landed = 0;
+  let settled = 0;
   const writes = Array.from({ length: 10 }, async () => {
-    const { status } = await post(`${url}/todos`, { title: "patient" });
-    landed += 1;
+    const { status } = await post(`${url}/todos`, { title: "waits" });
+    settled += 1;
     return status;
   });
   expect(await slowestProbe(url, 2_000)).toBeLessThan(100);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   expect(await (await fetch(`${url}/todos`)).json()).toEqual({ items: [], next_cursor: null });
-  expect(landed).toBe(0);
+  expect(settled).toBe(0);
   await holder.stdin.end();
   await holder.exited;
   expect(await Promise.all(writes)).toEqual(writes.map(() => 201));
 });
 
-test("a lock held for longer than the patience is a 503 in the envelope, within five seconds and a little", async () => {
+test("a lock held longer than the busy timeout causes a 503 in the envelope within seven seconds", async () => {
   await using folder = await openFolder();
   await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
   const url = await service.ready();
   await using holder = spawnSqlite("hold", folder.databaseUrl);
   await holder.stdout.getReader().read();
   const sentAt = performance.now();
-  const refused = await post(`${url}/todos`, { title: "impatient" });
+  const refused = await post(`${url}/todos`, { title: "times out" });
   expect(refused.status).toBe(503);
   expect(await refused.json()).toEqual({ detail: "The database is unavailable" });
   expect(performance.now() - sentAt).toBeLessThan(7_000);

@@ -1,4 +1,4 @@
-/** The dashboard, the alert rules and the runbook against the metrics that the service really has. */
+/** The dashboard, the alert rules and the runbook use only metrics that the service exposes. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -27,10 +27,10 @@ const alerts = (
 const { panels } = JSON.parse(await read("deploy/observability/dashboard.json")) as { panels: Panel[] };
 const runbook = await read("docs/operations.md");
 
-/** What Prometheus adds to every sample. */
+/** Added by Prometheus to every sample. */
 const TARGET_LABELS = ["job", "instance"];
 
-/** The metrics of a service that has seen a little of everything. */
+/** The metrics of a service after a few requests. */
 async function exposed(): Promise<Exposition> {
   await using folder = await openFolder();
   await using service = startProcess({ DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0" });
@@ -41,47 +41,47 @@ async function exposed(): Promise<Exposition> {
 }
 const exposition = await exposed();
 
-/** The labels that samples of each name have. */
+/** The labels of each metric. */
 const labelsOf = new Map<string, Set<string>>([["up", new Set()]]);
 for (const { name, labels } of exposition.samples) {
   labelsOf.set(name, new Set([...(labelsOf.get(name) ?? []), ...Object.keys(labels)]));
 }
 
-/** What is wrong with an expression, in words. */
-function problemsOf(expression: string): string[] {
+/** The errors of an expression. */
+function errorsOf(expression: string): string[] {
   const { selectors, groupings } = parseExpression(expression.replaceAll('"$job"', '"x"'));
   const known = new Set(TARGET_LABELS);
-  const problems = selectors.flatMap(({ metric, labels }) => {
-    const own = labelsOf.get(metric);
-    if (!own) return [`there is no metric ${metric}`];
-    for (const label of own) known.add(label);
-    const foreign = labels.filter((label) => !own.has(label) && !TARGET_LABELS.includes(label));
-    return foreign.map((label) => `${metric} has no label ${label}`);
+  const errors = selectors.flatMap(({ metric, labels }) => {
+    const ownLabels = labelsOf.get(metric);
+    if (!ownLabels) return [`there is no metric ${metric}`];
+    for (const label of ownLabels) known.add(label);
+    const unknown = labels.filter((label) => !ownLabels.has(label) && !TARGET_LABELS.includes(label));
+    return unknown.map((label) => `${metric} has no label ${label}`);
   });
-  if (selectors.length === 0) problems.push("it reads no metric");
+  if (selectors.length === 0) errors.push("it uses no metric");
   return [
-    ...problems,
-    ...groupings.filter((label) => !known.has(label)).map((label) => `nothing has ${label}`),
+    ...errors,
+    ...groupings.filter((label) => !known.has(label)).map((label) => `no metric has ${label}`),
   ];
 }
 
-test("the judge of expressions sees a metric or a label that is not there", () => {
-  expect(problemsOf('sum(rate(hash_nothing_total{job="x"}[5m]))')).toEqual([
+test("an expression with an unknown metric or label is an error", () => {
+  expect(errorsOf('sum(rate(hash_nothing_total{job="x"}[5m]))')).toEqual([
     "there is no metric hash_nothing_total",
   ]);
-  expect(problemsOf('hash_kernel_info{core="1"}')).toEqual(["hash_kernel_info has no label core"]);
-  expect(problemsOf("sum by (user) (hash_lanes)")).toEqual(["nothing has user"]);
-  expect(problemsOf("1 > 0.5")).toEqual(["it reads no metric"]);
+  expect(errorsOf('hash_kernel_info{core="1"}')).toEqual(["hash_kernel_info has no label core"]);
+  expect(errorsOf("sum by (user) (hash_lanes)")).toEqual(["no metric has user"]);
+  expect(errorsOf("1 > 0.5")).toEqual(["it uses no metric"]);
   expect(
-    problemsOf('sum by (route) (rate(http_request_duration_seconds_count{status="500"}[5m])) > 0'),
+    errorsOf('sum by (route) (rate(http_request_duration_seconds_count{status="500"}[5m])) > 0'),
   ).toEqual([]);
 });
 
 describe("alert rules", () => {
   test.each(alerts.map(({ alert, ...rule }) => [alert, rule] as const))(
-    "%s reads metrics that exist, and names its part of the runbook",
+    "%s uses metrics that exist, and links to its section of the runbook",
     (_name, { expr, annotations, labels }) => {
-      expect(problemsOf(expr)).toEqual([]);
+      expect(errorsOf(expr)).toEqual([]);
       expect(["page", "ticket"]).toContain(labels.severity);
       expect(annotations.summary).not.toBe("");
       const [file, anchor] = annotations.runbook.split("#");
@@ -96,7 +96,7 @@ describe("alert rules", () => {
     },
   );
 
-  test("there is one for the process, the database, the queue and bugs, each with a name of its own", () => {
+  test("have unique names, and there are at least nine", () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     expect(alerts.length).toBeGreaterThan(8);
   });
@@ -106,14 +106,14 @@ describe("dashboard", () => {
   const graphs = panels.filter(({ type }) => type !== "row");
 
   test.each(graphs.map(({ title, targets = [] }) => [title, targets] as const))(
-    "%s reads metrics that exist",
+    "%s uses metrics that exist",
     (_title, targets) => {
       expect(targets.length).toBeGreaterThan(0);
-      for (const { expr } of targets) expect([expr, problemsOf(expr)]).toEqual([expr, []]);
+      for (const { expr } of targets) expect([expr, errorsOf(expr)]).toEqual([expr, []]);
     },
   );
 
-  test("every metric that is ours is on it", () => {
+  test("shows every metric of the service", () => {
     const shown = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join("\n");
     const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
     expect(ours.filter((name) => !shown.includes(name))).toEqual([]);
@@ -121,7 +121,7 @@ describe("dashboard", () => {
 });
 
 describe("runbook", () => {
-  test("names metrics, messages and variables that exist", async () => {
+  test("mentions only metrics that exist", async () => {
     const words = [...runbook.matchAll(/`((?:http_request|hash|database|process|nodejs)_[a-z0-9_]+)/g)];
     const names = new Set(words.map(([, name = ""]) => name));
     const lineMembers = new Set(["hash_workers"]);
@@ -131,12 +131,12 @@ describe("runbook", () => {
     expect(names.size).toBeGreaterThan(12);
   });
 
-  test("tells of every metric that is ours", () => {
+  test("explains every metric of the service", () => {
     const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
     expect(ours.filter((name) => !runbook.includes(`\`${name}`))).toEqual([]);
   });
 
-  test("its links lead to files and parts that are there", async () => {
+  test("links only to files that exist", async () => {
     for (const [, link = ""] of runbook.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       const path = join(ROOT, "docs", link);
       const exists = (await Bun.file(path).exists()) || (await Bun.file(join(path, "alerts.yaml")).exists());

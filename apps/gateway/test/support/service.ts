@@ -13,7 +13,7 @@ import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
-import { type Config, parseConfig } from "../../src/config/config.ts";
+import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";

@@ -21,7 +21,7 @@ export const userOf = (index: number) => ({
 });
 
 /** An address that no user has. */
-export const unknownEmailOf = (index: number): string => `loadtest-unknown-${index + 1}@example.org`;
+const unknownEmailOf = (index: number): string => `loadtest-unknown-${index + 1}@example.org`;
 
 /** @param tokens of users that have logged in; `login` and `register` need none */
 export function createRequests(options: RunOptions, tokens: readonly string[]): NextRequest {

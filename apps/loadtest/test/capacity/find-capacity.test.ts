@@ -1,3 +1,4 @@
+/** The search for the highest rate within a latency bound, against a service with a known capacity. */
 import { expect, test } from "bun:test";
 import { findCapacity } from "../../src/capacity/find-capacity.ts";
 import type { ServerFigures } from "../../src/measure/results.ts";

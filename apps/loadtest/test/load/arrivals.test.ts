@@ -1,3 +1,4 @@
+/** Arrival times: rate, distribution and repeatability. */
 import { expect, test } from "bun:test";
 import { type ArrivalOptions, arrivalTimes } from "../../src/load/arrivals.ts";
 

@@ -1,3 +1,4 @@
+/** The requests that each scenario sends. */
 import { expect, test } from "bun:test";
 import type { LoadRequest } from "../../src/load/http-client.ts";
 import type { RunOptions } from "../../src/load/run-options.ts";

@@ -1,3 +1,4 @@
+/** Latency percentiles and their precision. */
 import { expect, test } from "bun:test";
 import { LatencyHistogram } from "../../src/measure/histogram.ts";
 

@@ -1,3 +1,4 @@
+/** When the load generator itself limits a measurement. */
 import { expect, test } from "bun:test";
 import { LatencyHistogram } from "../../src/measure/histogram.ts";
 import { bottleneckOf, type LoadGeneratorFigures } from "../../src/measure/load-generator.ts";

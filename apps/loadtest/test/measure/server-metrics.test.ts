@@ -1,3 +1,4 @@
+/** Figures read from the Prometheus text of a service. */
 import { expect, test } from "bun:test";
 import { parseServerFigures } from "../../src/measure/server-metrics.ts";
 

@@ -27,6 +27,10 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ERR_POSTGRES_TLS_NOT_AVAILABLE: "the URL requires TLS, and the server does not offer it",
 };
 
+/** Codes of TLS errors (Node.js, "X509 certificate error codes"; ERR_BORINGSSL: a certificate file cannot be parsed). */
+const TLS_ERROR =
+  /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
+
 /** The unique constraints on e-mail and username; a duplicate id is not a `UserAlreadyExists`. */
 const USER_CONSTRAINTS = new Set(["users_email_unique", "users_username_unique"]);
 
@@ -43,7 +47,14 @@ export function isReadOnly(error: unknown): boolean {
 export function toDomainError(error: unknown): unknown {
   // The message of Drizzle's wrapper contains SQL and parameters.
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
-  if (!(cause instanceof SQL.PostgresError)) return cause;
+  if (!(cause instanceof SQL.PostgresError)) return certificateError(cause) ?? cause;
   const isTaken = cause.errno === "23505" && USER_CONSTRAINTS.has(cause.constraint ?? "");
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
+}
+
+/** The client throws the errors of its TLS library as they are; their messages contain no secret. */
+function certificateError(error: unknown): DatabaseUnavailable | null {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!(error instanceof Error) || !TLS_ERROR.test(code)) return null;
+  return new DatabaseUnavailable(code, `TLS: ${error.message}`);
 }

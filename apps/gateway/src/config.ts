@@ -1,0 +1,92 @@
+/** The gateway's configuration: frozen, validated, with a name for each part that the service uses. Reads only its arguments. */
+import {
+  describeEnvironment,
+  type Environment,
+  InvalidValue,
+  parseEnvironment,
+  type Variables,
+  validateKernel,
+} from "@latchkey/config";
+import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
+
+/** The definitions of the variables state what null means. */
+export type Config = ReturnType<typeof createConfig>;
+export type RateLimits = NonNullable<Config["rateLimits"]>;
+
+export interface ConfigContext {
+  /** Values of HASH_KERNEL beside `auto`. */
+  readonly kernels: readonly string[];
+  readonly isTerminal: boolean;
+  /** Returns the text of a file, or throws. */
+  readonly readFile: (path: string) => string;
+}
+
+/** @throws {ConfigurationError} with one line per invalid variable */
+export const parseConfig = (variables: Variables, context: ConfigContext): Config =>
+  createConfig(readEnvironment(variables, context));
+
+/**
+ * `--check-config`: the effective value of each variable, secrets masked.
+ * @throws {ConfigurationError} with one line per invalid variable
+ */
+export function checkConfig(variables: Variables, context: ConfigContext) {
+  const environment = readEnvironment(variables, context);
+  return { values: describeEnvironment(environment), warnings: environment.warnings };
+}
+
+const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
+  parseEnvironment(variables, {
+    ...options,
+    checks: { DATABASE_URL: validateDatabaseUrl, HASH_KERNEL: validateKernel(kernels) },
+  });
+
+function createConfig({ values, warnings }: Environment) {
+  return deepFreeze({
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    auth: {
+      secretKey: values.AUTH_SECRET_KEY,
+      previousSecretKey: values.AUTH_SECRET_KEY_PREVIOUS,
+      algorithm: values.AUTH_ALGORITHM,
+      tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
+    },
+    corsOrigins: values.CORS_ORIGINS,
+    trustProxy: values.TRUST_PROXY,
+    rateLimits: values.RATE_LIMIT_ENABLED
+      ? {
+          default: values.RATE_LIMIT_DEFAULT,
+          login: values.RATE_LIMIT_LOGIN,
+          register: values.RATE_LIMIT_REGISTER,
+          passwordChange: values.RATE_LIMIT_PASSWORD_CHANGE,
+        }
+      : null,
+    redisUrl: values.REDIS_URL,
+    hash: {
+      workers: values.HASH_WORKERS,
+      queueLimit: values.HASH_QUEUE_LIMIT,
+      kernel: values.HASH_KERNEL,
+      nice: values.HASH_NICE,
+    },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    metrics: values.METRICS_PORT === null ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
+    warnings,
+  });
+}
+
+function validateDatabaseUrl(url: string): void {
+  try {
+    databaseFile({ url });
+  } catch (error) {
+    if (!(error instanceof UnsupportedDatabaseUrl)) throw error;
+    throw new InvalidValue(`is not supported: ${error.problem.replace(/\.$/, "")}`);
+  }
+}
+
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value))
+    if (typeof member === "object" && member !== null) deepFreeze(member);
+  return Object.freeze(value);
+}

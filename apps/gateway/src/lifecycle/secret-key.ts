@@ -1,0 +1,79 @@
+/** The signing key that is generated next to an embedded database and stored there: mode 0600, never replaced. */
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AuthAlgorithm, weaknessOf } from "@latchkey/config";
+import type { Logger } from "../observability/logger.ts";
+import { EXIT, StartupError } from "./startup-errors.ts";
+
+/** Permission bits of the group and of others. */
+const NOT_OWNER = 0o077;
+
+export interface SecretKeyOptions {
+  /** The folder of the database, which exists. */
+  readonly folder: string;
+  readonly algorithm: AuthAlgorithm;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/**
+ * Reads the key from the folder, or generates it. Warns if it is weak or if other users have access to its file.
+ * @throws {StartupError} if the file cannot be used or is empty
+ */
+export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
+  const path = join(folder, "auth-secret-key");
+  try {
+    const key = readIfPresent(path) ?? create(folder, path);
+    const mode = statSync(path).mode & 0o777;
+    const weakness = weaknessOf(key, algorithm);
+    if (weakness)
+      logger.warn(
+        `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
+      );
+    if (mode & NOT_OWNER)
+      logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
+    return key;
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
+    throw new StartupError(
+      EXIT.configuration,
+      `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`,
+    );
+  }
+}
+
+/**
+ * The file is written under another name and then linked, so that it appears complete, and only once: of several
+ * processes that start together, all return the same key.
+ */
+function create(folder: string, path: string): string {
+  const draft = join(folder, `.secret-key-${crypto.randomUUID()}`);
+  const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString("base64url");
+  writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return read(path);
+}
+
+/** Without the line ending that an editor may have added. */
+function read(path: string): string {
+  const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  if (key === "") throw new Error(`${path} is empty`);
+  return key;
+}
+
+function readIfPresent(path: string): string | null {
+  try {
+    return read(path);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

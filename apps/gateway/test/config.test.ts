@@ -1,0 +1,61 @@
+/** The Config that variables become; `packages/config` tests the variables themselves. */
+import { expect, test } from "bun:test";
+import { ConfigurationError } from "@latchkey/config";
+import { checkConfig, parseConfig } from "../src/config.ts";
+
+const context = {
+  kernels: ["portable"],
+  isTerminal: false,
+  readFile: (path: string): string => {
+    throw new Error(`ENOENT: ${path}`);
+  },
+};
+const parse = (variables: Readonly<Record<string, string>>) => parseConfig(variables, context);
+
+test("each part of the configuration comes from its variables", () => {
+  expect(parse({})).toMatchObject({
+    environment: "development",
+    port: 3000,
+    database: { url: "file:./data/latchkey.db", poolSize: 10 },
+    auth: { secretKey: null, previousSecretKey: null, algorithm: "HS256", tokenExpireMinutes: 60 },
+    corsOrigins: "*",
+    rateLimits: {
+      default: { limit: 6000 },
+      login: { limit: 5 },
+      register: { limit: 3 },
+      passwordChange: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
+    },
+    hash: { workers: null, queueLimit: null, kernel: "auto", nice: 5 },
+    log: { level: "info", format: "json" },
+    metrics: null,
+    shutdown: { graceSeconds: 10, delaySeconds: 0 },
+    warnings: [],
+  });
+});
+
+test("the configuration is frozen, with everything in it", () => {
+  const config = parse({ CORS_ORIGINS: "https://a.example" });
+  for (const part of [config, config.auth, config.rateLimits?.login, config.corsOrigins, config.warnings]) {
+    expect(Object.isFrozen(part)).toBe(true);
+  }
+});
+
+test("a URL that the database package does not support is an error, as is an unsupported kernel", () => {
+  const variables = { DATABASE_URL: "file:x.db?mode=memory", HASH_KERNEL: "fast" };
+  for (const read of [parseConfig, checkConfig]) {
+    expect(() => read(variables, context)).toThrow(ConfigurationError);
+    expect(() => read(variables, context)).toThrow(
+      /^DATABASE_URL: is not supported: .+; accepted: .+\nHASH_KERNEL: "fast" is not supported .+$/,
+    );
+  }
+});
+
+test("RATE_LIMIT_ENABLED=false disables all limits", () => {
+  expect(parse({ RATE_LIMIT_ENABLED: "false" }).rateLimits).toBeNull();
+});
+
+test("the metrics server has its own address, and does not exist without METRICS_PORT", () => {
+  const METRICS_HOST = "10.0.0.7";
+  expect(parse({ METRICS_PORT: "9464", METRICS_HOST }).metrics).toEqual({ host: METRICS_HOST, port: 9464 });
+  expect(parse({ METRICS_HOST }).metrics).toBeNull();
+});

@@ -1,0 +1,86 @@
+/** The process from its start to its `ready` line. */
+import { expect, test } from "bun:test";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { freePort } from "@latchkey/testing/free-port";
+import { GATEWAY_MAIN } from "@latchkey/testing/repository";
+import { post, startProcess } from "@latchkey/testing/service-process";
+import { spawnSqlite } from "@latchkey/testing/sqlite";
+
+const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+
+test("the ready line is the only line, describes the service, and its URLs work", async () => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", HASH_KERNEL: "portable" };
+  await using service = startProcess(env);
+  const ready = await service.line("ready");
+  expect(service.lines).toEqual([
+    {
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
+      msg: "ready",
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      docs: `${ready.url}/docs`,
+      metrics: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/),
+      database: "libsql",
+      kernel: "portable",
+      kernel_fallback: null,
+      hash_workers: 1,
+      hash_capacity_per_second: expect.any(Number),
+      hash_queue_limit: expect.any(Number),
+    },
+  ]);
+  expect(ready.hash_capacity_per_second).toBeGreaterThan(0);
+  expect(ready.hash_queue_limit).toBeGreaterThanOrEqual(64);
+  const urls = [`${ready.url}/healthz`, `${ready.url}/readyz`, String(ready.docs), String(ready.metrics)];
+  for (const url of urls) expect((await fetch(url)).status).toBe(200);
+});
+
+test("with LOG_FORMAT=pretty the line is readable, and still contains the URL", async () => {
+  await using folder = await openFolder();
+  const env = { PORT: "0", DATABASE_URL: folder.databaseUrl, LOG_FORMAT: "pretty" };
+  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], { env, stdout: "pipe" });
+  const { value } = await child.stdout.getReader().read();
+  child.kill();
+  expect(new TextDecoder().decode(value)).toMatch(/ready[\s\S]*http:\/\/127\.0\.0\.1:\d+/);
+  expect(await child.exited).toBe(0);
+});
+
+test("the port is closed until migrations are done", async () => {
+  await using folder = await openFolder();
+  const holder = spawnSqlite("hold", folder.databaseUrl);
+  await holder.stdout.getReader().read();
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await using service = startProcess({ PORT: new URL(url).port, DATABASE_URL: folder.databaseUrl });
+  /** null while the port is closed. */
+  const request = (path: string) => fetch(url + path).catch(() => null);
+  const heldUntil = performance.now() + 1000;
+  while (performance.now() < heldUntil) expect(await request("/healthz")).toBeNull();
+  holder.stdin.end();
+  await service.ready();
+  expect((await request("/todos"))?.status).toBe(200);
+  await holder.exited;
+});
+
+test("processes that start together in a new folder share its key and its database", async () => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false" };
+  await using first = startProcess(env);
+  await using second = startProcess(env);
+  await using third = startProcess(env);
+  const urls = await Promise.all([first.ready(), second.ready(), third.ready()]);
+  expect(new Set(urls).size).toBe(3);
+  const [one = "", ...others] = urls;
+  expect((await post(`${one}/auth/register`, USER)).status).toBe(201);
+  for (const url of others) {
+    const login = await post(`${url}/auth/login`, USER);
+    const { access_token } = (await login.json()) as { access_token: string };
+    const me = await fetch(`${one}/auth/me`, { headers: { authorization: `Bearer ${access_token}` } });
+    expect(me.status).toBe(200);
+  }
+  const key = await stat(join(folder.path, "auth-secret-key"));
+  expect(key.mode & 0o777).toBe(0o600);
+  expect((await stat(folder.path)).mode & 0o777).toBe(0o700);
+  expect((await readdir(folder.path)).filter((name) => name.startsWith(".secret-key"))).toEqual([]);
+});

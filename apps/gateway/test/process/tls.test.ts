@@ -1,0 +1,126 @@
+/** Encrypted connections to PostgreSQL and Redis, through the service and real servers; nothing falls back to plaintext. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
+import { openFolder } from "@latchkey/testing/folder";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startRedisServer } from "@latchkey/testing/redis-server";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { post, startProcess } from "@latchkey/testing/service-process";
+
+const stack = new AsyncDisposableStack();
+let trusted: ServerCertificate;
+let other: ServerCertificate;
+beforeAll(async () => {
+  const folder = stack.use(await openFolder());
+  trusted = await createCertificate(folder.path, "trusted");
+  other = await createCertificate(folder.path, "other");
+});
+afterAll(() => stack.disposeAsync());
+
+describe("PostgreSQL", () => {
+  let server: PostgresServer;
+  let url: string;
+  beforeAll(async () => {
+    server = stack.use(await startPostgresServer({}, trusted));
+    url = await server.createDatabase();
+  });
+
+  const start = (databaseUrl: string) =>
+    startProcess({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: databaseUrl });
+
+  /** Whether the connections of a service to a new database on `host` are encrypted. */
+  async function encryptionWith(query: string, host = "127.0.0.1"): Promise<boolean[]> {
+    const database = await server.createDatabase();
+    await using service = start(`${database.replace("127.0.0.1", host)}?${query}`);
+    expect((await post(`${await service.ready()}/todos`, { title: "encrypted" })).status).toBe(201);
+    const rows = await server.query<{ ssl: boolean }>(
+      `select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid)
+      where application_name = 'latchkey' and datname = current_database()`,
+      database,
+    );
+    return rows.map(({ ssl }) => ssl);
+  }
+
+  async function exitOf(databaseUrl: string) {
+    await using service = start(databaseUrl);
+    return await service.ended();
+  }
+
+  test("sslmode=verify-full works with a CA of one's own in sslrootcert", async () => {
+    expect(await encryptionWith(`sslmode=verify-full&sslrootcert=${trusted.caFile}`)).toEqual([true]);
+  });
+
+  test("sslmode=require encrypts without verifying the certificate", async () => {
+    expect(await encryptionWith("sslmode=require")).toEqual([true]);
+    expect(await encryptionWith("")).toEqual([false]);
+  });
+
+  test.each(["verify-full", "verify-ca"])("sslmode=%s refuses a certificate of another CA", async (mode) => {
+    for (const query of [`sslmode=${mode}`, `sslmode=${mode}&sslrootcert=${other.caFile}`]) {
+      expect(await exitOf(`${url}?${query}`)).toEqual({
+        code: 69,
+        stderr:
+          "The database is unavailable (UNABLE_TO_VERIFY_LEAF_SIGNATURE): TLS: unable to verify the first certificate.\n",
+      });
+    }
+  });
+
+  test("verify-full refuses a certificate for another host, which verify-ca accepts", async () => {
+    const named = url.replace("127.0.0.1", "localhost");
+    const { code, stderr } = await exitOf(`${named}?sslmode=verify-full&sslrootcert=${trusted.caFile}`);
+    expect(code).toBe(69);
+    expect(stderr).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    expect(await encryptionWith(`sslmode=verify-ca&sslrootcert=${trusted.caFile}`, "localhost")).toEqual([
+      true,
+    ]);
+  });
+
+  test("a server without TLS is refused, not used unencrypted", async () => {
+    await using plain = await startPostgresServer();
+    const plainUrl = await plain.createDatabase();
+    for (const query of ["sslmode=require", `sslmode=verify-full&sslrootcert=${trusted.caFile}`]) {
+      const { code, stderr } = await exitOf(`${plainUrl}?${query}`);
+      expect(code).toBe(69);
+      expect(stderr).toContain("ERR_POSTGRES_TLS_NOT_AVAILABLE");
+    }
+  });
+
+  test("a mode that does not exist and a missing CA file are configuration errors", async () => {
+    for (const query of ["sslmode=verify", "ssl=true", "sslmode=verify-full&sslrootcert=/run/missing.pem"]) {
+      const { code, stderr } = await exitOf(`${url}?${query}`);
+      expect(code).toBe(78);
+      expect(stderr).toMatch(/^DATABASE_URL: .+; accepted: .+\n$/);
+    }
+  });
+
+  test("another host without sslmode causes a warning without the password", async () => {
+    const remote = url.replace("127.0.0.1", "192.0.2.1");
+    await using service = start(remote);
+    const { level } = await service.line(
+      "DATABASE_URL connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)",
+    );
+    expect(level).toBe("warn");
+  });
+});
+
+const hasRedis = Bun.which("redis-server") !== null;
+if (!hasRedis)
+  process.stderr.write("tls.test.ts: the Redis test is skipped: redis-server is not installed\n");
+
+test.skipIf(!hasRedis)(
+  "rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other",
+  async () => {
+    await using redis = await startRedisServer(trusted);
+    if (!redis) throw new Error("redis-server is not installed");
+    await using folder = await openFolder();
+    const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
+    for (const [certificate, message] of [
+      [trusted, "limits are shared through Redis"],
+      [other, "limits are counted in this process until Redis answers"],
+    ] as const) {
+      await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
+      expect(await service.line(message)).toBeDefined();
+      expect(service.lines.filter(({ msg }) => /limits are/.test(String(msg)))).toHaveLength(1);
+    }
+  },
+);

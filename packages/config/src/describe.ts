@@ -1,0 +1,44 @@
+/** Describes variables to operators: the effective values for `--check-config`, and the tables of the documentation. */
+import type { Environment } from "./parse.ts";
+import type { Variable } from "./variable.ts";
+import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
+
+const MASK = "***";
+
+/** `NAME=value` lines in the order of the definitions, secrets masked; the effect of an unset variable is in parentheses. */
+export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): string =>
+  VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
+
+function describeValue(name: VariableName, text: string | null): string {
+  const { secret, unset = "none" }: Variable<unknown> = VARIABLES[name];
+  if (text === null) return `(${unset.replaceAll("`", "")})`;
+  if (secret === "all") return MASK;
+  return secret === "url" ? maskUrl(text) : text.trim() || "(none)";
+}
+
+/** The URL without its password and its query, which can contain one; `***` if it cannot be parsed. */
+function maskUrl(url: string): string {
+  if (url.startsWith("file:")) return url;
+  const parsed = URL.parse(url);
+  if (parsed === null) return MASK;
+  if (parsed.password !== "") parsed.password = MASK;
+  if (parsed.search !== "") parsed.search = MASK;
+  parsed.hash = "";
+  return parsed.href;
+}
+
+/** A Markdown table. @default all variables */
+export function variablesTable(names: readonly VariableName[] = VARIABLE_NAMES): string {
+  const rows = names.map((name) => {
+    const { accepted, description, secret }: Variable<unknown> = VARIABLES[name];
+    const file = secret ? `. Secret: can be read from the file at \`${name}_FILE\`` : "";
+    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${description}${file} |\n`;
+  });
+  return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
+}
+
+function defaultOf(name: VariableName): string {
+  const definition: Variable<unknown> = VARIABLES[name];
+  const fallback = typeof definition.default === "string" ? `\`${definition.default}\`` : definition.unset;
+  return definition.requiredInProduction ? `${fallback}; required in production` : `${fallback}`;
+}

@@ -1,0 +1,20 @@
+/** Environment variables: their definitions, parsing, and descriptions. */
+export { describeEnvironment, variablesTable } from "./describe.ts";
+export {
+  ConfigurationError,
+  type Environment,
+  type ParseOptions,
+  parseEnvironment,
+  parseVariables,
+  type Variables,
+} from "./parse.ts";
+export { weaknessOf } from "./secret-strength.ts";
+export { InvalidValue, type Quota } from "./variable.ts";
+export {
+  type AuthAlgorithm,
+  VARIABLE_NAMES,
+  VARIABLES,
+  type Values,
+  type VariableName,
+  validateKernel,
+} from "./variables.ts";

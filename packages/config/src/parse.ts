@@ -1,0 +1,153 @@
+/** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
+import { weaknessOf } from "./secret-strength.ts";
+import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable.ts";
+import { VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface ParseOptions {
+  readonly readFile: ReadFile;
+  /** Whether the log is written to a terminal. @default false */
+  readonly isTerminal?: boolean;
+  /** Checks that need other packages; each throws {@link InvalidValue}. */
+  readonly checks?: { readonly [Name in VariableName]?: (text: string) => void };
+}
+
+export interface Environment<Name extends VariableName = VariableName> {
+  readonly values: Pick<Values, Name>;
+  /** Each value as it would be set, defaults included; null if the variable has neither a value nor a default. */
+  readonly texts: Readonly<Record<Name, string | null>>;
+  /** One sentence per insecure value, for the log. */
+  readonly warnings: readonly string[];
+}
+
+/** What is wrong and what is accepted, by name. */
+type ConfigIssues = Map<string, string>;
+
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+  readonly code = "CONFIGURATION_ERROR";
+  /** One line per invalid variable. */
+  readonly lines: readonly string[];
+  constructor(issues: ReadonlyMap<string, string>) {
+    const lines = [...issues].map(([name, issue]) => `${name}: ${issue}`);
+    super(lines.join("\n"));
+    this.lines = lines;
+  }
+}
+
+/**
+ * Reads all variables and checks them against each other.
+ * @throws {ConfigurationError}
+ */
+export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
+  const issues: ConfigIssues = new Map();
+  const environment = parse(VARIABLE_NAMES, variables, options, issues);
+  const warnings = [...environment.warnings, ...validateSecrets(environment.values, issues)];
+  const { PORT, METRICS_PORT } = environment.values;
+  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT")) {
+    issues.set("METRICS_PORT", "is the same as PORT; accepted: another port");
+  }
+  if (issues.size > 0) throw new ConfigurationError(issues);
+  return { ...environment, warnings };
+}
+
+/**
+ * Reads some variables, each on its own, for programs that do not need the others.
+ * @throws {ConfigurationError}
+ */
+export function parseVariables<Name extends VariableName>(
+  names: readonly Name[],
+  variables: Variables,
+  options: ParseOptions,
+): Pick<Values, Name> {
+  const issues: ConfigIssues = new Map();
+  const { values } = parse(names, variables, options, issues);
+  if (issues.size > 0) throw new ConfigurationError(issues);
+  return values;
+}
+
+function parse<Name extends VariableName>(
+  names: readonly Name[],
+  variables: Variables,
+  { readFile, isTerminal = false, checks = {} }: ParseOptions,
+  issues: ConfigIssues,
+): Environment<Name> {
+  const isSet = (name: string) => variables[name] !== undefined;
+  const context: VariableContext = { isProduction: variables.NODE_ENV === "production", isTerminal, isSet };
+  const values: Record<string, unknown> = {};
+  const texts: Record<string, string | null> = {};
+  const warnings: string[] = [];
+  for (const name of names) {
+    const definition: Variable<unknown> = VARIABLES[name];
+    const fallback =
+      typeof definition.default === "function" ? definition.default(context) : (definition.default ?? null);
+    texts[name] = fallback;
+    values[name] = fallback === null ? null : definition.parse(fallback, readFile);
+    let given: string | undefined;
+    try {
+      given = readText(name, variables, readFile);
+      if (given === undefined) {
+        if (definition.requiredInProduction && context.isProduction) {
+          throw new InvalidValue("is required in production");
+        }
+        continue;
+      }
+      const value = definition.parse(given, readFile);
+      checks[name]?.(given);
+      const warning = definition.warn?.(value, context);
+      if (warning) warnings.push(`${name} ${warning}`);
+      texts[name] = given;
+      values[name] = value;
+    } catch (error) {
+      // The default stays in place, so that the other variables can still be checked.
+      if (!(error instanceof InvalidValue)) throw error;
+      const problem = error.problem ?? describeInvalid(given ?? "", definition);
+      issues.set(error.variable ?? name, `${problem}; accepted: ${error.accepted ?? definition.accepted}`);
+    }
+  }
+  return typed({ values, texts, warnings });
+}
+
+function describeInvalid(text: string, { secret }: Variable<unknown>): string {
+  if (text === "") return "is empty";
+  return secret ? "has an unsupported value" : `${JSON.stringify(text)} is not valid`;
+}
+
+/** The cast is safe: `parse` sets every name, to what its own definition returns, or to null if it has no default. */
+const typed = <Name extends VariableName>(environment: object): Environment<Name> =>
+  environment as Environment<Name>;
+
+/** The variable, or the content of the file at `NAME_FILE` for a secret. */
+function readText(name: VariableName, variables: Variables, readFile: ReadFile): string | undefined {
+  const path = "secret" in VARIABLES[name] ? variables[`${name}_FILE`] : undefined;
+  if (path === undefined) return variables[name];
+  const variable = `${name}_FILE`;
+  if (variables[name] !== undefined) {
+    throw new InvalidValue(`cannot be combined with ${name}`, { variable, accepted: "one of the two" });
+  }
+  try {
+    return readFile(path).replace(/\r?\n$/, "");
+  } catch {
+    throw new InvalidValue("cannot be read", { variable, accepted: "the path of a readable file" });
+  }
+}
+
+/** Returns the warnings about weak secrets; in production they are issues. */
+function validateSecrets(values: Values, issues: ConfigIssues): string[] {
+  const { accepted } = VARIABLES.AUTH_SECRET_KEY;
+  const isProduction = values.NODE_ENV === "production";
+  const isEmbedded = values.DATABASE_URL.startsWith("file:");
+  const warnings: string[] = [];
+  for (const name of ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const) {
+    const key = values[name];
+    const weakness = key === null ? null : weaknessOf(key, values.AUTH_ALGORITHM);
+    if (weakness && isProduction) issues.set(name, `${weakness}; accepted: ${accepted}`);
+    else if (weakness) warnings.push(`${name} ${weakness}; production rejects it`);
+  }
+  const isKeyMissing = values.AUTH_SECRET_KEY === null && !issues.has("AUTH_SECRET_KEY_FILE");
+  if (isKeyMissing && !isEmbedded && !issues.has("AUTH_SECRET_KEY")) {
+    issues.set("AUTH_SECRET_KEY", `is required with PostgreSQL; accepted: ${accepted}`);
+  }
+  return warnings;
+}

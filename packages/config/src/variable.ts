@@ -1,0 +1,187 @@
+/** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+
+export interface Kind<Value> {
+  /** What is accepted, for error messages and documentation. */
+  readonly accepted: string;
+  /** @throws {InvalidValue} */
+  readonly parse: (text: string, readFile: ReadFile) => Value;
+}
+
+/** Returns the text of a file, or throws. */
+export type ReadFile = (path: string) => string;
+
+/** What the effective defaults and warnings depend on. */
+export interface VariableContext {
+  readonly isProduction: boolean;
+  /** Whether the log is written to a terminal. */
+  readonly isTerminal: boolean;
+  readonly isSet: (name: string) => boolean;
+}
+
+interface Options<Value> {
+  /** One or two sentences of Markdown, for the documentation. */
+  readonly description: string;
+  /**
+   * `all`: the value is never printed; `url`: it is printed without its password and query. A secret can also be read
+   * from the file at `NAME_FILE`.
+   */
+  readonly secret?: "all" | "url";
+  readonly requiredInProduction?: true;
+  /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
+  warn?(value: Value, context: VariableContext): string | null;
+}
+
+/** The default is a text, so that the documentation shows it as it would be set. */
+interface FixedDefault {
+  readonly default: string;
+}
+
+interface ContextDefault {
+  readonly default: (context: VariableContext) => string;
+  /** The default in words. */
+  readonly unset: string;
+}
+
+interface NoDefault {
+  /** What happens if the variable is not set; its value is then null. */
+  readonly unset: string;
+}
+
+/** `Value` includes null if the variable has no default. */
+export interface Variable<Value> extends Kind<NonNullable<Value>>, Options<NonNullable<Value>> {
+  readonly default?: string | ((context: VariableContext) => string);
+  readonly unset?: string;
+}
+
+export function variable<Value extends {}>(
+  kind: Kind<Value>,
+  options: Options<Value> & (FixedDefault | ContextDefault),
+): Variable<Value>;
+export function variable<Value extends {}>(
+  kind: Kind<Value>,
+  options: Options<Value> & NoDefault,
+): Variable<Value | null>;
+export function variable<Value extends {}>(
+  kind: Kind<Value>,
+  options: Options<Value> & (FixedDefault | ContextDefault | NoDefault),
+): Variable<Value | null> {
+  return { ...kind, ...options };
+}
+
+/** A value that is not accepted. `problem` must not contain the value of a secret. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+  readonly code = "INVALID_VALUE";
+  readonly variable: string | undefined;
+  readonly accepted: string | undefined;
+  /**
+   * @param problem the rest of a sentence that begins with the name. @default "is not valid" or "is empty"
+   * @param details replace the name and the accepted values of the definition
+   */
+  constructor(
+    readonly problem?: string,
+    { variable, accepted }: { readonly variable?: string; readonly accepted?: string } = {},
+  ) {
+    super(problem);
+    this.variable = variable;
+    this.accepted = accepted;
+  }
+}
+
+export const oneOf = <const Value extends string>(...values: readonly Value[]): Kind<Value> => ({
+  accepted: values.join(", "),
+  parse: (text) => values.find((value) => value === text) ?? invalid(),
+});
+
+export const boolean: Kind<boolean> = {
+  accepted: "true or false",
+  parse: (text) => (text === "true" || text === "false" ? text === "true" : invalid()),
+};
+
+/** Plain decimal digits without a leading zero. */
+export const wholeNumber = (minimum: number, maximum: number): Kind<number> => ({
+  accepted: `a whole number from ${minimum} to ${maximum}`,
+  parse: (text) => {
+    const value = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN;
+    return value >= minimum && value <= maximum ? value : invalid();
+  },
+});
+
+export const text = (accepted: string, pattern: RegExp): Kind<string> => ({
+  accepted,
+  parse: (value) => (pattern.test(value) ? value : invalid()),
+});
+
+/** A rate limit: requests per window. */
+export interface Quota {
+  /** At least 1. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** As clients read it: `5 per 1 minute`. */
+  readonly text: string;
+}
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ["second", 1_000],
+  ["minute", 60_000],
+  ["hour", 3_600_000],
+]);
+
+export const quota: Kind<Quota> = {
+  accepted: "N/second, N/minute or N/hour, such as 5/minute",
+  parse: (text) => {
+    // Nine digits keep every count a safe integer.
+    const [, limit, unit = ""] = /^([1-9][0-9]{0,8})\/([a-z]+)$/.exec(text) ?? [];
+    const windowMs = UNIT_MS.get(unit) ?? invalid();
+    return { limit: Number(limit), windowMs, text: `${limit} per 1 ${unit}` };
+  },
+};
+
+/** Origins as browsers send them: scheme, host, port (RFC 6454 §6.1). */
+export const origins: Kind<"*" | readonly string[]> = {
+  accepted: "* or origins such as https://app.example.com, separated by commas",
+  parse: (text) => {
+    if (text.trim() === "*") return "*";
+    const entries = text.split(",").flatMap((entry) => entry.trim() || []);
+    const isOrigin = (entry: string) => URL.canParse(entry) && new URL(entry).origin === entry;
+    return entries.every(isOrigin) ? entries : invalid("contains an invalid origin");
+  },
+};
+
+/** Modes that the PostgreSQL client implements; `allow` and `prefer` fall back to an unencrypted connection. */
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
+
+export const databaseUrl: Kind<string> = {
+  accepted: "file:PATH, postgres://… or postgresql://…",
+  parse: (text, readFile) => {
+    if (!/^(file:.+|postgres(ql)?:\/\/.+)$/.test(text)) invalid();
+    if (text.startsWith("file:")) return text;
+    const parameters = URL.parse(text)?.searchParams ?? new URLSearchParams();
+    // Aliases of the client. Two parameters with one meaning can contradict each other.
+    for (const alias of ["ssl", "tls"])
+      if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
+    const modes = parameters.getAll("sslmode");
+    if (modes.length > 1 || !modes.every((mode) => SSL_MODES.includes(mode)))
+      invalid(`sets an invalid sslmode, which is one of ${SSL_MODES.join(", ")}`);
+    for (const name of SSL_FILES) {
+      const path = parameters.get(name);
+      if (path !== null && !isReadable(path, readFile))
+        invalid(`names a file as ${name} that cannot be read`);
+    }
+    return text;
+  },
+};
+
+function isReadable(path: string, readFile: ReadFile): boolean {
+  try {
+    readFile(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function invalid(problem?: string): never {
+  throw new InvalidValue(problem);
+}

@@ -1,0 +1,181 @@
+/** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
+import { isPublicAddress, leavesMachine, usesTls } from "./network.ts";
+import {
+  boolean,
+  databaseUrl,
+  InvalidValue,
+  oneOf,
+  origins,
+  quota,
+  text,
+  type Variable,
+  variable,
+  wholeNumber,
+} from "./variable.ts";
+
+const host = text("a host name or an IP address", /^\S+$/);
+const port = wholeNumber(0, 65_535);
+const secretText = text("a random secret, such as the output of `openssl rand -base64 48`", /./s);
+const MINUTES_PER_DAY = 1440;
+
+export const VARIABLES = {
+  NODE_ENV: variable(oneOf("development", "test", "production"), {
+    default: "development",
+    description: "`production` requires a strong secret and an explicit database, and adds HSTS",
+  }),
+  HOST: variable(host, {
+    default: "127.0.0.1",
+    description: "Address the service listens on. The image sets `0.0.0.0`",
+  }),
+  PORT: variable(port, {
+    default: "3000",
+    description: "Port of the service; with `0`, the system chooses one",
+  }),
+  DATABASE_URL: variable(databaseUrl, {
+    default: "file:./data/latchkey.db",
+    requiredInProduction: true,
+    description:
+      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For a " +
+      "server on another host, add `?sslmode=verify-full`, and `&sslrootcert=PATH` if its CA is not public",
+    secret: "url",
+    warn: (url, { isProduction }) => {
+      if (url.startsWith("file:"))
+        return isProduction
+          ? "names an embedded database, which supports one machine only; use PostgreSQL in production"
+          : null;
+      return leavesMachine(url) && !usesTls(url)
+        ? "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)"
+        : null;
+    },
+  }),
+  DATABASE_POOL_SIZE: variable(wholeNumber(1, 1000), {
+    default: "10",
+    description: "Maximum number of connections to PostgreSQL, per process",
+  }),
+  AUTH_SECRET_KEY: variable(secretText, {
+    unset: "generated and stored next to a `file:` database",
+    requiredInProduction: true,
+    description:
+      "Key that signs tokens; required with PostgreSQL. In production: at least as many bytes as the digest of the " +
+      "algorithm, at least 8 distinct characters, no placeholder",
+    secret: "all",
+  }),
+  AUTH_SECRET_KEY_PREVIOUS: variable(secretText, {
+    unset: "none",
+    description:
+      "Second key that verifies tokens, for key rotation. In production, it must be as strong as the key",
+    secret: "all",
+  }),
+  AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512"), {
+    default: "HS256",
+    description: "Signature algorithm of tokens",
+  }),
+  AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
+    default: "60",
+    description: "Lifetime of a token, in minutes",
+    warn: (minutes) =>
+      minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
+  }),
+  CORS_ORIGINS: variable(origins, {
+    default: ({ isProduction }) => (isProduction ? "" : "*"),
+    unset: "`*`; none in production",
+    description: "Origins of browser applications that can call the API, separated by commas, or `*` for any",
+    // Outside production `*` is the default, so that an application on any local port works.
+    warn: (value, { isProduction }) =>
+      isProduction && value === "*" ? "allows every website to call the API; list the origins instead" : null,
+  }),
+  TRUST_PROXY: variable(wholeNumber(0, 32), {
+    default: "0",
+    description:
+      "Number of proxies in front of the service. With `n`, the client's address is the n-th `X-Forwarded-For` entry " +
+      "from the right. Safe only if the port is reachable only through the proxies",
+  }),
+  RATE_LIMIT_ENABLED: variable(boolean, {
+    default: "true",
+    description: "`false` disables all rate limits, for load tests",
+    warn: (isEnabled) => (isEnabled ? null : "is false: rate limits are disabled"),
+  }),
+  RATE_LIMIT_DEFAULT: variable(quota, {
+    default: "6000/minute",
+    description: "Requests per client, except probes, preflights and static assets",
+  }),
+  RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute", description: "Logins per client" }),
+  RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute", description: "Registrations per client" }),
+  RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
+    default: "5/minute",
+    description: "Updates with a password or a current password, per user and per client",
+  }),
+  REDIS_URL: variable(text("redis://HOST:PORT or rediss://HOST:PORT", /^rediss?:\/\/\S+$/), {
+    unset: "requests are counted per process",
+    description: "Counts requests in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
+    secret: "url",
+    warn: (url) =>
+      url.startsWith("redis:") && leavesMachine(url)
+        ? "connects to another host without encryption; use rediss://"
+        : null,
+  }),
+  HASH_WORKERS: variable(wholeNumber(1, 1024), {
+    unset: "the number of cores available to this process",
+    description: "Worker threads that hash passwords",
+  }),
+  HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
+    unset: "five seconds of the measured capacity, at least 64",
+    description: "Maximum number of waiting derivations; further requests get 503",
+  }),
+  HASH_KERNEL: variable(text("auto or the name of one kernel", /./s), {
+    default: "auto",
+    description: "`auto`, or the name of the kernel that hashes passwords",
+  }),
+  HASH_NICE: variable(wholeNumber(0, 19), {
+    default: "5",
+    description: "Nice value of the hashing threads; Linux only",
+  }),
+  LOG_LEVEL: variable(oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"), {
+    default: "info",
+    description: "Lowest level that is logged. Probes are logged at `debug`",
+  }),
+  LOG_FORMAT: variable(oneOf("json", "pretty"), {
+    default: ({ isTerminal }) => (isTerminal ? "pretty" : "json"),
+    unset: "`pretty` on a terminal, otherwise `json`",
+    description: "Format of the log",
+  }),
+  METRICS_PORT: variable(port, {
+    unset: "no metrics",
+    description: "Serves Prometheus metrics at `/metrics` on this port, which must differ from `PORT`",
+  }),
+  METRICS_HOST: variable(host, {
+    default: "127.0.0.1",
+    description: "Address of the metrics port. Never publish it",
+    warn: (address, { isSet }) =>
+      isSet("METRICS_PORT") && isPublicAddress(address)
+        ? "is a public address; make sure that only Prometheus can reach the metrics port"
+        : null,
+  }),
+  SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), {
+    default: "10",
+    description: "Maximum time for requests in progress to finish after SIGTERM",
+  }),
+  SHUTDOWN_DELAY_SECONDS: variable(wholeNumber(0, 3600), {
+    default: "0",
+    description: "Time to keep serving after SIGTERM, not ready, before requests are drained",
+  }),
+};
+
+export type VariableName = keyof typeof VARIABLES;
+export type Values = {
+  readonly [Name in VariableName]: (typeof VARIABLES)[Name] extends Variable<infer Value> ? Value : never;
+};
+export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
+
+/** In the order of their definitions. The cast is safe: the object has exactly these keys. */
+export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+
+/** Checks HASH_KERNEL: the kernels depend on the machine. */
+export const validateKernel =
+  (kernels: readonly string[]) =>
+  (name: string): void => {
+    if (name === "auto" || kernels.includes(name)) return;
+    throw new InvalidValue(`${JSON.stringify(name)} is not supported on this machine`, {
+      accepted: ["auto", ...kernels].join(", "),
+    });
+  };

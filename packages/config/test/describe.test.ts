@@ -1,0 +1,76 @@
+/** The effective values for operators: one line per variable, no secret. */
+import { describe, expect, test } from "bun:test";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { describeEnvironment, variablesTable } from "../src/describe.ts";
+import { parseEnvironment, type Variables } from "../src/parse.ts";
+import { VARIABLE_NAMES } from "../src/variables.ts";
+
+const PRODUCTION = { DATABASE_URL: "postgres://latchkey@db/latchkey", AUTH_SECRET_KEY: SECRET_KEY };
+
+const describeVariables = (variables: Variables): string[] =>
+  describeEnvironment(parseEnvironment(variables, { readFile: () => SECRET_KEY }))
+    .trimEnd()
+    .split("\n");
+
+test("each variable is one line, in the order of the definitions", () => {
+  const names = describeVariables({}).map((line) => line.split("=")[0] ?? "");
+  expect(names).toEqual([...VARIABLE_NAMES]);
+});
+
+test("a value is printed as it can be set again", () => {
+  const variables = {
+    NODE_ENV: "test",
+    HOST: "0.0.0.0",
+    PORT: "8080",
+    DATABASE_URL: "file:/var/lib/latchkey.db",
+    CORS_ORIGINS: "https://a.example,https://b.example",
+    RATE_LIMIT_ENABLED: "true",
+    RATE_LIMIT_LOGIN: "7/hour",
+    HASH_WORKERS: "3",
+    HASH_QUEUE_LIMIT: "0",
+    METRICS_PORT: "9464",
+    METRICS_HOST: "0.0.0.0",
+    SHUTDOWN_DELAY_SECONDS: "5",
+  };
+  const lines = describeVariables(variables);
+  for (const [name, value] of Object.entries(variables)) expect(lines).toContain(`${name}=${value}`);
+});
+
+test("an unset variable shows its default, or in parentheses what happens without it", () => {
+  const lines = describeVariables({ NODE_ENV: "production", ...PRODUCTION });
+  expect(lines).toContain("CORS_ORIGINS=(none)");
+  expect(lines).toContain("METRICS_PORT=(no metrics)");
+  expect(lines).toContain("REDIS_URL=(requests are counted per process)");
+  expect(lines).toContain("HASH_NICE=5");
+  expect(describeVariables({})).toContain("AUTH_SECRET_KEY=(generated and stored next to a file: database)");
+});
+
+describe("secrets are masked:", () => {
+  test.each([
+    ["postgres://latchkey:Hunter2@db:5432/latchkey", "postgres://latchkey:***@db:5432/latchkey"],
+    ["postgres://latchkey@db/latchkey?password=Hunter2", "postgres://latchkey@db/latchkey?***"],
+    ["postgresql://u:Hunt%40er2@db/d?sslmode=require", "postgresql://u:***@db/d?***"],
+  ])("DATABASE_URL=%s", (url, masked) => {
+    expect(describeVariables({ ...PRODUCTION, DATABASE_URL: url })).toContain(`DATABASE_URL=${masked}`);
+  });
+
+  test("keys and the password of Redis, also from files", () => {
+    const lines = describeVariables({
+      ...PRODUCTION,
+      AUTH_SECRET_KEY_PREVIOUS_FILE: "/run/previous",
+      REDIS_URL: "rediss://:Hunter2@cache:6380/1",
+    });
+    expect(lines).toContain("AUTH_SECRET_KEY=***");
+    expect(lines).toContain("AUTH_SECRET_KEY_PREVIOUS=***");
+    expect(lines).toContain("REDIS_URL=rediss://:***@cache:6380/1");
+    expect(lines.join()).not.toContain(SECRET_KEY);
+  });
+});
+
+test("the table has one row per variable with its default, and names the file of a secret", () => {
+  const rows = variablesTable().trimEnd().split("\n").slice(2);
+  expect(rows).toHaveLength(VARIABLE_NAMES.length);
+  for (const row of rows) expect(row.split(" | ")).toHaveLength(4);
+  expect(variablesTable(["HASH_NICE"]).split("\n")[2]).toStartWith("| `HASH_NICE` | `5` | a whole number");
+  expect(variablesTable(["REDIS_URL"])).toContain("`REDIS_URL_FILE`");
+});

@@ -1,0 +1,158 @@
+/** Every variable: its default, an invalid value, and how errors are reported. The variables come from the definitions. */
+import { describe, expect, test } from "bun:test";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { ConfigurationError, parseEnvironment, parseVariables, type Variables } from "../src/parse.ts";
+import { InvalidValue, type Variable } from "../src/variable.ts";
+import { VARIABLE_NAMES, VARIABLES, type VariableName, validateKernel } from "../src/variables.ts";
+
+const options = {
+  checks: { HASH_KERNEL: validateKernel(["portable"]) },
+  readFile: (path: string): string => {
+    throw new Error(`ENOENT: ${path}`);
+  },
+};
+const parse = (variables: Variables) => parseEnvironment(variables, options);
+
+function errorsOf(variables: Variables): readonly string[] {
+  try {
+    parse(variables);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.lines;
+    throw error;
+  }
+  return [];
+}
+
+const isRejected = (name: VariableName, text: string): boolean => {
+  try {
+    VARIABLES[name].parse(text, options.readFile);
+    return false;
+  } catch (error) {
+    if (error instanceof InvalidValue) return true;
+    throw error;
+  }
+};
+/** Every kind except a secret rejects one of these. */
+const INVALID = ["", "http://invalid value/"];
+const invalidTextOf = (name: VariableName) => INVALID.findLast((text) => isRejected(name, text)) ?? "";
+
+test("without variables every value is the default", () => {
+  const { values, warnings } = parse({});
+  expect(values).toMatchObject({
+    NODE_ENV: "development",
+    HOST: "127.0.0.1",
+    PORT: 3000,
+    DATABASE_URL: "file:./data/latchkey.db",
+    DATABASE_POOL_SIZE: 10,
+    AUTH_SECRET_KEY: null,
+    AUTH_ALGORITHM: "HS256",
+    AUTH_TOKEN_EXPIRE_MINUTES: 60,
+    CORS_ORIGINS: "*",
+    TRUST_PROXY: 0,
+    RATE_LIMIT_ENABLED: true,
+    RATE_LIMIT_DEFAULT: { text: "6000 per 1 minute" },
+    RATE_LIMIT_LOGIN: { text: "5 per 1 minute" },
+    RATE_LIMIT_REGISTER: { text: "3 per 1 minute" },
+    RATE_LIMIT_PASSWORD_CHANGE: { text: "5 per 1 minute" },
+    REDIS_URL: null,
+    HASH_WORKERS: null,
+    HASH_KERNEL: "auto",
+    HASH_NICE: 5,
+    LOG_FORMAT: "json",
+    METRICS_PORT: null,
+    SHUTDOWN_GRACE_SECONDS: 10,
+  });
+  expect(warnings).toEqual([]);
+  expect(parseEnvironment({}, { ...options, isTerminal: true }).values.LOG_FORMAT).toBe("pretty");
+});
+
+test("variables that are not defined are ignored", () => {
+  expect(parse({ PATH: "/bin", AUTH_ALGORITHMS: "none", PORT_FILE: "/run/port" })).toEqual(parse({}));
+});
+
+describe.each(VARIABLE_NAMES)("%s", (name) => {
+  const definition: Variable<unknown> = VARIABLES[name];
+
+  test("has either a default that it accepts or a description of what happens without one", () => {
+    if (typeof definition.default === "string") expect(isRejected(name, definition.default)).toBe(false);
+    else expect(definition.unset).toBeString();
+    expect(definition.description).toMatch(/^[^|]+[^.|]$/);
+  });
+
+  test("reports an invalid value once, by name, with what it accepts", () => {
+    const text = invalidTextOf(name);
+    const lines = errorsOf({ [name]: text });
+    const isOptional = text === "" && !isRejected(name, text);
+    expect(lines).toHaveLength(isOptional ? 0 : 1);
+    for (const line of lines) expect(line).toMatch(new RegExp(`^${name}: .+; accepted: .+$`));
+  });
+
+  test("reports an empty value, unless it means none", () => {
+    const lines = errorsOf({ [name]: "" });
+    expect(lines).toEqual(
+      isRejected(name, "") ? [`${name}: is empty; accepted: ${definition.accepted}`] : [],
+    );
+  });
+});
+
+const numbers = VARIABLE_NAMES.flatMap((name) => {
+  const [, minimum = "", maximum = ""] =
+    /^a whole number from (\d+) to (\d+)$/.exec(VARIABLES[name].accepted) ?? [];
+  return maximum === "" ? [] : [[name, minimum, maximum] as const];
+});
+
+test.each(numbers)("%s accepts %d to %d", (name, minimum, maximum) => {
+  const texts = [minimum, maximum, String(Number(minimum) - 1), String(Number(maximum) + 1)];
+  expect(texts.map((text) => isRejected(name, text))).toEqual([false, false, true, true]);
+});
+
+test("all errors are reported together, one per line", () => {
+  const invalid = VARIABLE_NAMES.filter((name) => isRejected(name, invalidTextOf(name)));
+  const variables = Object.fromEntries(invalid.map((name) => [name, invalidTextOf(name)]));
+  expect(errorsOf(variables).map((line) => line.split(":")[0])).toEqual(invalid);
+  expect(() => parse({ PORT: "x", HOST: "" })).toThrow(
+    'HOST: is empty; accepted: a host name or an IP address\nPORT: "x" is not valid; accepted: a whole number from 0 to 65535',
+  );
+});
+
+test("no message contains the value of a secret or a URL, which can contain a password", () => {
+  const production = { NODE_ENV: "production", DATABASE_URL: "file:x" };
+  const messages = [
+    ...errorsOf({ ...production, AUTH_SECRET_KEY: "Hunter2", AUTH_SECRET_KEY_PREVIOUS: "Hunter2" }),
+    ...errorsOf({ ...production, AUTH_SECRET_KEY: "changeme-Hunter2-0123456789abcdefghijkl" }),
+    ...errorsOf({ DATABASE_URL: "mysql://u:Hunter2@h/d", REDIS_URL: "redis://u:Hunter2 @h" }),
+    ...errorsOf({ DATABASE_URL: "postgres://u:Hunter2@h/d?sslmode=Hunter2" }),
+    ...errorsOf({ AUTH_SECRET_KEY_FILE: "/Hunter2", AUTH_SECRET_KEY: "Hunter2" }),
+    ...parse({ AUTH_SECRET_KEY: "Hunter2", AUTH_SECRET_KEY_PREVIOUS: "Hunter2" }).warnings,
+    ...parse({ DATABASE_URL: "postgres://u:Hunter2@h/d", AUTH_SECRET_KEY: SECRET_KEY }).warnings,
+    ...parse({ REDIS_URL: "redis://u:Hunter2@h" }).warnings,
+  ];
+  expect(messages).toHaveLength(11);
+  expect(messages.join("\n")).not.toContain("unter2");
+});
+
+test("METRICS_PORT must differ from PORT", () => {
+  for (const ports of [{ METRICS_PORT: "3000" }, { METRICS_PORT: "8080", PORT: "8080" }]) {
+    expect(errorsOf(ports)).toEqual(["METRICS_PORT: is the same as PORT; accepted: another port"]);
+  }
+  expect(errorsOf({ METRICS_PORT: "0", PORT: "0" })).toEqual([]);
+  expect(errorsOf({ METRICS_PORT: "3000", PORT: "x" })).toEqual([expect.stringMatching(/^PORT: /)]);
+});
+
+test("a kernel that this machine does not support is reported with those it supports", () => {
+  expect(errorsOf({ HASH_KERNEL: "fast" })).toEqual([
+    'HASH_KERNEL: "fast" is not supported on this machine; accepted: auto, portable',
+  ]);
+  expect(parse({ HASH_KERNEL: "portable" }).values.HASH_KERNEL).toBe("portable");
+});
+
+test("a program can read some variables and ignores errors of the others", () => {
+  const variables = { PORT: "x", HASH_WORKERS: "2", NODE_ENV: "production" };
+  expect(parseVariables(["HASH_WORKERS", "HASH_KERNEL"], variables, options)).toEqual({
+    HASH_WORKERS: 2,
+    HASH_KERNEL: "auto",
+  });
+  expect(() => parseVariables(["DATABASE_URL"], variables, options)).toThrow(
+    "DATABASE_URL: is required in production; accepted: file:PATH, postgres://… or postgresql://…",
+  );
+});

@@ -1,0 +1,82 @@
+/** Accepted but insecure values: each causes one warning, which never contains a password. */
+import { expect, test } from "bun:test";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { isPublicAddress, leavesMachine } from "../src/network.ts";
+import { parseEnvironment, type Variables } from "../src/parse.ts";
+
+const BASE = { AUTH_SECRET_KEY: SECRET_KEY };
+const PRODUCTION = { ...BASE, NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
+const CA = "/run/ca.pem";
+
+const warningsOf = (variables: Variables) =>
+  parseEnvironment(variables, { readFile: () => "certificate" }).warnings;
+
+test.each<[name: string, insecure: Variables, secure: Variables]>([
+  [
+    "DATABASE_URL",
+    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db.example.com/d" },
+    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db.example.com/d?sslmode=require" },
+  ],
+  [
+    "DATABASE_URL",
+    { ...BASE, DATABASE_URL: "postgresql://u:Hunter2@10.0.0.7/d?sslmode=prefer" },
+    { ...BASE, DATABASE_URL: "postgresql://u:Hunter2@10.0.0.7/d?sslmode=verify-ca" },
+  ],
+  [
+    "DATABASE_URL",
+    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@[2001:db8::7]/d?sslmode=disable" },
+    { ...BASE, DATABASE_URL: `postgres://u:Hunter2@[2001:db8::7]/d?sslmode=verify-full&sslrootcert=${CA}` },
+  ],
+  [
+    "DATABASE_URL",
+    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db/d?application_name=sslmode=require" },
+    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db/d?path=/run/postgresql" },
+  ],
+  ["DATABASE_URL", { ...PRODUCTION, DATABASE_URL: "file:x.db" }, { ...BASE, DATABASE_URL: "file:x.db" }],
+  [
+    "REDIS_URL",
+    { REDIS_URL: "redis://u:Hunter2@valkey:6379" },
+    { REDIS_URL: "rediss://u:Hunter2@valkey:6379" },
+  ],
+  ["REDIS_URL", { REDIS_URL: "redis://10.0.0.7" }, { REDIS_URL: "redis://127.0.0.1:6379" }],
+  ["RATE_LIMIT_ENABLED", { RATE_LIMIT_ENABLED: "false" }, { RATE_LIMIT_ENABLED: "true" }],
+  ["CORS_ORIGINS", { ...PRODUCTION, CORS_ORIGINS: "*" }, { ...BASE, CORS_ORIGINS: "*" }],
+  [
+    "CORS_ORIGINS",
+    { ...PRODUCTION, CORS_ORIGINS: " * " },
+    { ...PRODUCTION, CORS_ORIGINS: "https://a.example" },
+  ],
+  ["AUTH_TOKEN_EXPIRE_MINUTES", { AUTH_TOKEN_EXPIRE_MINUTES: "1441" }, { AUTH_TOKEN_EXPIRE_MINUTES: "1440" }],
+  ["METRICS_HOST", { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" }, { METRICS_HOST: "0.0.0.0" }],
+  [
+    "METRICS_HOST",
+    { METRICS_PORT: "9464", METRICS_HOST: "::" },
+    { METRICS_PORT: "9464", METRICS_HOST: "10.0.0.7" },
+  ],
+])("%s: an insecure value causes a warning, a secure one does not (case %#)", (name, insecure, secure) => {
+  const warnings = warningsOf(insecure);
+  expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .+[^.]$`))]);
+  expect(warnings.join()).not.toContain("Hunter2");
+  expect(warningsOf(secure)).toEqual([]);
+});
+
+test("a secret that is read from a file is checked too", () => {
+  const readFile = () => "postgres://u:Hunter2@db/d\n";
+  const { warnings } = parseEnvironment({ ...BASE, DATABASE_URL_FILE: "/run/url" }, { readFile });
+  expect(warnings).toEqual([expect.stringMatching(/^DATABASE_URL connects to another host /)]);
+});
+
+test("all interfaces and global addresses are public", () => {
+  const addresses = ["0.0.0.0", "::", "8.8.8.8", "2001:4860::1", "::ffff:8.8.8.8"];
+  expect(addresses.filter((address) => !isPublicAddress(address))).toEqual([]);
+  const others = ["127.0.0.1", "::1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.1.1", "100.64.0.1"];
+  others.push("fd00::1", "fe80::1", "::ffff:10.0.0.1", "localhost", "metrics.internal");
+  expect(others.filter(isPublicAddress)).toEqual([]);
+});
+
+test("only loopback addresses are on this machine", () => {
+  const local = ["localhost", "LOCALHOST", "db.localhost", "127.0.0.1", "127.8.8.8", "[::1]"];
+  expect(local.filter((host) => leavesMachine(`redis://${host}:6379`))).toEqual([]);
+  const remote = ["db", "localhost.example.com", "10.0.0.7", "0.0.0.0", "[fd00::1]", "128.0.0.1"];
+  expect(remote.filter((host) => !leavesMachine(`redis://${host}:6379`))).toEqual([]);
+});

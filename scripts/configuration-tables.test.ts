@@ -1,0 +1,29 @@
+/** The documents' tables of variables and `.env.example` agree with the definitions. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { VARIABLE_NAMES } from "@latchkey/config";
+import { DOCUMENTS, updateTables } from "./configuration-tables.ts";
+import { ROOT } from "./source-tree.ts";
+
+test.each(DOCUMENTS)("%s is up to date; otherwise run bun scripts/configuration-tables.ts", async (path) => {
+  const text = await Bun.file(path).text();
+  expect(text).toContain("<!-- variables:");
+  expect(text).toBe(updateTables(text));
+});
+
+test("a marker that names an undefined variable is an error", () => {
+  const marked = (names: string) => `<!-- variables: ${names} -->\n\n\n<!-- end of variables -->`;
+  expect(updateTables(marked("PORT"))).toContain("| `PORT` | `3000` |");
+  expect(() => updateTables(marked("PORT PROT"))).toThrow("Undefined variables: PROT");
+});
+
+/** Variables of Compose itself and of the other images. */
+const COMPOSE_ONLY = ["COMPOSE_PROFILES", "POSTGRES_PASSWORD", "PUBLISH"];
+
+test(".env.example has only variables of the service and of Compose", async () => {
+  const text = await Bun.file(join(ROOT, ".env.example")).text();
+  const names = [...text.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name = ""]) => name);
+  const known: readonly string[] = [...VARIABLE_NAMES, ...COMPOSE_ONLY];
+  expect(names).toContain("AUTH_SECRET_KEY");
+  expect(names.filter((name) => !known.includes(name))).toEqual([]);
+});
