@@ -24,6 +24,9 @@ export interface Page {
   readonly limit: number;
 }
 
+/** What a user must still be for an update to happen. */
+export type ExpectedUser = Pick<User, "hashedPassword" | "isActive">;
+
 /** Ids are positive safe integers, never used twice. Every member may reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
@@ -32,10 +35,15 @@ export interface UserRepository {
   /** Compares exactly: the caller has trimmed and lowercased the address. */
   findByEmail(email: string): Promise<User | null>;
   /**
-   * Refreshes `updatedAt`, unless `change` is empty, which changes nothing; `null` when there is no such user.
+   * Refreshes `updatedAt`, unless `change` is empty, which changes nothing. Compares `expected` and writes in one
+   * statement; `null` if the user does not exist or differs from `expected`.
    * @throws UserAlreadyExists
    */
-  update(id: number, change: { username?: string; hashedPassword?: string }): Promise<User | null>;
+  update(
+    id: number,
+    change: { username?: string; hashedPassword?: string },
+    expected?: ExpectedUser,
+  ): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Whether there was such a user. */
   delete(id: number): Promise<boolean>;

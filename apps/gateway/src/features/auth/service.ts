@@ -41,7 +41,10 @@ export function createAccounts({ users, hasher, tokens }: AccountsOptions): Acco
     async login({ email, password }, signal) {
       const user = await users.findByEmail(email);
       const matches = await hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
-      if (!user || !matches) throw new InvalidCredentials();
+      // Always read again, so that every failed login does the same work.
+      const current = await users.findByEmail(email);
+      if (!user || !matches || current?.hashedPassword !== user.hashedPassword)
+        throw new InvalidCredentials();
       return tokens.sign(user.id);
     },
 
@@ -55,13 +58,14 @@ export function createAccounts({ users, hasher, tokens }: AccountsOptions): Acco
     },
 
     async update(user, { username, password }, signal) {
-      const change = {
-        ...(username !== undefined && { username }),
-        ...(password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) }),
-      };
-      const updated = await users.update(user.id, change);
-      if (!updated) throw new UserNotFound();
-      return updated;
+      const rename = username !== undefined && { username };
+      const rehash = password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) };
+      // A derivation takes long enough for the user to change: write only if it is still the authenticated one.
+      const updated = await users.update(user.id, { ...rename, ...rehash }, rehash ? user : undefined);
+      if (updated) return updated;
+      const current = await users.findById(user.id);
+      if (!current) throw new UserNotFound();
+      throw current.hashedPassword === user.hashedPassword ? new InactiveUser() : new InvalidToken();
     },
 
     async remove(user) {
