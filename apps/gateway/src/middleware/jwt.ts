@@ -33,6 +33,7 @@ export function createTokens({
   return {
     sign: (userId) => signer.decorator.jwt.sign({ sub: String(userId) }),
     async verify(token) {
+      if (!token.split(".").every(isCanonical)) return null;
       for (const key of acceptedKeys) {
         const verified = await compactVerify(token, await key, { algorithms: [algorithm] }).catch(() => null);
         // RFC 7519 §7.2 through RFC 7515 §4.1.11: no extension that must be understood is.
@@ -42,6 +43,9 @@ export function createTokens({
     },
   };
 }
+
+/** Whether `text` is the one base64url encoding of its bytes: no padding, unused bits zero (RFC 4648 §3.5). */
+const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").toString("base64url") === text;
 
 /** Once for all tokens: given the bytes, the library would import them anew for each. */
 const importKey = (secret: string, algorithm: TokensOptions["algorithm"]): Promise<CryptoKey> =>
