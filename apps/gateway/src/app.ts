@@ -14,15 +14,14 @@ import { createTodos } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
-import { connectionClose } from "./middleware/connection-close.ts";
 import { cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler } from "./middleware/error-handler.ts";
-import { headDate } from "./middleware/head-date.ts";
 import { createTokens } from "./middleware/jwt.ts";
 import { methodNotAllowed } from "./middleware/method-not-allowed.ts";
 import { createLimits, limitEveryRequest } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
+import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateStore } from "./rate-limit/store.ts";
@@ -96,8 +95,7 @@ export function createApp({
     .use(errorHandler())
     .use(cors(config.corsOrigins))
     .use(secureHeaders({ secureTransport: config.environment === "production" }))
-    .use(connectionClose(isStopping))
-    .use(headDate())
+    .use(transportHeaders({ isStopping }))
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
     .use(preflight(log))

@@ -13,9 +13,15 @@ export interface Replicas extends AsyncDisposable {
   readonly gateways: readonly Subprocess[];
 }
 
-const REPLICAS = 2;
+export interface ReplicasOptions {
+  /** @default 2 */
+  readonly count?: number;
+  /** How many requests the balancer sends to a replica at once. @default any number */
+  readonly maxConnections?: number;
+}
 
-export async function startReplicas(haproxy: string): Promise<Replicas> {
+export async function startReplicas(haproxy: string, options: ReplicasOptions = {}): Promise<Replicas> {
+  const { count = 2, maxConnections = 0 } = options;
   const folder = await mkdtemp(join(tmpdir(), "latchkey-balancer-"));
   const started: Subprocess[] = [];
   const dispose = async () => {
@@ -24,7 +30,7 @@ export async function startReplicas(haproxy: string): Promise<Replicas> {
     await rm(folder, { recursive: true });
   };
   try {
-    const gateways = Array.from({ length: REPLICAS }, () => {
+    const gateways = Array.from({ length: count }, () => {
       const gateway = Bun.spawn([process.execPath, join(ROOT, "apps/gateway/src/main.ts")], {
         env: gatewayEnvironment(folder),
         stdout: "pipe",
@@ -36,7 +42,7 @@ export async function startReplicas(haproxy: string): Promise<Replicas> {
     const ports = await Promise.all(gateways.map(({ stdout }) => readPort(stdout)));
     const port = await freePort();
     const configuration = join(folder, "haproxy.cfg");
-    await Bun.write(configuration, await localConfiguration(port, ports));
+    await Bun.write(configuration, await localConfiguration({ port, replicas: ports, maxConnections }));
     const balancer = Bun.spawn([haproxy, "-db", "-f", configuration], { stdout: "ignore", stderr: "ignore" });
     started.push(balancer);
     await untilListening(port, balancer);
@@ -73,10 +79,19 @@ async function readPort(log: ReadableStream<Uint8Array>): Promise<number> {
   return promise;
 }
 
+interface LocalConfiguration {
+  readonly port: number;
+  readonly replicas: readonly number[];
+  /** 0: no limit. */
+  readonly maxConnections: number;
+}
+
 /** Two lines differ from what is deployed: where the balancer listens, and replicas by address instead of by name. */
-async function localConfiguration(port: number, replicas: readonly number[]): Promise<string> {
+async function localConfiguration({ port, replicas, maxConnections }: LocalConfiguration): Promise<string> {
   const deployed = await Bun.file(join(ROOT, "deploy/haproxy/haproxy.cfg")).text();
-  const servers = replicas.map((replica, index) => `    server gateway-${index + 1} 127.0.0.1:${replica}`);
+  const servers = replicas.map(
+    (replica, index) => `    server gateway-${index + 1} 127.0.0.1:${replica} maxconn ${maxConnections}`,
+  );
   return deployed
     .replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
     .replace(" resolvers docker resolve-prefer ipv4 init-addr none", "")

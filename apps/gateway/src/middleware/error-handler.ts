@@ -20,6 +20,7 @@ export function errorHandler() {
 export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
     logger.error({ err: error }, "request failed outside the router");
-    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500 });
+    const headers = { connection: "close" };
+    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500, headers });
   };
 }

@@ -1,0 +1,73 @@
+/**
+ * Two clients behind the balancer whose requests share a connection to the replica. One sends chunked requests with
+ * trailers, for which Bun writes an unsolicited 400 (oven-sh/bun#32887): the other must never receive it.
+ */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { startReplicas } from "./replicas.ts";
+
+const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
+const canRun = haproxy !== null || process.env.CI !== undefined;
+if (!canRun) process.stderr.write("The balancer is not tested: haproxy is not installed.\n");
+
+setDefaultTimeout(60_000);
+
+const CHUNKED_REQUESTS = 240;
+const TODO = '{"title":"sent in chunks"}';
+
+const plainRequest = (id: string) => ["GET /healthz HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "", ""];
+const chunkedRequest = (id: string) => [
+  ...["POST /todos HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "Content-Type: application/json"],
+  ...["Transfer-Encoding: chunked", "Trailer: X-Checksum", ""],
+  ...[TODO.length.toString(16), TODO, "0", "X-Checksum: 1", "", ""],
+];
+
+/** Opens one connection that sends a request at a time and returns the status and the request id of the response. */
+async function openClient(port: number) {
+  let received = "";
+  let exchange = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data(_socket, bytes) {
+        received += bytes.toString();
+        if (received.endsWith("}") || !received.startsWith("HTTP/1.1 20")) exchange.resolve();
+      },
+      close: () => exchange.resolve(),
+    },
+  });
+  return {
+    async send(lines: readonly string[]): Promise<string> {
+      received = "";
+      exchange = Promise.withResolvers();
+      socket.write(lines.join("\r\n"));
+      await exchange.promise;
+      const [, status] = /^HTTP\/1\.1 (\d+)/.exec(received) ?? [];
+      return `${status} ${/^x-request-id: (.*)\r$/im.exec(received)?.[1]}`;
+    },
+    [Symbol.dispose]: () => void socket.end(),
+  };
+}
+
+test.skipIf(!canRun)(
+  "trailers of one client never cause a response to another client's request",
+  async () => {
+    // One request at a time, so that the next one reuses the connection as soon as the previous one is answered.
+    await using balancer = await startReplicas(haproxy ?? "haproxy", { count: 1, maxConnections: 1 });
+    let isDone = false;
+    const sendChunked = async () => {
+      using client = await openClient(balancer.port);
+      for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {
+        expect(await client.send(chunkedRequest(`chunked-${sent}`))).toBe(`201 chunked-${sent}`);
+      }
+      isDone = true;
+    };
+    const sendPlain = async () => {
+      using client = await openClient(balancer.port);
+      for (let sent = 0; !isDone; sent++) {
+        expect(await client.send(plainRequest(`plain-${sent}`))).toBe(`200 plain-${sent}`);
+      }
+    };
+    await Promise.all([sendChunked(), sendPlain()]);
+  },
+);
