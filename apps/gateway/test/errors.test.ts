@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
-import { ERROR_TABLE, errorResponseFor, type Failure, toErrorResponse } from "../src/errors.ts";
+import { ERROR_TABLE, type ErrorProperties, errorResponseFor, toErrorResponse } from "../src/errors.ts";
 import { startService } from "./support/service.ts";
 
 type Expected = readonly [status: number, detail: unknown, headers?: Record<string, string>];
 const challenge = { "WWW-Authenticate": "Bearer" };
 
-const FAILURE: Failure = {
+const PROPERTIES: ErrorProperties = {
   issues: [{ loc: ["body", "email"], msg: "is required", type: "missing" }],
   quota: "5 per 1 minute",
   allow: "GET, HEAD",
@@ -26,7 +26,7 @@ const ANSWERS: Record<ErrorCode, Expected> = {
   NOT_FOUND: [404, "Not Found"],
   METHOD_NOT_ALLOWED: [405, "Method Not Allowed", { Allow: "GET, HEAD" }],
   PAYLOAD_TOO_LARGE: [413, "Payload Too Large"],
-  INVALID_REQUEST: [422, FAILURE.issues],
+  INVALID_REQUEST: [422, PROPERTIES.issues],
   TOO_MANY_REQUESTS: [429, "429: Too Many Requests: 5 per 1 minute", { "Retry-After": "7" }],
   HASH_QUEUE_FULL: [503, "Too many passwords are waiting to be checked", { "Retry-After": "7" }],
   HASHER_CLOSED: [503, "The service is stopping", { "Retry-After": "7" }],
@@ -41,8 +41,8 @@ test("the table has a row for every code of the contracts, and no other", () => 
 test.each(ERROR_CODES.map((code) => [code, ANSWERS[code]] as const))(
   "%s has its status, detail and headers",
   (code, [status, detail, headers = {}]) => {
-    expect<unknown>(errorResponseFor(code, FAILURE)).toEqual({ status, detail, headers });
-    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...FAILURE }))).toEqual({
+    expect<unknown>(errorResponseFor(code, PROPERTIES)).toEqual({ status, detail, headers });
+    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...PROPERTIES }))).toEqual({
       status,
       detail,
       headers,
