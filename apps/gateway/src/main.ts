@@ -15,7 +15,7 @@ import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 
-/** Long enough for a client in the midst of a conversation to get the answer that ends it (`middleware/connection-close.ts`). */
+/** Long enough for a client in the midst of a conversation to get the answer that ends it (`middleware/transport-headers.ts`). */
 const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");

@@ -1,6 +1,4 @@
-/**
- * Writes one log line per request. Levels: error for a 500, warn for a 503, debug for probes, info for everything else.
- */
+/** Writes one log line per request. Levels: error for a 500, warn for a 503, debug for probes, info for everything else. */
 import { Elysia } from "elysia";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
@@ -27,12 +25,10 @@ export interface AccessLogOptions {
   readonly isProbe: (path: string) => boolean;
 }
 
-const INTERNAL_ERROR = 500;
-
 export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLog {
   const levelOf = ({ path, status, error }: AccessLogEntry) => {
     // A 503, for example for a full queue, is not a bug.
-    if (error !== undefined) return status === INTERNAL_ERROR ? "error" : "warn";
+    if (error !== undefined) return status === 500 ? "error" : "warn";
     return isProbe(withoutTrailingSlash(path)) ? "debug" : "info";
   };
 

@@ -4,32 +4,22 @@ import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config/config.ts";
 
-export interface Tokens {
-  sign(userId: number): Promise<string>;
-  /** Returns the user id in `sub`, or null if the token is invalid. */
-  verify(token: string): Promise<number | null>;
-}
-
 export interface TokensOptions
   extends Pick<Config["auth"], "algorithm" | "tokenExpireMinutes" | "previousSecretKey"> {
   readonly secretKey: string;
 }
 
 /** The plugin signs. `jose`, which it is based on, verifies: the plugin would reject an `iat` that this service ignores. */
-export function createTokens({
-  secretKey,
-  previousSecretKey,
-  algorithm,
-  tokenExpireMinutes,
-}: TokensOptions): Tokens {
+export function createTokens({ secretKey, previousSecretKey, algorithm, tokenExpireMinutes }: TokensOptions) {
   const signer = new Elysia().use(jwt({ secret: secretKey, alg: algorithm, exp: `${tokenExpireMinutes}m` }));
   const acceptedKeys = [secretKey, previousSecretKey]
     .filter((key) => key !== null)
     .map((key) => importKey(key, algorithm));
 
   return {
-    sign: (userId) => signer.decorator.jwt.sign({ sub: String(userId) }),
-    async verify(token) {
+    sign: (userId: number): Promise<string> => signer.decorator.jwt.sign({ sub: String(userId) }),
+    /** Returns the user id in `sub`, or null if the token is invalid. */
+    async verify(token: string): Promise<number | null> {
       if (!token.split(".").every(isCanonical)) return null;
       for (const key of acceptedKeys) {
         const verified = await compactVerify(token, await key, { algorithms: [algorithm] }).catch(() => null);

@@ -9,6 +9,7 @@ export interface AuthServiceOptions {
   readonly hasher: Pick<Hasher, "hash" | "verify">;
   readonly tokens: {
     sign(userId: number): Promise<string>;
+    /** Returns the user id, or null if the token is invalid. */
     verify(token: string): Promise<number | null>;
   };
 }
@@ -46,7 +47,7 @@ export function createAuthService({ users, hasher, tokens }: AuthServiceOptions)
     async login({ email, password }, signal) {
       const user = await users.findByEmail(email);
       const matches = await hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
-      // Reads again in every case, so that all failed logins take equally long.
+      // The user can change during the derivation. Read again also for unknown e-mails, so that timing is equal.
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.hashedPassword !== user.hashedPassword)
         throw new InvalidCredentials();
@@ -65,7 +66,7 @@ export function createAuthService({ users, hasher, tokens }: AuthServiceOptions)
     async update(user, { username, password }, signal) {
       const rename = username !== undefined && { username };
       const rehash = password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) };
-      // The user can change during a derivation: write only if password and activity are still as authenticated.
+      // The same applies here: write only if the user is still active and has the password that was authenticated.
       const updated = await users.update(user.id, { ...rename, ...rehash }, rehash ? user : undefined);
       if (updated) return updated;
       const current = await users.findById(user.id);
