@@ -3,18 +3,22 @@ import { type AnyElysia, Elysia, ParseError } from "elysia";
 import { INTERNAL_ERROR_DETAIL, MethodNotAllowed, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
+import { drainChunkedBody } from "./transport-headers.ts";
 
 export function errorHandler() {
-  return new Elysia({ name: "error-handler" }).use(requestContext()).onError({ as: "global" }, (context) => {
-    const { set } = context;
-    const error =
-      context.error instanceof ParseError ? (context.error.cause ?? context.error) : context.error;
-    const { status, detail, headers } = toErrorResponse(error);
-    set.status = status;
-    Object.assign(set.headers, headers);
-    if (status >= 500) context.serverError = error;
-    return { detail };
-  });
+  return new Elysia({ name: "error-handler" })
+    .use(requestContext())
+    .onError({ as: "global" }, async (context) => {
+      const { request, set } = context;
+      const error =
+        context.error instanceof ParseError ? (context.error.cause ?? context.error) : context.error;
+      const { status, detail, headers } = toErrorResponse(error);
+      set.status = status;
+      Object.assign(set.headers, headers);
+      if (status >= 500) context.serverError = error;
+      await drainChunkedBody(request);
+      return { detail };
+    });
 }
 
 /** For errors that the router cannot handle, such as a thrown `undefined`: the envelope, without the usual headers. */

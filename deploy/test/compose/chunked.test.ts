@@ -1,8 +1,9 @@
 /**
- * Two clients behind the balancer whose requests share a connection to the replica. One sends chunked requests with
- * trailers, for which Bun writes an unsolicited 400 (oven-sh/bun#32887): the other must never receive it.
+ * Chunked requests through the balancer. The gateway closes its connection after each, because Bun sends an unsolicited 400
+ * after trailers (oven-sh/bun#32887); no other client receives it, and no response is lost when the connection closes.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { connect } from "node:net";
 import { startReplicas } from "./replicas.ts";
 
 const haproxy = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
@@ -15,27 +16,24 @@ const CHUNKED_REQUESTS = 240;
 const TODO = '{"title":"sent in chunks"}';
 
 const plainRequest = (id: string) => ["GET /healthz HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "", ""];
-const chunkedRequest = (id: string) => [
+const chunkedRequest = (id: string, body = TODO) => [
   ...["POST /todos HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "Content-Type: application/json"],
   ...["Transfer-Encoding: chunked", "Trailer: X-Checksum", ""],
-  ...[TODO.length.toString(16), TODO, "0", "X-Checksum: 1", "", ""],
+  ...[body.length.toString(16), body, "0", "X-Checksum: 1", "", ""],
 ];
 
 /** Opens one connection that sends a request at a time and returns the status and the request id of the response. */
-async function openClient(port: number) {
+function openClient(port: number) {
   let received = "";
   let exchange = Promise.withResolvers<void>();
-  const socket = await Bun.connect({
-    hostname: "127.0.0.1",
-    port,
-    socket: {
-      data(_socket, bytes) {
-        received += bytes.toString();
-        if (received.endsWith("}") || !received.startsWith("HTTP/1.1 20")) exchange.resolve();
-      },
-      close: () => exchange.resolve(),
-    },
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.on("data", (bytes) => {
+    received += bytes;
+    if (received.endsWith("}") || !received.startsWith("HTTP/1.1 20")) exchange.resolve();
   });
+  // The balancer can reset a connection after its response; without a response, the status is undefined.
+  socket.on("error", () => {});
+  socket.on("close", () => exchange.resolve());
   return {
     async send(lines: readonly string[]): Promise<string> {
       received = "";
@@ -45,7 +43,7 @@ async function openClient(port: number) {
       const [, status] = /^HTTP\/1\.1 (\d+)/.exec(received) ?? [];
       return `${status} ${/^x-request-id: (.*)\r$/im.exec(received)?.[1]}`;
     },
-    [Symbol.dispose]: () => void socket.end(),
+    [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 
@@ -56,18 +54,30 @@ test.skipIf(!canRun)(
     await using balancer = await startReplicas(haproxy ?? "haproxy", { count: 1, maxConnections: 1 });
     let isDone = false;
     const sendChunked = async () => {
-      using client = await openClient(balancer.port);
+      using client = openClient(balancer.port);
       for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {
         expect(await client.send(chunkedRequest(`chunked-${sent}`))).toBe(`201 chunked-${sent}`);
       }
       isDone = true;
     };
     const sendPlain = async () => {
-      using client = await openClient(balancer.port);
+      using client = openClient(balancer.port);
       for (let sent = 0; !isDone; sent++) {
         expect(await client.send(plainRequest(`plain-${sent}`))).toBe(`200 plain-${sent}`);
       }
     };
     await Promise.all([sendChunked(), sendPlain()]);
+  },
+);
+
+test.skipIf(!canRun)(
+  "a chunked body over the limit returns 413 while the client is still sending it",
+  async () => {
+    await using balancer = await startReplicas(haproxy ?? "haproxy", { count: 1 });
+    const body = " ".repeat(8 * 1024 * 1024);
+    for (let sent = 0; sent < 20; sent++) {
+      using client = openClient(balancer.port);
+      expect(await client.send(chunkedRequest("large", body))).toBe("413 large");
+    }
   },
 );
