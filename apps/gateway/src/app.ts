@@ -1,4 +1,4 @@
-/** The server on one screen: the layers in their order, then the features. Opens nothing; everything is handed in. */
+/** The server on one screen: middleware in order, then the features. Opens no resource; `main.ts` passes them in. */
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 import { readAssets } from "./docs/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { authRoutes } from "./features/auth/routes.ts";
-import { createAccounts } from "./features/auth/service.ts";
+import { createAuthService } from "./features/auth/service.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
@@ -14,15 +14,13 @@ import { createTodos } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
-import { connectionClose } from "./middleware/connection-close.ts";
 import { cors, preflight } from "./middleware/cors.ts";
-import { errorHandler, fallbackErrorHandler } from "./middleware/error-handler.ts";
-import { headDate } from "./middleware/head-date.ts";
+import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { createTokens } from "./middleware/jwt.ts";
-import { methodNotAllowed } from "./middleware/method-not-allowed.ts";
 import { createLimits, limitEveryRequest } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
+import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateStore } from "./rate-limit/store.ts";
@@ -33,20 +31,20 @@ export interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
-  /** Where requests are counted. @default this process */
+  /** Creates the stores of the rate limits. @default in-memory stores */
   readonly createStore?: CreateStore;
   /**
-   * When a silent connection is closed, 1 to 255. The server exempts a request whose body has come whole, so whatever
-   * waits for a hash may wait longer. @default 60
+   * Idle time until a connection is closed, 1 to 255. The server exempts a request whose body is complete, so a request
+   * can wait longer for a derivation. @default 60
    */
   readonly idleTimeoutSeconds?: number;
-  /** Told of every answer, beside the log. @default nobody */
+  /** Receives each access log entry, in addition to the log. */
   readonly observe?: AccessLog;
-  /** Turns readiness off, and then connections too, before the process stops. */
+  /** Whether the process is shutting down: it is no longer ready, and responses close their connections. */
   readonly isStopping: () => boolean;
 }
 
-/** Above the gateway's own limit, so that its envelope and not the server's bare 413 answers. */
+/** A second limit, above that of `bodyLimit`: the server's own 413 has no envelope and no headers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export function createApp({
@@ -60,13 +58,13 @@ export function createApp({
   ...options
 }: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
-  const accounts = createAccounts({ users: database.users, hasher, tokens });
+  const authService = createAuthService({ users: database.users, hasher, tokens });
   const limits =
     config.rateLimits && createLimits(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
-  const log: AccessLog = (answered) => {
-    write(answered);
-    options.observe?.(answered);
+  const log: AccessLog = (entry) => {
+    write(entry);
+    options.observe?.(entry);
   };
   const assets = readAssets();
   const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
@@ -74,11 +72,11 @@ export function createApp({
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ accounts, limits }))
+    .use(authRoutes({ authService, limits }))
     .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
-    // One router for every path, so that HEAD, 404 and the hooks are the same for all; hosts of any length.
+    // One router for all paths, so that HEAD, 404 and hooks behave the same everywhere; accept hosts of any length.
     systemRouter: false,
     nativeStaticResponse: false,
     handler: { standardHostname: false },
@@ -87,7 +85,7 @@ export function createApp({
       maxRequestBodySize: SERVER_MAX_BODY_BYTES,
       reusePort: false,
       idleTimeout: idleTimeoutSeconds,
-      // The server's development pages show code and paths.
+      // Development error pages contain source code and paths.
       development: false,
       error: fallbackErrorHandler(logger),
     },
@@ -96,8 +94,7 @@ export function createApp({
     .use(errorHandler())
     .use(cors(config.corsOrigins))
     .use(secureHeaders({ secureTransport: config.environment === "production" }))
-    .use(connectionClose(isStopping))
-    .use(headDate())
+    .use(transportHeaders({ isStopping }))
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
     .use(preflight(log))

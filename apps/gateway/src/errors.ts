@@ -1,6 +1,6 @@
 /**
- * The one table from a failure's code to what a client is told of it. A code that is not in it is a 500 that says
- * nothing; services and repositories throw, and only the error boundary asks here.
+ * The one table from error codes to responses. Services and repositories throw; only the error handler reads the table. An
+ * error whose code is not in it becomes a 500 without details.
  */
 import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 
@@ -10,12 +10,12 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Thrown by the HTTP layers; the domain's own errors are thrown where their rules are. */
+/** Thrown by middleware; each feature defines its own errors. */
 export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
   readonly code = "INVALID_REQUEST" satisfies ErrorCode;
   constructor(readonly issues: readonly ValidationIssue[]) {
-    super("The request is not valid");
+    super("The request is invalid");
   }
 }
 
@@ -28,14 +28,14 @@ export class MethodNotAllowed extends Error {
   override readonly name = "MethodNotAllowed";
   readonly code = "METHOD_NOT_ALLOWED" satisfies ErrorCode;
   constructor(readonly allow: string) {
-    super("The path has no such method");
+    super("The path does not support this method");
   }
 }
 
 export class TooManyRequests extends Error {
   override readonly name = "TooManyRequests";
   readonly code = "TOO_MANY_REQUESTS" satisfies ErrorCode;
-  /** @param quota in words, such as `5 per 1 minute` */
+  /** @param quota as text, for example `5 per 1 minute` */
   constructor(
     readonly quota: string,
     readonly retryAfterSeconds: number,
@@ -44,17 +44,16 @@ export class TooManyRequests extends Error {
   }
 }
 
-interface Row {
+interface ErrorDefinition {
   readonly status: number;
-  /** For the OpenAPI document: when this happens. */
+  /** When the error occurs, for the OpenAPI document. */
   readonly description: string;
-  /** What the client is told; a function where it depends on the error. */
-  readonly detail: string | ((error: Failure) => ErrorResponse["detail"]);
-  readonly headers?: (error: Failure) => ErrorResponse["headers"];
+  readonly detail: string | ((error: ErrorProperties) => ErrorResponse["detail"]);
+  readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
 }
 
-/** What a row may read of its error; each member is there on the errors whose row asks for it. */
-export interface Failure {
+/** The properties of errors that definitions use; an error has those that its own definition uses. */
+export interface ErrorProperties {
   readonly issues?: readonly ValidationIssue[];
   readonly quota?: string;
   readonly allow?: string;
@@ -62,12 +61,14 @@ export interface Failure {
 }
 
 const challenge = () => ({ "WWW-Authenticate": "Bearer" });
-const retryAfter = ({ retryAfterSeconds = 1 }: Failure) => ({ "Retry-After": String(retryAfterSeconds) });
+const retryAfter = ({ retryAfterSeconds = 1 }: ErrorProperties) => ({
+  "Retry-After": String(retryAfterSeconds),
+});
 
-export const ERROR_TABLE: Readonly<Record<ErrorCode, Row>> = {
+export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   USER_ALREADY_EXISTS: {
     status: 409,
-    description: "The e-mail or the username belongs to another account.",
+    description: "The e-mail or username belongs to another user.",
     detail: "A user with this e-mail or username already exists",
   },
   INVALID_CREDENTIALS: {
@@ -84,19 +85,19 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, Row>> = {
   },
   INACTIVE_USER: {
     status: 403,
-    description: "The account of the token is deactivated.",
+    description: "The current user is deactivated.",
     detail: "The user is inactive",
   },
   USER_NOT_FOUND: {
     status: 404,
-    description: "The account of the token no longer exists.",
+    description: "The current user no longer exists.",
     detail: "User not found",
   },
-  TODO_NOT_FOUND: { status: 404, description: "There is no todo with this id.", detail: "Todo not found" },
-  NOT_FOUND: { status: 404, description: "There is no such path.", detail: "Not Found" },
+  TODO_NOT_FOUND: { status: 404, description: "The todo does not exist.", detail: "Todo not found" },
+  NOT_FOUND: { status: 404, description: "The path does not exist.", detail: "Not Found" },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    description: "The path has no such method.",
+    description: "The path does not support this method.",
     detail: "Method Not Allowed",
     headers: ({ allow = "" }) => ({ Allow: allow }),
   },
@@ -107,64 +108,62 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, Row>> = {
   },
   INVALID_REQUEST: {
     status: 422,
-    description: "Something in the request is not valid; each fault is named, no value is repeated.",
+    description: "The request is invalid. Each issue is listed; submitted values are not repeated.",
     detail: ({ issues = [] }) => issues,
   },
   TOO_MANY_REQUESTS: {
     status: 429,
-    description: "Over a rate limit.",
+    description: "A rate limit is exceeded.",
     detail: ({ quota }) => `429: Too Many Requests: ${quota}`,
     headers: retryAfter,
   },
   HASH_QUEUE_FULL: {
     status: 503,
-    description: "As many passwords wait to be checked as may wait.",
+    description: "The hash queue is full.",
     detail: "Too many passwords are waiting to be checked",
     headers: retryAfter,
   },
   HASHER_CLOSED: {
     status: 503,
-    description: "The service is stopping.",
+    description: "The service is shutting down.",
     detail: "The service is stopping",
     headers: retryAfter,
   },
   HASH_WORKER_CRASHED: {
     status: 503,
-    description: "Checking the password failed twice.",
+    description: "The hash worker crashed twice.",
     detail: "The password could not be checked",
     headers: retryAfter,
   },
   DATABASE_UNAVAILABLE: {
     status: 503,
-    description: "The database does not answer.",
+    description: "The database is unreachable.",
     detail: "The database is unavailable",
   },
 };
 
 export const INTERNAL_ERROR_DETAIL = "Internal Server Error";
 const INTERNAL: ErrorResponse = { status: 500, detail: INTERNAL_ERROR_DETAIL, headers: {} };
-/** Nobody reads this answer: the client hung up. 499 is what the access log shows, after nginx's custom. */
-const CLIENT_GONE: ErrorResponse = { status: 499, detail: "Client Closed Request", headers: {} };
+/** Only logged, with the status that nginx uses: the client has closed the connection. */
+const CLIENT_CLOSED: ErrorResponse = { status: 499, detail: "Client Closed Request", headers: {} };
 
-/** What a client is told of `error`. */
 export function toErrorResponse(error: unknown): ErrorResponse {
   if (!(error instanceof Error)) return INTERNAL;
-  if (error.name === "AbortError") return CLIENT_GONE;
+  if (error.name === "AbortError") return CLIENT_CLOSED;
   return "code" in error && isErrorCode(error.code)
-    ? errorResponseFor(error.code, failureOf(error))
+    ? errorResponseFor(error.code, propertiesOf(error))
     : INTERNAL;
 }
 
-/** Every member of Failure is optional, so any error is one. */
-const failureOf = (error: object): Failure => error;
+/** Every member of ErrorProperties is optional, so any error satisfies it. */
+const propertiesOf = (error: object): ErrorProperties => error;
 
-/** The row of `code`, filled in from `failure`. */
-export function errorResponseFor(code: ErrorCode, failure: Failure): ErrorResponse {
+export function errorResponseFor(code: ErrorCode, error: ErrorProperties): ErrorResponse {
   const { status, detail, headers } = ERROR_TABLE[code];
   return {
     status,
-    detail: typeof detail === "string" ? detail : detail(failure),
-    headers: headers?.(failure) ?? {},
+    detail: typeof detail === "string" ? detail : detail(error),
+    headers: headers?.(error) ?? {},
   };
 }
 

@@ -15,7 +15,7 @@ import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 
-/** Time for clients to read the response that closes their connection (`middleware/connection-close.ts`). */
+/** Time for clients to read the response that closes their connection (`middleware/transport-headers.ts`). */
 const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");

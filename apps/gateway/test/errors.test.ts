@@ -1,22 +1,22 @@
-/** The error table held to the contracts' codes, and what a client learns of a failure that nobody foresaw: nothing. */
+/** The error table matches the error codes of the contracts, and an unexpected error reveals nothing to the client. */
 import { describe, expect, test } from "bun:test";
 import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
-import { ERROR_TABLE, errorResponseFor, type Failure, toErrorResponse } from "../src/errors.ts";
+import { ERROR_TABLE, type ErrorProperties, errorResponseFor, toErrorResponse } from "../src/errors.ts";
 import { startService } from "./support/service.ts";
 
 type Expected = readonly [status: number, detail: unknown, headers?: Record<string, string>];
 const challenge = { "WWW-Authenticate": "Bearer" };
 
-const FAILURE: Failure = {
+const PROPERTIES: ErrorProperties = {
   issues: [{ loc: ["body", "email"], msg: "is required", type: "missing" }],
   quota: "5 per 1 minute",
   allow: "GET, HEAD",
   retryAfterSeconds: 7,
 };
 
-/** What clients rely on, written out a second time on purpose. */
-const ANSWERS: Record<ErrorCode, Expected> = {
+/** Clients rely on these values, so they are deliberately repeated here. */
+const RESPONSES: Record<ErrorCode, Expected> = {
   USER_ALREADY_EXISTS: [409, "A user with this e-mail or username already exists"],
   INVALID_CREDENTIALS: [401, "Incorrect e-mail or password", challenge],
   INVALID_TOKEN: [401, "Invalid or expired token", challenge],
@@ -26,7 +26,7 @@ const ANSWERS: Record<ErrorCode, Expected> = {
   NOT_FOUND: [404, "Not Found"],
   METHOD_NOT_ALLOWED: [405, "Method Not Allowed", { Allow: "GET, HEAD" }],
   PAYLOAD_TOO_LARGE: [413, "Payload Too Large"],
-  INVALID_REQUEST: [422, FAILURE.issues],
+  INVALID_REQUEST: [422, PROPERTIES.issues],
   TOO_MANY_REQUESTS: [429, "429: Too Many Requests: 5 per 1 minute", { "Retry-After": "7" }],
   HASH_QUEUE_FULL: [503, "Too many passwords are waiting to be checked", { "Retry-After": "7" }],
   HASHER_CLOSED: [503, "The service is stopping", { "Retry-After": "7" }],
@@ -34,15 +34,15 @@ const ANSWERS: Record<ErrorCode, Expected> = {
   DATABASE_UNAVAILABLE: [503, "The database is unavailable"],
 };
 
-test("the table has a row for every code of the contracts, and no other", () => {
+test("the table has exactly the codes of the contracts", () => {
   expect(Object.keys(ERROR_TABLE).sort()).toEqual([...ERROR_CODES].sort());
 });
 
-test.each(ERROR_CODES.map((code) => [code, ANSWERS[code]] as const))(
+test.each(ERROR_CODES.map((code) => [code, RESPONSES[code]] as const))(
   "%s has its status, detail and headers",
   (code, [status, detail, headers = {}]) => {
-    expect<unknown>(errorResponseFor(code, FAILURE)).toEqual({ status, detail, headers });
-    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...FAILURE }))).toEqual({
+    expect<unknown>(errorResponseFor(code, PROPERTIES)).toEqual({ status, detail, headers });
+    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...PROPERTIES }))).toEqual({
       status,
       detail,
       headers,
@@ -50,28 +50,28 @@ test.each(ERROR_CODES.map((code) => [code, ANSWERS[code]] as const))(
   },
 );
 
-test("every row says for the document when it happens", () => {
+test("every error has a description for the OpenAPI document", () => {
   for (const { description } of Object.values(ERROR_TABLE)) expect(description).toMatch(/^[A-Z].+\.$/);
 });
 
 const SECRET = "select hashed_password from users -- /srv/latchkey/src/secret.ts:12";
 const withMembers = (members: object) => Object.assign(new Error(SECRET), members);
 
-/** Whatever a bug may throw, also what frameworks read a status or an answer from. */
-const UNFORESEEN: Record<string, () => unknown> = {
+/** Values that a bug can throw, including those from which frameworks derive a status or a response. */
+const UNEXPECTED: Record<string, () => unknown> = {
   "an error": () => new TypeError(SECRET),
   "an error with a cause": () => new Error(SECRET, { cause: new Error(SECRET) }),
   "an error with an unknown code": () => withMembers({ code: "SQLITE_CORRUPT" }),
-  "an error with an inherited name for a code": () => withMembers({ code: "constructor" }),
+  "an error whose code is the name of an inherited property": () => withMembers({ code: "constructor" }),
   "an error with a status of its own": () => withMembers({ status: 418, statusCode: 418 }),
-  "an error that wants to be an answer": () =>
+  "an error with a toResponse method": () =>
     withMembers({ toResponse: () => new Response(SECRET, { status: 200 }) }),
-  "a text": () => SECRET,
+  "a string": () => SECRET,
   "a plain object with a code": () => ({ code: "NOT_FOUND", message: SECRET }),
 };
 
-describe("a failure nobody foresaw is a 500 that gives nothing away, and its cause is logged", () => {
-  test.each(Object.entries(UNFORESEEN))("%s", async (_name, make) => {
+describe("an unexpected error returns 500 without details, and its cause is logged", () => {
+  test.each(Object.entries(UNEXPECTED))("%s", async (_name, make) => {
     await using service = await startService({
       wrapDatabase: (database): Database => ({
         ...database,
@@ -83,7 +83,7 @@ describe("a failure nobody foresaw is a 500 that gives nothing away, and its cau
     expect(answer.text).toBe('{"detail":"Internal Server Error"}');
     expect(answer.headers.get("content-type")).toStartWith("application/json");
     expect(JSON.stringify(Object.fromEntries(answer.headers))).not.toContain("select");
-    // The line is written after the answer: an exchange later it is there.
+    // The line is written after the response, so wait for one more exchange.
     expect((await service.call("GET", "/nowhere")).status).toBe(404);
     const lines = service.log.filter(({ msg }) => msg === "request failed");
     expect(lines).toMatchObject([
@@ -93,21 +93,21 @@ describe("a failure nobody foresaw is a 500 that gives nothing away, and its cau
   });
 });
 
-test("what the router itself fails on is answered in the envelope and logged, not shown", async () => {
+test("an error that the router cannot handle returns 500 in the envelope and is logged", async () => {
   await using service = await startService({
     wrapDatabase: (database): Database => ({
       ...database,
       todos: { ...database.todos, list: () => Promise.reject(undefined) },
     }),
   });
-  // Not held to the document, whose every answer has the layers.
+  // Not compared with the OpenAPI document, because this response lacks the usual headers.
   const answer = await fetch(`${service.url}/todos`);
   expect(answer.status).toBe(500);
   expect(await answer.text()).toBe('{"detail":"Internal Server Error"}');
   expect(service.log).toMatchObject([{ msg: "request failed outside the router" }]);
 });
 
-test("the cause of a 503 is logged too, a client's own fault is not", async () => {
+test("the cause of a 503 is logged, the causes of 4xx responses are not", async () => {
   await using service = await startService();
   for (const path of ["/auth/me", "/nowhere", "/todos?limit=0"]) await service.request(path);
   expect(service.log.filter(({ msg }) => msg === "request failed")).toEqual([]);
@@ -121,6 +121,6 @@ test("the cause of a 503 is logged too, a client's own fault is not", async () =
   ]);
 });
 
-test("a client that hung up is no failure", () => {
+test("an aborted request has the status 499", () => {
   expect(toErrorResponse(new DOMException("aborted", "AbortError")).status).toBe(499);
 });

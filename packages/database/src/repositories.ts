@@ -23,6 +23,9 @@ export interface PageRequest {
   readonly limit: number;
 }
 
+/** The values that a user must still have for a conditional update. */
+export type ExpectedUser = Pick<User, "hashedPassword" | "isActive">;
+
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
@@ -31,10 +34,15 @@ export interface UserRepository {
   /** Compares exactly: the caller must trim and lowercase the address. */
   findByEmail(email: string): Promise<User | null>;
   /**
-   * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist.
+   * Also updates `updatedAt`, unless `change` is empty. Compares `expected` and writes in one statement. Returns null if
+   * the user does not exist or differs from `expected`.
    * @throws UserAlreadyExists
    */
-  update(id: number, change: { username?: string; hashedPassword?: string }): Promise<User | null>;
+  update(
+    id: number,
+    change: { username?: string; hashedPassword?: string },
+    expected?: ExpectedUser,
+  ): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist. */
   delete(id: number): Promise<boolean>;

@@ -1,7 +1,7 @@
 /** Describes an operation for the OpenAPI document; its failures come from the error table, so the two cannot differ. */
 import type { ErrorCode } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
-import { ERROR_TABLE, errorResponseFor, type Failure, INTERNAL_ERROR_DETAIL } from "../errors.ts";
+import { ERROR_TABLE, type ErrorProperties, errorResponseFor, INTERNAL_ERROR_DETAIL } from "../errors.ts";
 
 /** Names of `components.schemas`. */
 export type SchemaName =
@@ -43,7 +43,7 @@ const COMMON_HEADERS = ["X-Request-ID"] as const;
 const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
 /** What the examples of the document are made from. */
-const EXAMPLE: Failure = {
+const EXAMPLE: ErrorProperties = {
   issues: [
     { loc: ["body", "password"], msg: "must not have fewer than 8 characters", type: "string_too_short" },
   ],

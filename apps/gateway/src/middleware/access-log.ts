@@ -1,62 +1,56 @@
-/**
- * Exactly one line a request: what was asked, what was answered, how long it took and, where a failure of ours is the
- * reason, what failed. Probes at debug, failures at error or warn, everything else at info.
- */
+/** Writes one log line per request. Levels: error for a 500, warn for a 503, debug for probes, info for everything else. */
 import { Elysia } from "elysia";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-/** What a line tells of a request and its answer. */
 export interface AccessLogEntry {
   readonly path: string;
   readonly requestId: string;
   readonly isRequestIdInbound: boolean;
   readonly method: string;
-  /** The pattern that the path matched. */
+  /** The pattern that the path matches. */
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
   readonly durationMs: number;
   readonly clientAddress: string;
   readonly userId?: number | undefined;
-  /** The cause of a 500 or a 503. */
-  readonly failure?: unknown;
+  /** The error that caused a 500 or 503. */
+  readonly error?: unknown;
 }
 
-export type AccessLog = (answered: AccessLogEntry) => void;
+export type AccessLog = (entry: AccessLogEntry) => void;
 
 export interface AccessLogOptions {
   readonly logger: Logger;
   readonly isProbe: (path: string) => boolean;
 }
 
-const INTERNAL_ERROR = 500;
-
 export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLog {
-  const levelOf = ({ path, status, failure }: AccessLogEntry) => {
-    // What is refused in an orderly way, such as a full queue, is no bug.
-    if (failure !== undefined) return status === INTERNAL_ERROR ? "error" : "warn";
+  const levelOf = ({ path, status, error }: AccessLogEntry) => {
+    // A 503, for example for a full queue, is not a bug.
+    if (error !== undefined) return status === 500 ? "error" : "warn";
     return isProbe(withoutTrailingSlash(path)) ? "debug" : "info";
   };
 
-  return (answered) => {
-    const level = levelOf(answered);
+  return (entry) => {
+    const level = levelOf(entry);
     if (!logger.isLevelEnabled(level)) return;
     const line = {
-      request_id: answered.requestId,
-      request_id_inbound: answered.isRequestIdInbound,
-      method: answered.method,
-      route: answered.route,
-      status: answered.status,
-      duration_ms: Math.round(answered.durationMs * 1000) / 1000,
-      client_address: answered.clientAddress,
-      user_id: answered.userId,
+      request_id: entry.requestId,
+      request_id_inbound: entry.isRequestIdInbound,
+      method: entry.method,
+      route: entry.route,
+      status: entry.status,
+      duration_ms: Math.round(entry.durationMs * 1000) / 1000,
+      client_address: entry.clientAddress,
+      user_id: entry.userId,
     };
-    if (answered.failure === undefined) logger[level](line);
-    else logger[level]({ ...line, err: answered.failure }, "request failed");
+    if (entry.error === undefined) logger[level](line);
+    else logger[level]({ ...line, err: entry.error }, "request failed");
   };
 }
 
-/** Logs every answer but those that a hook gives before routing, which log themselves. */
+/** Logs every response except those that a hook returns before routing; such a hook logs its own. */
 export function accessLog(log: AccessLog) {
   return new Elysia({ name: "access-log" })
     .use(requestContext())
@@ -75,7 +69,7 @@ export function accessLog(log: AccessLog) {
         durationMs: performance.now() - context.startedAt,
         clientAddress: context.clientAddress,
         userId: context.userId,
-        failure: context.failure,
+        error: context.serverError,
       });
     });
 }

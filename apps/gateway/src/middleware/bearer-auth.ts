@@ -1,14 +1,14 @@
-/** The gate before protected routes: turns the bearer token into the user, or throws. Runs before the body is validated. */
+/** Authenticates protected routes: adds `user` to the context or throws, before the body is validated. */
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "./request-context.ts";
 
-/** RFC 6750 §2.1 with a JWS in compact form (RFC 7515 §7.1, no padding); any case of the scheme (RFC 9110 §11.1). */
+/** RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 
-/** @param authenticate gets null when there is no well-formed bearer token */
-export function authentication(authenticate: (token: string | null) => Promise<User>) {
-  return new Elysia({ name: "authentication" })
+/** @param authenticate receives null if there is no well-formed bearer token */
+export function bearerAuth(authenticate: (token: string | null) => Promise<User>) {
+  return new Elysia({ name: "bearer-auth" })
     .use(requestContext())
     .derive({ as: "scoped" }, async (context) => {
       const credentials = BEARER.exec(context.request.headers.get("authorization") ?? "");

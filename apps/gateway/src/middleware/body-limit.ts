@@ -42,7 +42,8 @@ async function readBounded(request: Request): Promise<Uint8Array> {
   if (request.headers.has("content-length")) return request.bytes();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
+  // `errorHandler` drains the rest of a body that is too large.
+  for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
     size += chunk.byteLength;
     if (size > BODY_MAX_BYTES) throw new PayloadTooLarge();
     chunks.push(chunk);

@@ -1,4 +1,4 @@
-/** Cross-origin access: who may read answers, and what. On every answer; credentials are never allowed. */
+/** CORS headers on every response, and responses to preflights. Credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
@@ -15,7 +15,7 @@ const RESPONSE_HEADERS = [
 ];
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
-/** A preflight as the Fetch standard (§3.2.2) defines it; any other OPTIONS is an ordinary request. */
+/** A preflight as defined by the Fetch standard (§3.2.2); any other OPTIONS is an ordinary request. */
 export const isPreflight = (request: Request): boolean =>
   request.method === "OPTIONS" &&
   request.headers.has("origin") &&
@@ -28,22 +28,22 @@ export function cors(origins: "*" | readonly string[]) {
     .use(
       corsHeaders({
         origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
-        // Only a preflight asks for them.
+        // Only preflights need them.
         methods: false,
         allowedHeaders: REQUEST_HEADERS,
         exposeHeaders: RESPONSE_HEADERS,
         credentials: false,
-        // The plugin answers any OPTIONS before the other layers; `preflight` below stands behind them.
+        // The plugin would answer any OPTIONS, before the other middleware; `preflight` below runs after it.
         preflight: false,
       }),
     )
     .onRequest(({ set }) => {
-      // The plugin's `*` forbids every cache.
+      // The plugin sets `Vary: *`, which disables all caching.
       set.headers.vary = "Origin";
     });
 }
 
-/** Answers preflights; registered after the layers that every answer passes. */
+/** Answers preflights. Register it after the middleware that applies to every response. */
 export function preflight(log: AccessLog) {
   return new Elysia({ name: "preflight" })
     .use(requestContext())

@@ -1,25 +1,51 @@
-/** Where every failure becomes an answer: asks the table, writes the envelope, keeps the cause of what is our fault for the log. */
-import { Elysia, ParseError } from "elysia";
-import { INTERNAL_ERROR_DETAIL, toErrorResponse } from "../errors.ts";
+/** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
+import { type AnyElysia, Elysia, ParseError } from "elysia";
+import { INTERNAL_ERROR_DETAIL, MethodNotAllowed, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
+import { drainChunkedBody } from "./transport-headers.ts";
 
 export function errorHandler() {
-  return new Elysia({ name: "error-boundary" }).use(requestContext()).onError({ as: "global" }, (context) => {
-    const { error, set } = context;
-    const failure = error instanceof ParseError && error.cause ? error.cause : error;
-    const { status, detail, headers } = toErrorResponse(failure);
-    set.status = status;
-    Object.assign(set.headers, headers);
-    if (status >= 500) context.failure = failure;
-    return { detail };
-  });
+  return new Elysia({ name: "error-handler" })
+    .use(requestContext())
+    .onError({ as: "global" }, async (context) => {
+      const { request, set } = context;
+      const error =
+        context.error instanceof ParseError ? (context.error.cause ?? context.error) : context.error;
+      const { status, detail, headers } = toErrorResponse(error);
+      set.status = status;
+      Object.assign(set.headers, headers);
+      if (status >= 500) context.serverError = error;
+      await drainChunkedBody(request);
+      return { detail };
+    });
 }
 
-/** For what the router itself fails on, such as a thrown `undefined`: the envelope, though without the layers. */
+/** For errors that the router cannot handle, such as a thrown `undefined`: the envelope, without the usual headers. */
 export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
     logger.error({ err: error }, "request failed outside the router");
-    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500 });
+    // The request may have been chunked: see `transport-headers.ts`.
+    const headers = { connection: "close" };
+    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500, headers });
   };
+}
+
+/** Returns 405 for other methods of the paths of `app`, which would otherwise be a 404. Register it after all routes. */
+export function methodNotAllowed(app: AnyElysia) {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    const methods = methodsOf.get(path) ?? new Set();
+    methodsOf.set(path, methods.add(method));
+    if (method === "GET") methods.add("HEAD");
+  }
+  const fallbacks = new Elysia({ name: "method-not-allowed" });
+  for (const [path, methods] of methodsOf) {
+    const allow = [...methods].sort().join(", ");
+    const refuse = () => {
+      throw new MethodNotAllowed(allow);
+    };
+    fallbacks.all(path, refuse, { parse: "none", detail: { hide: true } });
+  }
+  return fallbacks;
 }

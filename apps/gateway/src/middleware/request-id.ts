@@ -1,4 +1,4 @@
-/** The id that names a request on its answer and in the log: the client's own if it is well formed, else a fresh UUIDv7. */
+/** Sets `X-Request-ID`: the client's value if it is well-formed, otherwise a new UUIDv7. */
 import { Elysia } from "elysia";
 import { requestContext } from "./request-context.ts";
 

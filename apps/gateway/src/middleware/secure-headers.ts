@@ -1,13 +1,13 @@
-/** Response headers that narrow what a browser may do with an answer. On every answer; the document pages widen theirs. */
+/** Security headers on every response; the documentation pages override the content security policy. */
 import { Elysia } from "elysia";
 
-/** What the answers of an API need: nothing is loaded, nothing frames it. */
+/** API responses load nothing and must not be framed. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const ONE_YEAR_SECONDS = 31_536_000;
 
 /** Header values follow the OWASP REST Security Cheat Sheet; `secureTransport` adds HSTS (RFC 6797). */
 export function secureHeaders({ secureTransport }: { readonly secureTransport: boolean }) {
-  return new Elysia({ name: "security-headers" }).headers({
+  return new Elysia({ name: "secure-headers" }).headers({
     "cache-control": "no-store",
     "content-security-policy": API_POLICY,
     "cross-origin-opener-policy": "same-origin",

@@ -111,22 +111,21 @@ describe("framing that can be read two ways smuggles no request", () => {
   });
 });
 
-test("pipelined requests are answered one by one, in their order, each with its own body", async () => {
+test("pipelined requests are answered one by one, in their order, each with its own body, up to a chunked one", async () => {
   await using service = await startService();
   const bytes = [
     post("X-Request-ID: a", `Content-Length: ${TITLE.length}`) + TITLE,
     "HEAD /healthz HTTP/1.1\r\nHost: x\r\nX-Request-ID: b\r\n\r\n",
-    `${post("X-Request-ID: c", "Transfer-Encoding: chunked")}d;x=y\r\n${TITLE}\r\n0\r\n\r\n`,
-    `${post("X-Request-ID: d", "Content-Length: 3").replace("POST", "PUT")}abc`,
+    `${post("X-Request-ID: c", "Content-Length: 3").replace("POST", "PUT")}abc`,
+    `${post("X-Request-ID: d", "Transfer-Encoding: chunked")}d;x=y\r\n${TITLE}\r\n0\r\n\r\n`,
     get("X-Request-ID: e"),
   ].join("");
-  const answers = parseAnswers(await service.raw(bytes), ["POST", "HEAD", "POST", "PUT", "GET"]);
+  const answers = parseAnswers(await service.raw(bytes), ["POST", "HEAD", "PUT", "POST"]);
   const idOf = (headers: WireAnswer["headers"]) => headers.find(([name]) => name === "x-request-id")?.[1];
   expect(answers.map(({ status, headers }) => [status, idOf(headers)])).toEqual([
     [201, "a"],
     [200, "b"],
-    [201, "c"],
-    [405, "d"],
-    [200, "e"],
+    [405, "c"],
+    [201, "d"],
   ]);
 });

@@ -1,8 +1,8 @@
-/** One line a request, whatever came of it, and never a word that should not be kept. */
+/** Each request writes exactly one log line, and no log line contains a secret. */
 import { expect, test } from "bun:test";
 import { type LogLine, type Service, type ServiceOptions, startService } from "../support/service.ts";
 
-/** The lines of requests so far, probes aside. They are written just after the answer, so a whole exchange later they are there. */
+/** The lines of all requests so far except probes. A line follows its response, so wait for one more exchange. */
 async function linesOf(service: Service): Promise<LogLine[]> {
   await service.request("/healthz");
   return service.log.filter(({ duration_ms, route }) => duration_ms !== undefined && route !== "/healthz");
@@ -11,7 +11,7 @@ async function linesOf(service: Service): Promise<LogLine[]> {
 const start = (env: Record<string, string> = {}, options: ServiceOptions = {}) =>
   startService({ ...options, env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "1/hour", ...env } });
 
-test("a line tells time, level, id, method, route pattern, status, duration, client and user", async () => {
+test("a log line contains time, level, request id, method, route pattern, status, duration, client address and user id", async () => {
   await using service = await start();
   const { id, token } = await service.person();
   const answer = await service.call("GET", "/auth/me", { token, headers: { "x-request-id": "mine" } });
@@ -32,7 +32,7 @@ test("a line tells time, level, id, method, route pattern, status, duration, cli
   expect(line?.duration_ms).toBeGreaterThan(0);
 });
 
-test("every kind of answer leaves exactly one line, with its status", async () => {
+test("every kind of response writes exactly one log line with its status", async () => {
   const fail = () => Promise.reject(new TypeError("a bug"));
   await using service = await start(
     {},
@@ -40,7 +40,7 @@ test("every kind of answer leaves exactly one line, with its status", async () =
   );
   const nobody = { email: "nobody@example.org", password: "x" };
   const preflight = { origin: "https://a.example", "access-control-request-method": "GET" };
-  const asked = [
+  const requests = [
     ["GET", "/todos", {}, 200, "/todos"],
     ["HEAD", "/todos", {}, 200, "/todos"],
     ["POST", "/todos", { body: { title: "x" } }, 201, "/todos"],
@@ -56,14 +56,14 @@ test("every kind of answer leaves exactly one line, with its status", async () =
     ["PATCH", "/todos/1", { body: {} }, 500, "/todos/:id"],
     ["OPTIONS", "/todos", { headers: preflight }, 204, undefined],
   ] as const;
-  for (const [method, path, options, status] of asked) {
+  for (const [method, path, options, status] of requests) {
     expect((await service.call(method, path, options)).status).toBe(status);
   }
   const lines = (await linesOf(service)).map(({ method, status, route }) => [method, status, route]);
-  expect(lines).toEqual(asked.map(([method, , , status, route]) => [method, status, route]));
+  expect(lines).toEqual(requests.map(([method, , , status, route]) => [method, status, route]));
 });
 
-test("probes are logged at debug, everything else at info", async () => {
+test("probes are logged at level debug, other requests at level info", async () => {
   await using service = await start({ LOG_LEVEL: "debug" });
   for (const path of ["/healthz", "/readyz", "/healthz/", "/todos"]) await service.request(path);
   await service.request("/healthz");
@@ -76,13 +76,13 @@ test("probes are logged at debug, everything else at info", async () => {
   ]);
 });
 
-test("at info the probes leave no line", async () => {
+test("at level info, probes are not logged", async () => {
   await using service = await start({ LOG_LEVEL: "info" });
   for (const path of ["/healthz", "/readyz", "/todos", "/healthz"]) await service.request(path);
   expect(service.log.map(({ route }) => route)).toEqual(["/todos"]);
 });
 
-test("nothing that a person keeps secret is ever logged, nor what a request asked beside its route", async () => {
+test("log lines contain no password, token, hash, e-mail or username, and no path or query beyond the route pattern", async () => {
   await using service = await start({ RATE_LIMIT_LOGIN: "100/hour" });
   const password = "correct-horse-battery-secret";
   const { email, username, token } = await service.person({ password });

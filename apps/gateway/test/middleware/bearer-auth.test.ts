@@ -1,20 +1,20 @@
-/** Where a token is looked for: the Authorization header, once, under the bearer scheme, and nowhere else. */
+/** Tokens are read only from a single Authorization header with the bearer scheme. */
 import { expect, test } from "bun:test";
 import { eachDatabase } from "../support/service.ts";
 
-const REFUSAL = '{"detail":"Invalid or expired token"}';
+const INVALID_TOKEN = '{"detail":"Invalid or expired token"}';
 
 eachDatabase((startService) => {
-  test("without a token every protected route is a 401 with a challenge, and not a 403", async () => {
+  test("without a token, every protected route returns 401 with a challenge, not 403", async () => {
     await using service = await startService();
     for (const [method, body] of [["GET"], ["HEAD"], ["PATCH", {}], ["DELETE"]] as const) {
       const { status, text, headers } = await service.call(method, "/auth/me", { body });
-      expect([method, status, text]).toEqual([method, 401, method === "HEAD" ? "" : REFUSAL]);
+      expect([method, status, text]).toEqual([method, 401, method === "HEAD" ? "" : INVALID_TOKEN]);
       expect(headers.get("www-authenticate")).toBe("Bearer");
     }
   });
 
-  test("the scheme is matched without regard to case, blanks around the token are not part of it", async () => {
+  test("the scheme is case-insensitive, and spaces around the token are ignored", async () => {
     await using service = await startService();
     const { user, token } = await service.person();
     for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", " Bearer", "Bearer  "]) {
@@ -26,7 +26,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("another scheme, no scheme, an empty token and blanks inside are a 401", async () => {
+  test("another scheme, no scheme, an empty token and spaces inside the token return 401", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const values = [
@@ -48,11 +48,11 @@ eachDatabase((startService) => {
     ];
     for (const authorization of values) {
       const { status, text } = await service.call("GET", "/auth/me", { headers: { authorization } });
-      expect([authorization, status, text]).toEqual([authorization, 401, REFUSAL]);
+      expect([authorization, status, text]).toEqual([authorization, 401, INVALID_TOKEN]);
     }
   });
 
-  test("two Authorization headers are a 401, whichever of them is good", async () => {
+  test("two Authorization headers return 401, even if one or both are valid", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const [good, bad] = [`Authorization: Bearer ${token}`, "Authorization: Bearer x"];
@@ -68,7 +68,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a token in the query, in a cookie or in the body counts for nothing", async () => {
+  test("a token in the query, in a cookie or in the body is ignored", async () => {
     await using service = await startService();
     const { token } = await service.person();
     for (const name of ["token", "access_token", "authorization", "Authorization"]) {
@@ -80,7 +80,7 @@ eachDatabase((startService) => {
     expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
   });
 
-  test("authentication comes before validation: a well-formed bad body without a token is a 401, with one a 422", async () => {
+  test("authentication precedes validation: an invalid JSON body returns 401 without a token and 422 with one", async () => {
     await using service = await startService();
     const { token } = await service.person();
     for (const body of [{ username: "" }, { password: 5 }, "null", "[]", '"text"', "1"]) {
@@ -90,7 +90,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("what is no JSON at all is a 422 also without a token", async () => {
+  test("a body that is not JSON returns 422, also without a token", async () => {
     await using service = await startService();
     const bodies = [
       ["{", "application/json", "json_invalid"],
@@ -107,7 +107,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("register, login, the probes and the todos need no token, and a bad one does them no harm", async () => {
+  test("login, probes and todos need no token and ignore an invalid one", async () => {
     await using service = await startService();
     const { email, password } = await service.register();
     for (const token of [undefined, "garbage"]) {

@@ -1,4 +1,4 @@
-/** Cross-origin access as a browser meets it: who may read, what a preflight grants, and that nobody else reads anything. */
+/** CORS as browsers apply it: which origins can read responses, and what a preflight allows. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 
@@ -11,7 +11,7 @@ const PREFLIGHT = {
 const allowedOrigin = (response: Response): string | null =>
   response.headers.get("access-control-allow-origin");
 
-test("a listed origin may read answers and errors; the header repeats it, credentials stay off", async () => {
+test("a listed origin can read responses and errors: the header repeats the origin and never allows credentials", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: `https://other.example, ${LISTED}` } });
   for (const path of ["/todos", "/auth/me", "/nowhere", "/healthz"]) {
     const answer = await service.request(path, { headers: { origin: LISTED } });
@@ -33,26 +33,29 @@ const FOREIGN = [
   "*",
 ];
 
-test.each(FOREIGN)("the origin %s is not the listed one and reads nothing", async (origin) => {
-  await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
-  for (const [method, headers] of [
-    ["GET", {}],
-    ["OPTIONS", PREFLIGHT],
-  ] as const) {
-    const answer = await service.request("/todos", { method, headers: { origin, ...headers } });
-    expect(allowedOrigin(answer)).toBeNull();
-    expect(answer.headers.get("vary")).toContain("Origin");
-  }
-});
+test.each(FOREIGN)(
+  "the origin %s does not match the listed origin and cannot read responses",
+  async (origin) => {
+    await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
+    for (const [method, headers] of [
+      ["GET", {}],
+      ["OPTIONS", PREFLIGHT],
+    ] as const) {
+      const answer = await service.request("/todos", { method, headers: { origin, ...headers } });
+      expect(allowedOrigin(answer)).toBeNull();
+      expect(answer.headers.get("vary")).toContain("Origin");
+    }
+  },
+);
 
-test("a star lets any origin read, without repeating it", async () => {
+test("with *, any origin can read responses, and the header is * itself", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: "*" } });
   const answer = await service.request("/todos", { headers: { origin: "https://anywhere.example" } });
   expect(allowedOrigin(answer)).toBe("*");
   expect(answer.headers.get("vary")).toBe("Origin");
 });
 
-test("outside production any origin reads by default, in production none", async () => {
+test("by default, every origin is allowed outside production and none in production", async () => {
   await using development = await startService();
   await using production = await startService({ env: { NODE_ENV: "production" } });
   const headers = { origin: LISTED };
@@ -60,7 +63,7 @@ test("outside production any origin reads by default, in production none", async
   expect(allowedOrigin(await production.request("/todos", { headers }))).toBeNull();
 });
 
-test("a preflight is 204 without a body and names methods, headers and how long it may be kept", async () => {
+test("a preflight returns 204 without a body, with the allowed methods and headers and a maximum age", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
   for (const path of ["/auth/me", "/todos", "/todos/1", "/nowhere"]) {
     const answer = await service.request(path, {
@@ -77,7 +80,7 @@ test("a preflight is 204 without a body and names methods, headers and how long 
   }
 });
 
-test("the answer exposes the request id, when to come back, and the quota", async () => {
+test("responses expose X-Request-ID, Retry-After and RateLimit-*", async () => {
   await using service = await startService();
   const answer = await service.request("/todos", { headers: { origin: LISTED } });
   expect(answer.headers.get("access-control-expose-headers")?.split(/, */)).toEqual([
@@ -89,7 +92,7 @@ test("the answer exposes the request id, when to come back, and the quota", asyn
   ]);
 });
 
-test("an OPTIONS that is no preflight is a method that no path has", async () => {
+test("an OPTIONS request that is not a preflight returns 405", async () => {
   await using service = await startService();
   for (const headers of [{}, { origin: LISTED }, { "access-control-request-method": "GET" }]) {
     const answer = await service.request("/todos", { method: "OPTIONS", headers });

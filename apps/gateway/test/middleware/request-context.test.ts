@@ -1,6 +1,6 @@
 /**
- * The router decides by reading the text of every hook what it parses before any of them runs. One careless hook, or one of a
- * plugin, and each request of each route pays for its cookies, headers and body, which may then fail where none was asked for.
+ * The router reads the source text of all hooks to decide what to parse before it runs them. A single careless hook, also of a
+ * plugin, makes it parse cookies, headers and body of every request, which is slow and can fail.
  */
 import { expect, test } from "bun:test";
 import { createHasher, kernels } from "@latchkey/hashing";
@@ -12,7 +12,7 @@ import { openLibsqlFile, SECRET_KEY } from "../support/service.ts";
 const hasInference = (app: object): app is { readonly inference: Readonly<Record<string, boolean>> } =>
   "inference" in app;
 
-test("nothing of a request is parsed for the layers' sake", async () => {
+test("no middleware makes the router parse body, cookies, headers or query of every request", async () => {
   await using scratch = await openLibsqlFile();
   await using hasher = createHasher({ workers: 1, kernel: "portable" });
   const config = parseConfig(
@@ -27,6 +27,6 @@ test("nothing of a request is parsed for the layers' sake", async () => {
     logger: pino({ level: "silent" }),
     isStopping: () => false,
   });
-  if (!hasInference(app)) throw new Error("The router no longer says what it infers");
+  if (!hasInference(app)) throw new Error("The router no longer exposes what it infers");
   expect(app.inference).toMatchObject({ body: false, cookie: false, headers: false, query: false });
 });

@@ -1,4 +1,4 @@
-/** The name of a request: kept when a client chose a good one, fresh otherwise; on the answer and in every line logged. */
+/** The request id: the client's if it is well-formed, otherwise a new one; in the response and in every log line. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 
@@ -14,7 +14,7 @@ test.each(["a", "A-z_0.9", "-", "..", "x".repeat(128), "01890a5d-ac96-774b-bcce-
 );
 
 test.each(["", " ", "a b", "x".repeat(129), "a,b", "a/b", "a;b", "<script>", "a%0d%0ab", "ä", "a:b"])(
-  "the inbound id %p is replaced by a fresh UUIDv7",
+  "the inbound id %p is replaced by a new UUIDv7",
   async (id) => {
     await using service = await startService();
     const answer = await service.request("/todos", { headers: { "x-request-id": id } });
@@ -22,20 +22,20 @@ test.each(["", " ", "a b", "x".repeat(129), "a,b", "a/b", "a;b", "<script>", "a%
   },
 );
 
-test("two inbound ids are none", async () => {
+test("two inbound ids are replaced by a new one", async () => {
   await using service = await startService();
   const lines = ["GET /todos HTTP/1.1", "Host: x", "X-Request-ID: a", "X-Request-ID: b", "Connection: close"];
   const answer = await service.raw(`${lines.join("\r\n")}\r\n\r\n`);
   expect(/^x-request-id: (.*)\r$/im.exec(answer)?.[1]).toMatch(UUID_V7);
 });
 
-test("no two requests without an id get the same one", async () => {
+test("requests without an id get different ids", async () => {
   await using service = await startService();
   const answers = await Promise.all(Array.from({ length: 100 }, () => service.request("/healthz")));
   expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
 });
 
-test("every line logged for a request carries its id and whether the client chose it", async () => {
+test("every log line of a request contains its id and whether the client sent it", async () => {
   await using service = await startService({
     wrapDatabase: (database) => ({
       ...database,
@@ -43,10 +43,10 @@ test("every line logged for a request carries its id and whether the client chos
     }),
   });
   await service.request("/todos", { headers: { "x-request-id": "chosen" } });
-  const fresh = (await service.request("/todos")).headers.get("x-request-id");
+  const generated = (await service.request("/todos")).headers.get("x-request-id");
   await service.request("/healthz");
   const linesOf = (id: string | null) => service.log.filter(({ request_id }) => request_id === id);
   const failed = { msg: "request failed", status: 500, err: { message: "a bug" } };
   expect(linesOf("chosen")).toMatchObject([{ ...failed, request_id_inbound: true }]);
-  expect(linesOf(fresh)).toMatchObject([{ ...failed, request_id_inbound: false }]);
+  expect(linesOf(generated)).toMatchObject([{ ...failed, request_id_inbound: false }]);
 });

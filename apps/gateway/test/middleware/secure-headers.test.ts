@@ -1,10 +1,10 @@
-/** What a browser is told it may do with an answer, and what nobody is told about the server. */
+/** The security headers of every response, and that no header reveals the server software. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 
 const PATHS = ["/todos", "/auth/me", "/nowhere", "/healthz"];
 
-test("every answer carries the security headers", async () => {
+test("every response has the security headers", async () => {
   await using service = await startService();
   for (const path of PATHS) {
     const { headers } = await service.request(path);
@@ -21,7 +21,7 @@ test("every answer carries the security headers", async () => {
   }
 });
 
-test("production asks for secure transport, other environments do not", async () => {
+test("HSTS is sent in production only", async () => {
   await using development = await startService();
   await using production = await startService({ env: { NODE_ENV: "production" } });
   const transportOf = async (service: typeof production, path: string) =>
@@ -32,10 +32,10 @@ test("production asks for secure transport, other environments do not", async ()
   }
 });
 
-test("nothing under /auth is ever kept by a cache", async () => {
+test("all responses under /auth have Cache-Control: no-store", async () => {
   await using service = await startService();
   const { token, email, password } = await service.person();
-  const asked = [
+  const responses = [
     service.call("POST", "/auth/login", { body: { email, password } }),
     service.call("GET", "/auth/me", { token }),
     service.call("PATCH", "/auth/me", { token, body: {} }),
@@ -43,10 +43,11 @@ test("nothing under /auth is ever kept by a cache", async () => {
     service.call("GET", "/auth/nowhere"),
     service.call("PUT", "/auth/login"),
   ];
-  for (const { headers } of await Promise.all(asked)) expect(headers.get("cache-control")).toBe("no-store");
+  for (const { headers } of await Promise.all(responses))
+    expect(headers.get("cache-control")).toBe("no-store");
 });
 
-test("no answer names the software behind it", async () => {
+test("no response header names the server software", async () => {
   await using service = await startService();
   for (const path of PATHS) {
     const { headers } = await service.request(path);

@@ -19,7 +19,11 @@ export const encode = (part: object | string): string =>
 
 export function forge({ header = {}, claims, key = SECRET_KEY, algorithm = "HS256" }: Forgery): string {
   const fullHeader = typeof header === "string" ? header : { alg: algorithm, typ: "JWT", ...header };
-  const content = `${encode(fullHeader)}.${encode(claims)}`;
+  return sign(`${encode(fullHeader)}.${encode(claims)}`, key, algorithm);
+}
+
+/** Appends the signature of `content`, which is an encoded header and encoded claims in any spelling. */
+export function sign(content: string, key = SECRET_KEY, algorithm: keyof typeof DIGESTS = "HS256"): string {
   return `${content}.${createHmac(DIGESTS[algorithm], key).update(content).digest("base64url")}`;
 }
 

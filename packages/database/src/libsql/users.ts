@@ -1,7 +1,7 @@
 /** Users in libsql. Each method runs one statement and is therefore atomic. */
-import { asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import type { UserRepository } from "../repositories.ts";
+import type { ExpectedUser, UserRepository } from "../repositories.ts";
 import type { LibsqlClient } from "./client.ts";
 import { now, users } from "./schema.ts";
 
@@ -19,11 +19,17 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
 
   const findById = async (id: number) => (await reader.attempt(() => byId.get({ id }))) ?? null;
 
-  const change = async (id: number, values: SQLiteUpdateSetSource<typeof users>) => {
+  const change = async (id: number, values: SQLiteUpdateSetSource<typeof users>, expected?: ExpectedUser) => {
     const query = writer.orm
       .update(users)
       .set({ ...values, updatedAt: now })
-      .where(eq(users.id, id))
+      .where(
+        and(
+          eq(users.id, id),
+          expected && eq(users.hashedPassword, expected.hashedPassword),
+          expected && eq(users.isActive, expected.isActive),
+        ),
+      )
       .returning();
     return (await writer.attempt(() => query.get())) ?? null;
   };
@@ -35,10 +41,10 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
         writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
       ),
     findByEmail: async (email) => (await reader.attempt(() => byEmail.get({ email }))) ?? null,
-    update: (id, { username, hashedPassword }) =>
+    update: (id, { username, hashedPassword }, expected) =>
       username === undefined && hashedPassword === undefined
         ? findById(id)
-        : change(id, { username, hashedPassword }),
+        : change(id, { username, hashedPassword }, expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });

@@ -1,7 +1,7 @@
 /** Users in PostgreSQL. Each method runs one statement and is therefore atomic. */
-import { asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import type { User, UserRepository } from "../repositories.ts";
+import type { ExpectedUser, User, UserRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
 import { now, users } from "./schema.ts";
 
@@ -20,11 +20,21 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
   const findById = async (id: number): Promise<User | null> =>
     (await attempt(() => byId.execute({ id })))[0] ?? null;
 
-  const change = async (id: number, values: PgUpdateSetSource<typeof users>): Promise<User | null> => {
+  const change = async (
+    id: number,
+    values: PgUpdateSetSource<typeof users>,
+    expected?: ExpectedUser,
+  ): Promise<User | null> => {
     const query = orm
       .update(users)
       .set({ ...values, updatedAt: now })
-      .where(eq(users.id, id))
+      .where(
+        and(
+          eq(users.id, id),
+          expected && eq(users.hashedPassword, expected.hashedPassword),
+          expected && eq(users.isActive, expected.isActive),
+        ),
+      )
       .returning();
     return (await attempt(() => query.execute()))[0] ?? null;
   };
@@ -36,10 +46,10 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
-    update: (id, { username, hashedPassword }) =>
+    update: (id, { username, hashedPassword }, expected) =>
       username === undefined && hashedPassword === undefined
         ? findById(id)
-        : change(id, { username, hashedPassword }),
+        : change(id, { username, hashedPassword }, expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });

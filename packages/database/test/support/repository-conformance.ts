@@ -165,6 +165,35 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
+    test("an update happens only if the user still has the expected hash and is still active", async () => {
+      await using scratch = await open();
+      const { users } = scratch.database;
+      const created = await users.create(ada);
+      const change = { username: "countess", hashedPassword: "other$digest" };
+      for (const stale of [{ hashedPassword: "old$digest" }, { hashedPassword: "" }, { isActive: false }]) {
+        expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
+      }
+      expect(await users.findById(created.id)).toEqual(created);
+      const changed = await users.update(created.id, change, created);
+      expect(changed).toMatchObject({ ...change, isActive: true });
+      expect(await users.update(created.id, { username: "ada" }, created)).toBeNull();
+      await users.setActive(created.id, false);
+      expect(await users.update(created.id, { username: "ada" }, changed ?? created)).toBeNull();
+      expect(await users.findById(created.id)).toMatchObject({ ...change, isActive: false });
+    });
+
+    test("of two updates at once that expect the same hash, exactly one happens", async () => {
+      await using scratch = await open();
+      await using second = await scratch.reopen();
+      const created = await scratch.database.users.create(ada);
+      const outcomes = await Promise.all([
+        scratch.database.users.update(created.id, { hashedPassword: "first$digest" }, created),
+        second.users.update(created.id, { hashedPassword: "second$digest" }, created),
+      ]);
+      const winner = await scratch.database.users.findById(created.id);
+      expect(outcomes.toSorted((one) => (one === null ? 1 : -1))).toEqual([winner, null]);
+    });
+
     test("an empty update changes nothing", async () => {
       await using testDatabase = await open();
       const { users } = testDatabase.database;

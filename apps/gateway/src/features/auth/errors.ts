@@ -1,25 +1,25 @@
-/** What the rules of accounts throw, beside what the database and the hasher do. */
+/** The errors of the auth service, in addition to those of the database and the hasher. */
 import type { ErrorCode } from "@latchkey/contracts";
 
-/** Unknown user or wrong password: which of the two is nobody's business. */
+/** Unknown e-mail or wrong password; the two cases are deliberately not distinguished. */
 export class InvalidCredentials extends Error {
   override readonly name = "InvalidCredentials";
   readonly code = "INVALID_CREDENTIALS" satisfies ErrorCode;
 }
 
-/** No token, or one that is expired, wrongly signed or malformed. */
+/** The token is missing, expired, wrongly signed or malformed. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
   readonly code = "INVALID_TOKEN" satisfies ErrorCode;
 }
 
-/** A valid token of a deactivated user. */
+/** The token is valid, but its user is deactivated. */
 export class InactiveUser extends Error {
   override readonly name = "InactiveUser";
   readonly code = "INACTIVE_USER" satisfies ErrorCode;
 }
 
-/** A valid token whose user is gone. */
+/** The token is valid, but its user no longer exists. */
 export class UserNotFound extends Error {
   override readonly name = "UserNotFound";
   readonly code = "USER_NOT_FOUND" satisfies ErrorCode;

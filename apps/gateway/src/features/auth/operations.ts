@@ -1,15 +1,15 @@
-/** What the OpenAPI document says of the account routes. */
+/** The auth operations in the OpenAPI document. */
 import type { ErrorCode } from "@latchkey/contracts";
 import { operation } from "../../docs/operation.ts";
 
-const HASHING_FAILURES: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
+const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const register = operation({
   id: "register",
   tag: "Auth",
-  summary: "Create an account",
-  success: { status: 201, description: "The new account.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  summary: "Register a user",
+  success: { status: 201, description: "The new user.", schema: "User" },
+  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
 });
 
 export const login = operation({
@@ -17,14 +17,14 @@ export const login = operation({
   tag: "Auth",
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "Token" },
-  failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+  failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
 });
 
 export const getMe = operation({
   id: "getMe",
   tag: "Auth",
-  summary: "Read the account of the token",
-  success: { status: 200, description: "The account.", schema: "User" },
+  summary: "Read the current user",
+  success: { status: 200, description: "The current user.", schema: "User" },
   failures: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });
@@ -34,17 +34,17 @@ export const updateMe = operation({
   tag: "Auth",
   summary: "Change the username, the password or both",
   description:
-    "An empty object changes nothing. Tokens stay valid until they expire, also after a new password.",
-  success: { status: 200, description: "The account after the change.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_FAILURES, "DATABASE_UNAVAILABLE"],
+    "An empty object changes nothing. Existing tokens remain valid until they expire, even after a password change. Returns 401 if another request changes the password at the same time.",
+  success: { status: 200, description: "The updated user.", schema: "User" },
+  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   isProtected: true,
 });
 
 export const deleteMe = operation({
   id: "deleteMe",
   tag: "Auth",
-  summary: "Delete the account of the token",
-  success: { status: 204, description: "The account is gone." },
+  summary: "Delete the current user",
+  success: { status: 204, description: "The user is deleted." },
   failures: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });

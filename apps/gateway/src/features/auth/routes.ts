@@ -1,4 +1,4 @@
-/** HTTP for accounts: shapes in, shapes out. The rules are in the service. */
+/** The auth routes: HTTP only; the rules are in the service. */
 import {
   LoginRequest,
   RegisterRequest,
@@ -8,33 +8,33 @@ import {
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { authentication } from "../../middleware/bearer-auth.ts";
+import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { parseJsonBody } from "../../middleware/body-limit.ts";
 import { type Limit, limitRoute } from "../../middleware/rate-limit.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
-import type { Accounts } from "./service.ts";
+import type { AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
-  readonly accounts: Accounts;
-  /** null: login and register have no quota of their own. */
+  readonly authService: AuthService;
+  /** null: rate limits are disabled. */
   readonly limits: { readonly login: Limit; readonly register: Limit } | null;
 }
 
-/** Two addresses that differ only in case or surrounding blanks are one account. */
-const normaliseEmail = (members: Record<string, unknown>) =>
+/** Addresses that differ only in case or surrounding whitespace belong to one user. */
+const normalizeEmail = (members: Record<string, unknown>) =>
   typeof members.email === "string" ? { ...members, email: members.email.trim().toLowerCase() } : members;
 
 const parse = [parseJsonBody];
 
-export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
+export function authRoutes({ authService, limits }: AuthRoutesOptions) {
   const register = new Elysia()
     .use(limitRoute(limits?.register ?? null))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normaliseEmail }) })
+    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/register",
       async ({ body, request, set }): Promise<UserShape> => {
-        const user = await accounts.register(body, request.signal);
+        const user = await authService.register(body, request.signal);
         set.status = 201;
         return toShape(user);
       },
@@ -43,30 +43,30 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
 
   const login = new Elysia()
     .use(limitRoute(limits?.login ?? null))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normaliseEmail }) })
+    .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/login",
       async ({ body, request }): Promise<Token> => ({
-        access_token: await accounts.login(body, request.signal),
+        access_token: await authService.login(body, request.signal),
         token_type: "bearer",
       }),
       { parse, body: "LoginRequest", detail: operations.login },
     );
 
   const me = new Elysia()
-    .use(authentication(accounts.authenticate))
+    .use(bearerAuth(authService.authenticate))
     .model({ UpdateUserRequest: validator(UpdateUserRequest, { in: "body" }) })
     .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.getMe })
     .patch(
       "/auth/me",
       async ({ user, body, request }): Promise<UserShape> =>
-        toShape(await accounts.update(user, body, request.signal)),
+        toShape(await authService.update(user, body, request.signal)),
       { parse, body: "UpdateUserRequest", detail: operations.updateMe },
     )
     .delete(
       "/auth/me",
       async ({ user, set }): Promise<void> => {
-        await accounts.remove(user);
+        await authService.delete(user);
         set.status = 204;
       },
       { parse: "none", detail: operations.deleteMe },
@@ -75,7 +75,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);
 }
 
-/** The read shape, member by member: a new column never reaches the wire by itself. */
+/** Lists each member, so that a new column is never exposed by accident. */
 const toShape = (user: User): UserShape => ({
   id: user.id,
   email: user.email,

@@ -1,38 +1,44 @@
-/** The rules of accounts. Knows no HTTP; the database decides uniqueness, the hasher does every derivation. */
+/** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import type { User, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { InactiveUser, InvalidCredentials, InvalidToken, UserNotFound } from "./errors.ts";
 
-export interface AccountsOptions {
+export interface AuthServiceOptions {
   readonly users: UserRepository;
   readonly hasher: Pick<Hasher, "hash" | "verify">;
   readonly tokens: {
     sign(userId: number): Promise<string>;
+    /** Returns the user id, or null if the token is invalid. */
     verify(token: string): Promise<number | null>;
   };
 }
 
-export interface Accounts {
+export interface AuthService {
   /** @throws UserAlreadyExists */
-  register(person: RegisterRequest, signal: AbortSignal): Promise<User>;
+  register(request: RegisterRequest, signal: AbortSignal): Promise<User>;
   /**
-   * Gives an access token, also to an inactive user, whose token the gate then refuses.
+   * Returns an access token, also for an inactive user; `authenticate` then rejects it.
    * @throws InvalidCredentials
    */
   login(credentials: LoginRequest, signal: AbortSignal): Promise<string>;
-  /** @throws InvalidToken, UserNotFound or InactiveUser, judged in that order */
+  /** @throws InvalidToken, UserNotFound or InactiveUser, checked in this order */
   authenticate(token: string | null): Promise<User>;
-  /** An empty change changes nothing. @throws UserAlreadyExists, or UserNotFound if the account has just gone */
+  /**
+   * An empty change changes nothing.
+   * @throws UserAlreadyExists
+   * @throws UserNotFound, InvalidToken or InactiveUser if the user was deleted, got another password or was deactivated
+   * after `authenticate`, checked in this order
+   */
   update(user: User, change: UpdateUserRequest, signal: AbortSignal): Promise<User>;
-  /** @throws UserNotFound if the account has just gone */
-  remove(user: User): Promise<void>;
+  /** @throws UserNotFound if the user was deleted after `authenticate` */
+  delete(user: User): Promise<void>;
 }
 
-/** Never in the stored form, so that verifying against it costs a full derivation and fails. */
+/** Not a valid stored hash: verifying against it runs a full derivation and fails. */
 const NO_HASH = "";
 
-export function createAccounts({ users, hasher, tokens }: AccountsOptions): Accounts {
+export function createAuthService({ users, hasher, tokens }: AuthServiceOptions): AuthService {
   return {
     async register({ email, username, password }, signal) {
       return users.create({ email, username, hashedPassword: await hasher.hash(password, { signal }) });
@@ -41,7 +47,10 @@ export function createAccounts({ users, hasher, tokens }: AccountsOptions): Acco
     async login({ email, password }, signal) {
       const user = await users.findByEmail(email);
       const matches = await hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
-      if (!user || !matches) throw new InvalidCredentials();
+      // The user can change during the derivation. Read again also for unknown e-mails, so that timing is equal.
+      const current = await users.findByEmail(email);
+      if (!user || !matches || current?.hashedPassword !== user.hashedPassword)
+        throw new InvalidCredentials();
       return tokens.sign(user.id);
     },
 
@@ -55,16 +64,17 @@ export function createAccounts({ users, hasher, tokens }: AccountsOptions): Acco
     },
 
     async update(user, { username, password }, signal) {
-      const change = {
-        ...(username !== undefined && { username }),
-        ...(password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) }),
-      };
-      const updated = await users.update(user.id, change);
-      if (!updated) throw new UserNotFound();
-      return updated;
+      const rename = username !== undefined && { username };
+      const rehash = password !== undefined && { hashedPassword: await hasher.hash(password, { signal }) };
+      // The same applies here: write only if the user is still active and has the password that was authenticated.
+      const updated = await users.update(user.id, { ...rename, ...rehash }, rehash ? user : undefined);
+      if (updated) return updated;
+      const current = await users.findById(user.id);
+      if (!current) throw new UserNotFound();
+      throw current.hashedPassword === user.hashedPassword ? new InactiveUser() : new InvalidToken();
     },
 
-    async remove(user) {
+    async delete(user) {
       if (!(await users.delete(user.id))) throw new UserNotFound();
     },
   };

@@ -1,51 +1,51 @@
-/** HTTP for the probes: liveness touches nothing, readiness asks the database. */
+/** The probe routes: liveness uses no resource, readiness queries the database. */
 import { Elysia } from "elysia";
 import { operation, response } from "../../docs/operation.ts";
 import { requestContext } from "../../middleware/request-context.ts";
 import type { Readiness } from "./service.ts";
 
-/** The paths that no limit counts and the log shows at debug. */
+/** Not rate-limited; logged at level debug. */
 const PROBE_PATHS = new Set(["/healthz", "/readyz"]);
 
 export const isLiveness = (path: string): boolean => path === "/healthz";
 export const isProbe = (path: string): boolean => PROBE_PATHS.has(path);
 
-const liveness = operation({
+const LIVENESS = operation({
   id: "liveness",
   tag: "Probes",
-  summary: "Is the process alive?",
-  success: { status: 200, description: "It is.", schema: "Live" },
+  summary: "Check that the process is running",
+  success: { status: 200, description: "The process is running.", schema: "Live" },
   failures: [],
 });
 
-const readiness = operation({
+const READINESS = operation({
   id: "readiness",
   tag: "Probes",
-  summary: "Should this process get traffic?",
-  success: { status: 200, description: "It should.", schema: "Ready" },
+  summary: "Check that the service can handle requests",
+  success: { status: 200, description: "Ready for traffic.", schema: "Ready" },
   failures: [],
 });
 
-export function probeRoutes({ judge }: Readiness) {
+export function probeRoutes(readiness: Readiness) {
   return new Elysia({ name: "probes" })
     .use(requestContext())
-    .get("/healthz", () => ({ status: "ok" }) as const, { detail: liveness })
+    .get("/healthz", () => ({ status: "ok" }) as const, { detail: LIVENESS })
     .get(
       "/readyz",
       async (context) => {
-        const judgement = await judge();
-        if (judgement.isReady) return { status: "ready" } as const;
-        context.failure = judgement.cause;
+        const result = await readiness.check();
+        if (result.isReady) return { status: "ready" } as const;
+        context.serverError = result.error;
         context.set.status = 503;
         return { status: "unavailable" } as const;
       },
       {
         detail: {
-          ...readiness,
+          ...READINESS,
           responses: {
-            ...readiness.responses,
+            ...READINESS.responses,
             503: response(
-              "The database does not answer, or the process is stopping.",
+              "The database is unreachable, or the service is shutting down.",
               ["X-Request-ID"],
               "Unready",
             ),

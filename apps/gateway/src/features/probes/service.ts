@@ -1,52 +1,54 @@
-/** Readiness: whether this process should get traffic. However many ask at once, one query runs. */
+/** Whether this process can handle requests. Concurrent checks share one query. */
 
 export interface ReadinessOptions {
   /** A trivial query. */
   readonly ping: () => Promise<void>;
-  /** Whether the process is about to stop. */
+  /** Whether the process is shutting down. */
   readonly isStopping: () => boolean;
-  /** How long the query may take. @default 1000 */
+  /** Time limit for the query. @default 1000 */
   readonly timeoutMs?: number;
 }
 
 export interface Readiness {
   /** Never rejects. */
-  judge(): Promise<Judgement>;
+  check(): Promise<ReadinessResult>;
 }
 
-/** There is no cause where the process is about to stop, which is no failure. */
-export type Judgement = { readonly isReady: true } | { readonly isReady: false; readonly cause?: unknown };
+/** A shutdown is not an error: `error` is then undefined. */
+export type ReadinessResult =
+  | { readonly isReady: true }
+  | { readonly isReady: false; readonly error?: unknown };
 
-const READY: Judgement = { isReady: true };
-const STOPPING: Judgement = { isReady: false };
+const READY: ReadinessResult = { isReady: true };
+const STOPPING: ReadinessResult = { isReady: false };
 
 export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions): Readiness {
-  let inFlight: Promise<Judgement> | null = null;
+  let inFlight: Promise<ReadinessResult> | null = null;
 
-  const check = async (): Promise<Judgement> => {
-    const { promise: deadline, resolve } = Promise.withResolvers<Judgement>();
+  const query = async (): Promise<ReadinessResult> => {
+    const { promise: deadline, resolve } = Promise.withResolvers<ReadinessResult>();
     const timer = setTimeout(() => {
-      resolve({ isReady: false, cause: new Error(`The database did not answer within ${timeoutMs} ms`) });
+      resolve({ isReady: false, error: new Error(`The database did not respond within ${timeoutMs} ms`) });
     }, timeoutMs);
-    const answer = ping().then(
+    const response = ping().then(
       () => READY,
-      (failure: unknown): Judgement => ({ isReady: false, cause: failure }),
+      (error: unknown): ReadinessResult => ({ isReady: false, error }),
     );
     try {
-      return await Promise.race([answer, deadline]);
+      return await Promise.race([response, deadline]);
     } finally {
       clearTimeout(timer);
     }
   };
 
   return {
-    async judge() {
+    async check() {
       if (isStopping()) return STOPPING;
-      inFlight ??= check().finally(() => {
+      inFlight ??= query().finally(() => {
         inFlight = null;
       });
-      const judgement = await inFlight;
-      return isStopping() ? STOPPING : judgement;
+      const result = await inFlight;
+      return isStopping() ? STOPPING : result;
     },
   };
 }

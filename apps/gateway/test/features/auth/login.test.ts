@@ -1,4 +1,4 @@
-/** Whom login lets in, that its failures tell nothing apart, and what each costs. */
+/** Login: its responses, that all failures are identical, and what each login costs. */
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { eachDatabase } from "../../support/service.ts";
@@ -6,7 +6,7 @@ import { eachDatabase } from "../../support/service.ts";
 const FAILURE = '{"detail":"Incorrect e-mail or password"}';
 
 eachDatabase((startService) => {
-  test("login is a 200 with exactly an access token and the type bearer", async () => {
+  test("login returns 200 with exactly an access token and the type bearer", async () => {
     await using service = await startService();
     const { email, password } = await service.register();
     const answer = await service.call("POST", "/auth/login", { body: { email, password } });
@@ -18,7 +18,7 @@ eachDatabase((startService) => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("login takes the e-mail in any case and with blanks around it", async () => {
+  test("login accepts the e-mail in any case and with surrounding whitespace", async () => {
     await using service = await startService();
     const { password } = await service.register({ email: "Grace@Example.org" });
     for (const email of ["grace@example.org", "GRACE@EXAMPLE.ORG", " \tgRACE@example.ORG\n"]) {
@@ -26,7 +26,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("an unknown e-mail, a wrong password and one of an inactive account get the same 401, byte for byte", async () => {
+  test("an unknown e-mail, a wrong password and a wrong password of an inactive user return identical 401 responses", async () => {
     await using service = await startService();
     const active = await service.register();
     const inactive = await service.register();
@@ -40,7 +40,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a login with a password of 0, 1, 7, 129 or 100,000 characters is a 401, never a 422", async () => {
+  test("a login with a password of 0, 1, 7, 129 or 100,000 characters returns 401, not 422", async () => {
     await using service = await startService();
     const { email } = await service.register();
     for (const length of [0, 1, 7, 129, 100_000]) {
@@ -49,7 +49,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("passwords are neither trimmed nor normalised nor folded", async () => {
+  test("passwords are not trimmed, normalized or case-folded", async () => {
     await using service = await startService();
     const composed = " p\u00e4ssw\u00f6rd K ";
     const { email } = await service.register({ password: composed });
@@ -60,7 +60,7 @@ eachDatabase((startService) => {
     expect(await service.login({ email, password: composed })).toBeString();
   });
 
-  test("passwords of 8 and of 128 characters work, counted in code points", async () => {
+  test("passwords of 8 and of 128 code points are accepted", async () => {
     await using service = await startService();
     for (const password of ["12345678", "p".repeat(128), "🦊".repeat(8), "🦊".repeat(128)]) {
       const { email } = await service.register({ password });
@@ -68,7 +68,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("the body is JSON and not an OAuth form", async () => {
+  test("an OAuth form body returns 422", async () => {
     await using service = await startService();
     const { email, password } = await service.register();
     const body = new URLSearchParams({ username: email, email, password }).toString();
@@ -77,7 +77,7 @@ eachDatabase((startService) => {
     expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ type: "content_type" }] }]);
   });
 
-  test("a login without an e-mail pattern is a 422 and costs no derivation", async () => {
+  test("a login with an invalid e-mail returns 422 and runs no derivation", async () => {
     await using service = await startService();
     for (const email of ["ada", "ada@localhost", "", "@example.org", 5]) {
       const answer = await service.call("POST", "/auth/login", { body: { email, password: "whatever" } });
@@ -86,7 +86,7 @@ eachDatabase((startService) => {
     expect(service.hasher.stats().iterations).toBe(0);
   });
 
-  test("an inactive person logs in and the token meets 403 on every protected route", async () => {
+  test("an inactive user can log in, but every protected route returns 403", async () => {
     await using service = await startService();
     const { email, password, user } = await service.register();
     await service.sql(`update users set is_active = false where id = ${user.id}`);
@@ -99,7 +99,7 @@ eachDatabase((startService) => {
     expect(await service.sql("select username from users")).toEqual([{ username: user.username }]);
   });
 
-  test("a change of is_active in the database counts at the next request, both ways", async () => {
+  test("a change of is_active in the database takes effect on the next request", async () => {
     await using service = await startService();
     const { id, token } = await service.person();
     const statusOfMe = async () => (await service.call("GET", "/auth/me", { token })).status;
@@ -110,27 +110,27 @@ eachDatabase((startService) => {
     expect(await statusOfMe()).toBe(200);
   });
 
-  test("logins of clients that hung up leave the queue without being derived", async () => {
+  test("logins of disconnected clients leave the queue without a derivation", async () => {
     const waiting = 5;
     const outcomes: Promise<unknown>[] = [];
-    const allWait = Promise.withResolvers<void>();
+    const allQueued = Promise.withResolvers<void>();
     const wrapHasher = (hasher: Hasher): Hasher => ({
       ...hasher,
       verify(...call) {
         const outcome = hasher.verify(...call);
         outcomes.push(outcome.catch((error: Error) => error.name));
-        if (outcomes.length === waiting) allWait.resolve();
+        if (outcomes.length === waiting) allQueued.resolve();
         return outcome;
       },
     });
     await using service = await startService({ hashing: "production", wrapHasher });
-    const hangUp = new AbortController();
+    const disconnect = new AbortController();
     const attempts = Array.from({ length: waiting }, (_, index) => {
       const body = { email: `nobody${index}@example.org`, password: "whatever" };
-      return service.call("POST", "/auth/login", { body, signal: hangUp.signal });
+      return service.call("POST", "/auth/login", { body, signal: disconnect.signal });
     });
-    await allWait.promise;
-    hangUp.abort();
+    await allQueued.promise;
+    disconnect.abort();
     await Promise.allSettled(attempts);
     expect(await Promise.all(outcomes)).toEqual(Array(waiting).fill("AbortError"));
     const { aborted, queueLength, completed } = service.hasher.stats();

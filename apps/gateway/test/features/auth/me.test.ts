@@ -1,11 +1,11 @@
-/** Reading, changing and deleting one's own account. */
+/** Reading, updating and deleting the current user. */
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
 import { clockPast } from "../../support/clock.ts";
 import { eachDatabase } from "../../support/service.ts";
 
 eachDatabase((startService) => {
-  test("GET is a 200 with the read shape that register gave, and is never cached", async () => {
+  test("GET returns 200 with the same user as register, and no-store", async () => {
     await using service = await startService();
     const { user, token } = await service.person();
     const answer = await service.call("GET", "/auth/me", { token });
@@ -13,7 +13,7 @@ eachDatabase((startService) => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("PATCH changes the username, refreshes updated_at and leaves the rest", async () => {
+  test("PATCH changes the username and updated_at and nothing else", async () => {
     await using service = await startService();
     const { user, token, email, password } = await service.person();
     clockPast(user.updated_at);
@@ -25,7 +25,7 @@ eachDatabase((startService) => {
     expect(await service.login({ email, password })).toBeString();
   });
 
-  test("PATCH changes the password: the old one is a 401, the new one logs in, the token stays valid", async () => {
+  test("after a PATCH with a password, the old password returns 401, the new one logs in and the token remains valid", async () => {
     await using service = await startService();
     const { user, token, email, password } = await service.person();
     clockPast(user.updated_at);
@@ -36,7 +36,7 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
   });
 
-  test("PATCH with {} changes nothing and is a 200, updated_at included", async () => {
+  test("PATCH with {} returns 200 and changes nothing, not even updated_at", async () => {
     await using service = await startService();
     const { user, token } = await service.person();
     clockPast(user.updated_at);
@@ -44,7 +44,7 @@ eachDatabase((startService) => {
     expect([answer.status, answer.body]).toEqual([200, user]);
   });
 
-  test("PATCH ignores an e-mail and every other member that it does not have", async () => {
+  test("PATCH ignores an e-mail and all other unknown members", async () => {
     await using service = await startService();
     const { user, token } = await service.person();
     clockPast(user.updated_at);
@@ -53,7 +53,7 @@ eachDatabase((startService) => {
     expect([answer.status, answer.body]).toEqual([200, user]);
   });
 
-  test("PATCH with null, for the body or for a member, is a 422 and changes nothing", async () => {
+  test("PATCH with null as the body or as a member returns 422 and changes nothing", async () => {
     await using service = await startService();
     const { user, token } = await service.person();
     for (const body of ["null", { username: null }, { password: null }, { username: "x", password: null }]) {
@@ -62,7 +62,7 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
   });
 
-  test("PATCH holds the bounds of register: username 1 to 32, password 8 to 128", async () => {
+  test("PATCH accepts usernames of 1 to 32 and passwords of 8 to 128 characters, like register", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const statusOf = async (body: object) =>
@@ -83,7 +83,7 @@ eachDatabase((startService) => {
     for (const body of inside) expect(await statusOf(body)).toBe(200);
   });
 
-  test("PATCH to another's username is a 409, to one's own a 200", async () => {
+  test("PATCH to another user's username returns 409, to the current username 200", async () => {
     await using service = await startService();
     const ada = await service.person();
     const bob = await service.person();
@@ -103,7 +103,7 @@ eachDatabase((startService) => {
     expect(own.status).toBe(200);
   });
 
-  test("of twelve people who take one username at once, exactly one gets it", async () => {
+  test("of twelve concurrent PATCH requests with one username, exactly one succeeds", async () => {
     await using service = await startService();
     const people = await Promise.all(Array.from({ length: 12 }, () => service.person()));
     const answers = await Promise.all(
@@ -112,7 +112,7 @@ eachDatabase((startService) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(409)]);
   });
 
-  test("DELETE is a 204 without a body, and removes that account alone", async () => {
+  test("DELETE returns 204 without a body and deletes only the current user", async () => {
     await using service = await startService();
     const ada = await service.person();
     const bob = await service.person();
@@ -123,7 +123,7 @@ eachDatabase((startService) => {
     expect((await service.call("POST", "/auth/login", { body: ada })).status).toBe(401);
   });
 
-  test("a token whose account is gone is a 404 on every protected route", async () => {
+  test("the token of a deleted user returns 404 on every protected route", async () => {
     await using service = await startService();
     const { token } = await service.person();
     await service.call("DELETE", "/auth/me", { token });
@@ -138,24 +138,24 @@ eachDatabase((startService) => {
     }
   });
 
-  test("the token of the newest account, deleted, never opens the account made after it", async () => {
+  test("the token of a deleted user never gives access to the user registered next", async () => {
     await using service = await startService();
-    const gone = await service.person();
-    await service.call("DELETE", "/auth/me", { token: gone.token });
+    const deleted = await service.person();
+    await service.call("DELETE", "/auth/me", { token: deleted.token });
     const next = await service.person();
-    expect(next.id).toBeGreaterThan(gone.id);
-    expect((await service.call("GET", "/auth/me", { token: gone.token })).status).toBe(404);
+    expect(next.id).toBeGreaterThan(deleted.id);
+    expect((await service.call("GET", "/auth/me", { token: deleted.token })).status).toBe(404);
     expect((await service.call("GET", "/auth/me", { token: next.token })).body).toEqual(next.user);
   });
 
-  test("of two deletions at once one is a 204 and the other a 404", async () => {
+  test("of two concurrent DELETE requests, one returns 204 and the other 404", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const answers = await Promise.all([1, 2].map(() => service.call("DELETE", "/auth/me", { token })));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
   });
 
-  test("a row changed or removed in the database counts at the next request", async () => {
+  test("a row updated or deleted in the database takes effect on the next request", async () => {
     await using service = await startService();
     const { id, token } = await service.person();
     await service.call("GET", "/auth/me", { token });
@@ -165,7 +165,7 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(404);
   });
 
-  test("an account inserted in the database by its required columns alone is whole, and in use at once", async () => {
+  test("a user inserted with SQL and only the required columns is complete and can log in at once", async () => {
     await using service = await startService();
     const { password } = await service.register();
     await service.sql(
@@ -178,7 +178,7 @@ eachDatabase((startService) => {
     expect(user.updated_at).toBe(user.created_at);
   });
 
-  test("the columns of users and todos are named as the fields", async () => {
+  test("the columns of users and todos have the names of the fields", async () => {
     await using service = await startService();
     await service.register();
     await service.call("POST", "/todos", { body: { title: "x" } });

@@ -1,4 +1,4 @@
-/** What registering gives, whom it refuses, and that the database alone decides who was first. */
+/** Registration: its responses, and that the database enforces uniqueness under concurrency. */
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
 import { eachDatabase, newCredentials } from "../../support/service.ts";
@@ -7,7 +7,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TAKEN = { detail: "A user with this e-mail or username already exists" };
 
 eachDatabase((startService) => {
-  test("registering is a 201 with the read shape, active, its times RFC 3339 in UTC with milliseconds", async () => {
+  test("register returns 201 with the active user and RFC 3339 timestamps in UTC with milliseconds", async () => {
     await using service = await startService();
     const { email, username, password } = newCredentials();
     const answer = await service.call("POST", "/auth/register", { body: { email, username, password } });
@@ -21,7 +21,7 @@ eachDatabase((startService) => {
     expect(Math.abs(Date.parse(user.created_at) - Date.now())).toBeLessThan(10_000);
   });
 
-  test("an e-mail is trimmed and lowercased, so any writing of it is the same account", async () => {
+  test("e-mails are trimmed and lowercased, so every spelling belongs to the same user", async () => {
     await using service = await startService();
     const { user } = await service.register({ email: " \t\n Ada.Lovelace@EXAMPLE.Org \r\n" });
     expect(user.email).toBe("ada.lovelace@example.org");
@@ -35,7 +35,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a taken e-mail and a taken username are the same 409, and no account is made", async () => {
+  test("a taken e-mail and a taken username return the same 409 and create no user", async () => {
     await using service = await startService();
     const { email, username } = await service.register();
     for (const taken of [{ email }, { username }, { email, username }]) {
@@ -48,7 +48,7 @@ eachDatabase((startService) => {
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
-  test("of twelve registrations at once with one username, exactly one wins and the others are 409", async () => {
+  test("of twelve concurrent registrations with one username, exactly one succeeds and the others return 409", async () => {
     await using service = await startService();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -59,7 +59,7 @@ eachDatabase((startService) => {
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
-  test("of twelve registrations at once with one e-mail in twelve writings, exactly one wins", async () => {
+  test("of twelve concurrent registrations with one e-mail in twelve spellings, exactly one succeeds", async () => {
     await using service = await startService();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => {
@@ -71,7 +71,7 @@ eachDatabase((startService) => {
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
-  test("a name is free again once its account is deleted, under an id that nobody had before", async () => {
+  test("after a user is deleted, its e-mail and username can be registered again, under a new id", async () => {
     await using service = await startService();
     const ada = await service.person();
     expect((await service.call("DELETE", "/auth/me", { token: ada.token })).status).toBe(204);
@@ -79,7 +79,7 @@ eachDatabase((startService) => {
     expect(user.id).toBeGreaterThan(ada.id);
   });
 
-  test("a username is kept as it was written: blanks, case and any script", async () => {
+  test("a username is stored unchanged: whitespace, case and any script", async () => {
     await using service = await startService();
     for (const username of [
       " ",
@@ -97,7 +97,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("unknown members are ignored, also those that name columns", async () => {
+  test("unknown members are ignored, including names of columns", async () => {
     await using service = await startService();
     const body = {
       ...newCredentials(),
@@ -113,7 +113,7 @@ eachDatabase((startService) => {
     expect(await service.login(body)).toBeString();
   });
 
-  test("an e-mail of 254 characters and a username of 32 are kept whole, one more is a 422", async () => {
+  test("an e-mail of 254 and a username of 32 characters are accepted, one more character returns 422", async () => {
     await using service = await startService();
     const emailOf = (length: number) => `${"e".repeat(length - "@example.org".length)}@example.org`;
     const { user } = await service.register({ email: emailOf(254), username: "u".repeat(32) });
@@ -127,7 +127,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("blanks around an e-mail do not count towards its length", async () => {
+  test("whitespace around an e-mail does not count towards its length", async () => {
     await using service = await startService();
     const email = `${" ".repeat(300)}a@example.org${" ".repeat(300)}`;
     expect((await service.register({ email })).user.email).toBe("a@example.org");

@@ -1,4 +1,4 @@
-/** What the probes answer: liveness whatever happens, readiness when the database answers within a second. */
+/** The probes: liveness always succeeds, readiness requires a database that responds within a second. */
 import { expect, test } from "bun:test";
 import type { Database } from "@latchkey/database";
 import { eachDatabase } from "../../support/service.ts";
@@ -7,7 +7,7 @@ const probe = (path: string, version: "1.0" | "1.1", host: string | null, method
   `${method} ${path} HTTP/${version}\r\n${host === null ? "" : `Host: ${host}\r\n`}Connection: close\r\n\r\n`;
 
 eachDatabase((startService) => {
-  test("GET /healthz is a 200 with exactly the status ok, GET /readyz with ready", async () => {
+  test("GET /healthz returns 200 with exactly the status ok, GET /readyz with ready", async () => {
     await using service = await startService();
     for (const [path, status] of [
       ["/healthz", "ok"],
@@ -19,7 +19,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("no probe is ever stored by a cache, whatever it answers", async () => {
+  test("every probe response has Cache-Control: no-store", async () => {
     let isStopping = false;
     await using service = await startService({ isStopping: () => isStopping });
     for (const path of ["/healthz", "/readyz", "/healthz?x=1"]) {
@@ -29,7 +29,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("HEAD is answered as GET is, without the body", async () => {
+  test("HEAD returns the same as GET, without the body", async () => {
     await using service = await startService();
     for (const path of ["/healthz", "/readyz"]) {
       const [head, get] = [await service.call("HEAD", path), await service.call("GET", path)];
@@ -38,7 +38,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("HTTP/1.0 is answered, with a Host or without", async () => {
+  test("HTTP/1.0 is accepted, with and without a Host", async () => {
     await using service = await startService();
     for (const path of ["/healthz", "/readyz"]) {
       for (const host of [null, "x", "example.org"]) {
@@ -47,7 +47,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("any Host is answered: one letter, a name, an address, a port, a foreign or a very long one", async () => {
+  test("any Host is accepted: one letter, a name, an address, a port, a foreign or a very long one", async () => {
     await using service = await startService();
     const hosts = ["x", "a.b", "localhost:80", "10.1.2.3", "[::1]:9", "evil.example.com", "h".repeat(253)];
     for (const host of hosts) {
@@ -70,7 +70,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("with the database down /readyz is a 503 with exactly unavailable, and /healthz stays a 200", async () => {
+  test("with an unreachable database, /readyz returns 503 with exactly unavailable, and /healthz returns 200", async () => {
     await using service = await startService();
     await service.database.close();
     const ready = await service.call("GET", "/readyz");
@@ -80,7 +80,7 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/healthz")).text).toBe('{"status":"ok"}');
   });
 
-  test("with the database down any other route that needs it is a 503 in the envelope, the rest goes on", async () => {
+  test("with an unreachable database, every other route that needs it returns 503 in the envelope, the rest work", async () => {
     await using service = await startService();
     const { token, email, password } = await service.person();
     await service.database.close();
@@ -101,7 +101,7 @@ eachDatabase((startService) => {
     expect((await service.call("POST", "/todos", { body: {} })).status).toBe(422);
   });
 
-  test("a database that does not answer makes /readyz a 503 after about a second", async () => {
+  test("if the database does not respond, /readyz returns 503 after about a second", async () => {
     const wrapDatabase = (database: Database): Database => ({
       ...database,
       ping: () => new Promise(() => {}),
@@ -115,10 +115,10 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/healthz")).status).toBe(200);
   });
 
-  test("however many ask at once, one query runs; the next question runs another", async () => {
+  test("concurrent readiness checks share one query; a later check runs another", async () => {
     let pings = 0;
-    let questions = 0;
-    const allAsked = Promise.withResolvers<void>();
+    let calls = 0;
+    const allWaiting = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const wrapDatabase = (database: Database): Database => ({
       ...database,
@@ -127,15 +127,15 @@ eachDatabase((startService) => {
         return answer.promise;
       },
     });
-    // Each request looks twice whether the service is stopping: for its connection, then for its answer.
+    // Each request calls isStopping twice before the query: for its connection and for readiness.
     const isStopping = () => {
-      questions += 1;
-      if (questions === 40) allAsked.resolve();
+      calls += 1;
+      if (calls === 40) allWaiting.resolve();
       return false;
     };
     await using service = await startService({ wrapDatabase, isStopping });
     const many = Array.from({ length: 20 }, () => service.call("GET", "/readyz"));
-    await allAsked.promise;
+    await allWaiting.promise;
     answer.resolve();
     expect(new Set((await Promise.all(many)).map(({ text }) => text))).toEqual(
       new Set(['{"status":"ready"}']),
@@ -145,9 +145,9 @@ eachDatabase((startService) => {
     expect(pings).toBe(2);
   });
 
-  test("/healthz asks neither the database nor the hasher", async () => {
+  test("/healthz uses neither the database nor the hasher", async () => {
     const refuse = (): never => {
-      throw new Error("Nobody may be asked");
+      throw new Error("unexpected call");
     };
     const wrapDatabase = (database: Database): Database =>
       new Proxy(database, { get: (target, name) => (name === "ping" ? refuse : Reflect.get(target, name)) });
@@ -160,7 +160,7 @@ eachDatabase((startService) => {
     expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 
-  test("a service that is stopping is unready and alive", async () => {
+  test("while the service is shutting down, it is alive but not ready", async () => {
     let isStopping = false;
     await using service = await startService({ isStopping: () => isStopping });
     expect((await service.call("GET", "/readyz")).status).toBe(200);

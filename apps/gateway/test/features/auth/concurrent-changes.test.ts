@@ -1,0 +1,164 @@
+/** A derivation takes long enough for the user to change: what was read before it is checked again after it. */
+import { expect, test } from "bun:test";
+import type { Database } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import { eachDatabase, type Person, type Service, type ServiceOptions } from "../../support/service.ts";
+
+const NEW_PASSWORD = "a new password";
+const INVALID_TOKEN = [401, { detail: "Invalid or expired token" }];
+const INVALID_CREDENTIALS = [401, { detail: "Incorrect e-mail or password" }];
+const INACTIVE = [403, { detail: "The user is inactive" }];
+const NOT_FOUND = [404, { detail: "User not found" }];
+
+/** While `isHeld`, derivations wait for `release`; `arrived` resolves once `count` of them do. */
+function holdDerivations(count = 1) {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const hold = {
+    isHeld: false,
+    arrived: arrived.promise,
+    release: () => released.resolve(),
+    wrapHasher: (hasher: Hasher): Hasher => ({
+      ...hasher,
+      hash: async (...call) => wait().then(() => hasher.hash(...call)),
+      verify: async (...call) => wait().then(() => hasher.verify(...call)),
+    }),
+  };
+  let waiting = 0;
+  const wait = async (): Promise<void> => {
+    if (!hold.isHeld) return;
+    waiting += 1;
+    if (waiting === count) arrived.resolve();
+    await released.promise;
+  };
+  return hold;
+}
+
+type Start = (options: ServiceOptions) => Promise<Service>;
+type Act = (service: Service, person: Person) => ReturnType<Service["call"]>;
+
+const changePassword: Act = ({ call }, { token }) =>
+  call("PATCH", "/auth/me", { token, body: { username: "renamed", password: NEW_PASSWORD } });
+const logIn: Act = ({ call }, { email, password }) =>
+  call("POST", "/auth/login", { body: { email, password } });
+
+/** Runs `sql` while the derivation of `act` is held, and returns what `act` was answered. */
+async function actDuring(start: Start, act: Act, sql: (id: number) => string) {
+  const hold = holdDerivations();
+  await using service = await start({ wrapHasher: hold.wrapHasher });
+  const person = await service.person();
+  hold.isHeld = true;
+  const pending = act(service, person);
+  await hold.arrived;
+  await service.sql(sql(person.id));
+  hold.release();
+  const { status, body, headers } = await pending;
+  const rows = await service.sql<{ username: string; hashed_password: string }>(
+    "select username, hashed_password from users",
+  );
+  return {
+    outcome: [status, body],
+    challenge: headers.get("www-authenticate"),
+    username: rows[0]?.username,
+    storedHash: rows[0]?.hashed_password,
+    person,
+  };
+}
+
+const REPLACE = (id: number) => `update users set hashed_password = 'replaced' where id = ${id}`;
+const DEACTIVATE = (id: number) => `update users set is_active = false where id = ${id}`;
+const DELETE = (id: number) => `delete from users where id = ${id}`;
+
+eachDatabase((startService) => {
+  test("a password change returns 401 and changes nothing if the password was replaced during its derivation", async () => {
+    const { outcome, challenge, username, storedHash, person } = await actDuring(
+      startService,
+      changePassword,
+      REPLACE,
+    );
+    expect(outcome).toEqual(INVALID_TOKEN);
+    expect(challenge).toBe("Bearer");
+    expect([username, storedHash]).toEqual([person.username, "replaced"]);
+  });
+
+  test("a password change returns 403 and changes nothing if the user was deactivated during its derivation", async () => {
+    const { outcome, username, person } = await actDuring(startService, changePassword, DEACTIVATE);
+    expect(outcome).toEqual(INACTIVE);
+    expect(username).toBe(person.username);
+  });
+
+  test("a password change returns 401, not 403, if the password was replaced and the user deactivated", async () => {
+    const both = (id: number) =>
+      `update users set hashed_password = 'replaced', is_active = false where id = ${id}`;
+    expect((await actDuring(startService, changePassword, both)).outcome).toEqual(INVALID_TOKEN);
+  });
+
+  test("a password change returns 404 if the user was deleted during its derivation", async () => {
+    const { outcome, username } = await actDuring(startService, changePassword, DELETE);
+    expect([outcome, username]).toEqual([NOT_FOUND, undefined]);
+  });
+
+  test("a password change succeeds if only the username changed during its derivation", async () => {
+    const rename = (id: number) => `update users set username = 'elsewhere' where id = ${id}`;
+    const { outcome, username } = await actDuring(startService, changePassword, rename);
+    expect([outcome[0], username]).toEqual([200, "renamed"]);
+  });
+
+  test("of two password changes at once one succeeds and the other returns 401", async () => {
+    const hold = holdDerivations(2);
+    await using service = await startService({ wrapHasher: hold.wrapHasher });
+    const { email, token } = await service.person();
+    hold.isHeld = true;
+    const passwords = ["the first password", "the second password"];
+    const pending = passwords.map((password) =>
+      service.call("PATCH", "/auth/me", { token, body: { password } }),
+    );
+    await hold.arrived;
+    hold.release();
+    const statuses = (await Promise.all(pending)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 401]);
+    const logins = passwords.map((password) =>
+      service.call("POST", "/auth/login", { body: { email, password } }),
+    );
+    expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(statuses);
+  });
+
+  test("a login with the right password returns 401 if the password was replaced during its derivation", async () => {
+    const { outcome, challenge } = await actDuring(startService, logIn, REPLACE);
+    expect([outcome, challenge]).toEqual([INVALID_CREDENTIALS, "Bearer"]);
+  });
+
+  test("a login returns 401 if the user was deleted during its derivation", async () => {
+    expect((await actDuring(startService, logIn, DELETE)).outcome).toEqual(INVALID_CREDENTIALS);
+  });
+
+  test("a login succeeds if the user was deactivated during its derivation", async () => {
+    expect((await actDuring(startService, logIn, DEACTIVATE)).outcome).toMatchObject([200, {}]);
+  });
+
+  test("every login reads the user twice: correct, wrong password and unknown e-mail alike", async () => {
+    let reads = 0;
+    const wrapDatabase = (database: Database): Database => ({
+      ...database,
+      users: {
+        ...database.users,
+        findByEmail(email) {
+          reads += 1;
+          return database.users.findByEmail(email);
+        },
+      },
+    });
+    await using service = await startService({ wrapDatabase });
+    const { email, password } = await service.register();
+    const attempts = [
+      { email, password },
+      { email, password: "not the password" },
+      { email: "nobody@example.org", password },
+    ];
+    for (const body of attempts) {
+      reads = 0;
+      await service.call("POST", "/auth/login", { body });
+      expect(reads).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,75 @@
+/** Which responses end their connection: those to chunked requests, whose trailers the server does not read correctly. */
+import { expect, test } from "bun:test";
+import type { Database } from "@latchkey/database";
+import { startService } from "../support/service.ts";
+import { openWire, type Wire } from "../support/wire.ts";
+
+const TODO = '{"title":"x"}';
+const LARGE = " ".repeat(2 ** 21);
+
+const chunked = (target: string, body: string, type = "application/json") =>
+  `${target} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
+
+const REQUESTS: readonly (readonly [status: number, target: string, body: string])[] = [
+  [201, "POST /todos", TODO],
+  [200, "GET /todos", TODO],
+  [200, "GET /healthz", TODO],
+  [401, "PATCH /auth/me", TODO],
+  [404, "POST /nowhere", TODO],
+  [405, "PUT /todos", TODO],
+  [413, "POST /todos", LARGE],
+  [422, "POST /todos", "{}"],
+  [422, "POST /auth/login", "{"],
+  [500, "PATCH /todos/1", TODO],
+  [500, "DELETE /todos/1", TODO],
+];
+
+/** A bug that the error handler sees, and one that only the server's own handler sees. */
+const wrapDatabase = (database: Database): Database => ({
+  ...database,
+  todos: {
+    ...database.todos,
+    update: () => Promise.reject(new TypeError("a bug")),
+    delete: () => Promise.reject(undefined),
+  },
+});
+
+const connectionOf = (headers: readonly (readonly [string, string])[] = []) =>
+  headers.find(([name]) => name === "connection")?.[1];
+
+for (const [status, target, body] of REQUESTS) {
+  test(`a ${status} to a chunked ${target} closes its connection, so that nothing follows it`, async () => {
+    await using service = await startService({ wrapDatabase });
+    using wire: Wire = await openWire(service);
+    wire.send(chunked(target, body));
+    const response = await wire.answer(target.split(" ")[0] ?? "");
+    expect([response?.status, connectionOf(response?.headers)]).toEqual([status, "close"]);
+    wire.send("X-Trailer: 1\r\n\r\n");
+    await wire.closed;
+    expect(await wire.answer("GET")).toBeNull();
+  });
+}
+
+test("a 429 to a chunked request closes its connection too", async () => {
+  await using service = await startService({
+    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
+  });
+  await service.request("/todos");
+  using wire: Wire = await openWire(service);
+  wire.send(chunked("POST /todos", TODO));
+  const response = await wire.answer("POST");
+  expect([response?.status, connectionOf(response?.headers)]).toEqual([429, "close"]);
+  await wire.closed;
+});
+
+test("a connection stays open after a request of announced length", async () => {
+  await using service = await startService();
+  using wire: Wire = await openWire(service);
+  for (let sent = 0; sent < 3; sent++) {
+    wire.send(
+      `POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${TODO.length}\r\n\r\n${TODO}`,
+    );
+    const response = await wire.answer("POST");
+    expect([response?.status, connectionOf(response?.headers)]).toEqual([201, undefined]);
+  }
+});
