@@ -1,0 +1,20 @@
+/* A thread that runs tasks for another thread at a lower priority. */
+#ifndef LATCHKEY_LOW_PRIORITY_THREAD_H
+#define LATCHKEY_LOW_PRIORITY_THREAD_H
+
+struct low_priority_thread;
+
+/* Starts a thread with this nice value (1..19). Returns NULL if that fails, and on systems other than Linux, where
+ * threads have no nice value of their own. */
+struct low_priority_thread *low_priority_thread_start(int nice);
+
+/* Runs task(argument) on the thread and waits for its end; one caller at a time. */
+void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
+
+/* Lets a waiting thread have this processor; tasks must call it often. */
+void low_priority_thread_yield(void);
+
+/* Ends the thread, which must not be running a task. */
+void low_priority_thread_end(struct low_priority_thread *thread);
+
+#endif
