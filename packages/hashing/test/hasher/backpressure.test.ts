@@ -1,6 +1,6 @@
-/** One definition of full: every lane busy and as many waiting as may. */
+/** The queue is full when every lane is busy and the number of waiting jobs has reached the limit. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob, QueueFull } from "../src/index.ts";
+import { createHasher, type DeriveJob, QueueFull } from "../../src/index.ts";
 
 const job = (iterations = 50_000): DeriveJob => ({
   password: new Uint8Array(8),
@@ -9,9 +9,9 @@ const job = (iterations = 50_000): DeriveJob => ({
 });
 
 describe("backpressure", () => {
-  test("as many as lanes and limit together are admitted; the next is refused with a time to come back", async () => {
+  test("accepts as many jobs as lanes plus the limit, and rejects the next one with a retry time", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 2, queueLimit: 3 });
-    const admitted = Array.from({ length: 5 }, () => hasher.derive(job()));
+    const accepted = Array.from({ length: 5 }, () => hasher.derive(job()));
     expect(hasher.stats()).toMatchObject({
       lanes: 2,
       lanesBusy: 2,
@@ -26,19 +26,19 @@ describe("backpressure", () => {
     expect(refusal.retryAfterSeconds).toBeInteger();
     expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
 
-    await Promise.all(admitted);
+    await Promise.all(accepted);
     expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, refused: 1 });
     await hasher.derive(job(1));
   });
 
-  test("a limit of zero admits to free lanes only", async () => {
+  test("with a limit of zero accepts jobs for free lanes only", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 0 });
     const first = hasher.derive(job());
     expect(hasher.derive(job())).rejects.toThrow(QueueFull);
     await first;
   });
 
-  test("the time to come back grows with the queue", async () => {
+  test("computes the retry time from the queue length and the capacity", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 200 });
     await hasher.derive(job());
     const controller = new AbortController();
@@ -50,7 +50,7 @@ describe("backpressure", () => {
     await Promise.allSettled(waiting);
   });
 
-  test("jobs start in the order in which they came", async () => {
+  test("starts jobs in the order of their submission", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1 });
     const finished: number[] = [];
     await Promise.all(
@@ -59,18 +59,18 @@ describe("backpressure", () => {
     expect(finished).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  test("a job does not wait behind a long one while another worker has nothing to do", async () => {
+  test("does not let a job wait behind a long one while another worker is idle", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 2 });
     const controller = new AbortController();
     const long = hasher.derive({ ...job(10_000_000), signal: controller.signal });
     await Promise.all(Array.from({ length: 10 }, () => hasher.derive(job(100))));
-    // Ten jobs ended while the long one still ran: none of them was bound to its worker.
+    // Ten jobs finished while the long one was running, so none of them was assigned to its worker.
     expect(hasher.stats()).toMatchObject({ completed: 10, lanesBusy: 1 });
     controller.abort();
     expect(long).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  test("without a limit of its own the line holds five seconds of the measured capacity, at least 64", async () => {
+  test("limits the queue to five seconds of the measured capacity by default, at least 64", async () => {
     await using hasher = createHasher({ workers: 1 });
     expect(hasher.stats()).toMatchObject({ queueLimit: 64, capacityPerSecond: 0 });
     await hasher.derive(job(1));
@@ -80,18 +80,18 @@ describe("backpressure", () => {
   });
 
   test.each([0, -1, 1.5, Number.NaN, 1025, Number.POSITIVE_INFINITY])(
-    "%p workers are a RangeError",
+    "throws a RangeError for %p workers",
     (workers) => {
       expect(() => createHasher({ workers })).toThrow(RangeError);
     },
   );
 
-  test.each([-1, 0.5, Number.NaN, 1_000_001])("a queue limit of %p is a RangeError", (queueLimit) => {
+  test.each([-1, 0.5, Number.NaN, 1_000_001])("throws a RangeError for a queue limit of %p", (queueLimit) => {
     expect(() => createHasher({ queueLimit })).toThrow(RangeError);
   });
 
   test.each([0, -1, 1.5, Number.NaN, 10_000_001, Number.POSITIVE_INFINITY])(
-    "%p iterations reject with a RangeError",
+    "rejects %p iterations with a RangeError",
     async (iterations) => {
       await using hasher = createHasher({ workers: 1 });
       const derived = hasher.derive(job(iterations));

@@ -1,6 +1,7 @@
-/** Closing: what was admitted is finished, the rest is refused, and nothing hangs. */
+/** Closing finishes the submitted jobs, rejects new ones and never hangs. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob, HasherClosed } from "../src/index.ts";
+import { createHasher, type DeriveJob, HasherClosed } from "../../src/index.ts";
+import { fixtureUrl } from "../support/open-pool.ts";
 
 const job = (iterations = 10_000): DeriveJob => ({
   password: new Uint8Array(8),
@@ -9,20 +10,20 @@ const job = (iterations = 10_000): DeriveJob => ({
 });
 
 describe("close", () => {
-  test("finishes jobs in lanes and in the line, and refuses those that come later", async () => {
+  test("finishes jobs in lanes and in the queue, and rejects later ones", async () => {
     const hasher = createHasher({ workers: 2 });
-    const admitted = Array.from({ length: 50 }, () => hasher.derive(job()));
+    const submitted = Array.from({ length: 50 }, () => hasher.derive(job()));
     const closed = hasher.close();
     const late = [hasher.derive(job()), hasher.hash("secret"), hasher.verify("secret", "x")];
-    for (const refused of await Promise.allSettled(late)) {
-      expect(refused).toMatchObject({ status: "rejected", reason: expect.any(HasherClosed) });
+    for (const result of await Promise.allSettled(late)) {
+      expect(result).toMatchObject({ status: "rejected", reason: expect.any(HasherClosed) });
     }
     await closed;
-    expect(await Promise.all(admitted)).toHaveLength(50);
+    expect(await Promise.all(submitted)).toHaveLength(50);
     expect(hasher.derive(job())).rejects.toMatchObject({ code: "HASHER_CLOSED" });
   });
 
-  test("is idempotent, also at once and at birth", async () => {
+  test("is idempotent, also concurrently and immediately after the start", async () => {
     const hasher = createHasher({ workers: 2 });
     await Promise.all([hasher.close(), hasher.close()]);
     await hasher.close();
@@ -40,11 +41,11 @@ describe("close", () => {
     expect((await settled).every(({ status }) => status === "rejected")).toBe(true);
   });
 
-  test("a process that forgets to close ends by itself, but not while an answer is owed", async () => {
-    const child = Bun.spawn([process.execPath, `${import.meta.dir}/fixtures/forgotten-hasher.ts`], {
+  test("is not required for the process to exit, which waits for running derivations", async () => {
+    const child = Bun.spawn([process.execPath, fixtureUrl("unclosed-hasher.ts").pathname], {
       stdout: "pipe",
     });
-    expect(await child.stdout.text()).toBe("answered\n");
+    expect(await child.stdout.text()).toBe("derived\n");
     expect(await child.exited).toBe(0);
   });
 });

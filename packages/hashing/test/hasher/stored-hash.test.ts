@@ -1,7 +1,7 @@
-/** Stored hashes: their form, their cost, and an independent PBKDF2 as judge. */
+/** The form and cost of stored hashes, compared with an independent PBKDF2. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
-import { createHasher, type Hasher } from "../src/index.ts";
+import { createHasher, type Hasher } from "../../src/index.ts";
 
 let hasher: Hasher;
 beforeAll(() => {
@@ -9,26 +9,26 @@ beforeAll(() => {
 });
 afterAll(() => hasher.close());
 
-/** The salt's text, as UTF-8 bytes, is the salt. */
-function independentlyStored(password: string, salt: string): string {
+/** The PBKDF2 salt is the UTF-8 bytes of the salt's text. */
+function expectedStoredHash(password: string, salt: string): string {
   const digest = pbkdf2Sync(Buffer.from(password, "utf8"), Buffer.from(salt, "utf8"), 600_000, 32, "sha256");
   return `${salt}$${digest.toString("hex")}`;
 }
 
 describe("hash", () => {
-  test("is <32 hex>$<64 hex> and equals an independent PBKDF2 over the salt's text", async () => {
+  test("returns <32 hex>$<64 hex>, equal to an independent PBKDF2 over the salt's text", async () => {
     const password = "pässwörd 🔑 with spaces ";
     const stored = await hasher.hash(password);
     expect(stored).toMatch(/^[0-9a-f]{32}\$[0-9a-f]{64}$/);
-    expect(stored).toBe(independentlyStored(password, stored.slice(0, 32)));
+    expect(stored).toBe(expectedStoredHash(password, stored.slice(0, 32)));
   });
 
-  test("takes a fresh salt each time", async () => {
+  test("uses a new salt for each call", async () => {
     const [first, second] = await Promise.all([hasher.hash("same"), hasher.hash("same")]);
     expect(first).not.toBe(second);
   });
 
-  test("costs one derivation of 600,000 iterations", async () => {
+  test("runs one derivation of 600,000 iterations", async () => {
     const before = hasher.stats();
     await hasher.hash("secret");
     const after = hasher.stats();
@@ -38,18 +38,18 @@ describe("hash", () => {
 });
 
 describe("verify", () => {
-  const stored = independentlyStored("correct horse", "00112233445566778899aabbccddeeff");
+  const stored = expectedStoredHash("correct horse", "00112233445566778899aabbccddeeff");
 
-  test("accepts the password that was hashed elsewhere, and no other", async () => {
-    const answers = await Promise.all(
+  test("accepts only the correct password for a hash from another implementation", async () => {
+    const results = await Promise.all(
       ["correct horse", "correct horse ", "Correct horse", ""].map((password) =>
         hasher.verify(password, stored),
       ),
     );
-    expect(answers).toEqual([true, false, false, false]);
+    expect(results).toEqual([true, false, false, false]);
   });
 
-  test("tells a digest that differs in its last bit", async () => {
+  test("returns false if the digest differs in its last bit", async () => {
     const last = (Number.parseInt(stored.slice(-1), 16) ^ 1).toString(16);
     expect(await hasher.verify("correct horse", stored.slice(0, -1) + last)).toBe(false);
   });
@@ -64,7 +64,7 @@ describe("verify", () => {
     `${stored}00`,
     stored.replace("$", ":"),
     stored.slice(1),
-  ])("is false for the malformed %p, after a full derivation", async (malformed) => {
+  ])("returns false for the malformed stored hash %p, after a full derivation", async (malformed) => {
     const before = hasher.stats();
     expect(await hasher.verify("correct horse", malformed)).toBe(false);
     const after = hasher.stats();

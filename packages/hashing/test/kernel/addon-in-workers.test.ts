@@ -1,30 +1,31 @@
 import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { describeNative } from "./describe-native.ts";
-import type { Task } from "./native-worker.ts";
+import type { AddonTask } from "../fixtures/addon-worker.ts";
+import { describeNative } from "../support/native-addon.ts";
+import { fixtureUrl } from "../support/open-pool.ts";
 
-await describeNative("the addon in workers", ({ path, kernels }) => {
-  const last = kernels.at(-1);
+await describeNative("the addon in workers", ({ path, variants }) => {
+  const last = variants.at(-1);
   if (!last) throw new Error("no kernel");
   const kernel = last.id;
 
-  interface Running extends AsyncDisposable {
+  interface RunningWorker extends AsyncDisposable {
     /** The first message; rejects with the worker's error. */
-    readonly answer: Promise<unknown>;
+    readonly result: Promise<unknown>;
     readonly closed: Promise<unknown>;
   }
 
-  function start(task: Task): Running {
-    const worker = new Worker(new URL("./native-worker.ts", import.meta.url));
+  function start(task: AddonTask): RunningWorker {
+    const worker = new Worker(fixtureUrl("addon-worker.ts"));
     const closed = new Promise((resolve) => worker.addEventListener("close", resolve));
-    const answer = new Promise((resolve, reject) => {
+    const result = new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => resolve(data);
       worker.onerror = ({ message }) => reject(new Error(message));
     });
     worker.postMessage(task);
     return {
-      answer,
+      result,
       closed,
       async [Symbol.asyncDispose]() {
         worker.terminate();
@@ -35,40 +36,43 @@ await describeNative("the addon in workers", ({ path, kernels }) => {
 
   const derived = (password: string) => pbkdf2Sync(password, "", 1_000, 32, "sha256").toString("hex");
 
-  test("many workers load the addon and derive at once", async () => {
+  test("can be loaded by many workers that derive at the same time", async () => {
     const passwords = Array.from({ length: 8 }, (_, index) => `password ${index}`);
-    const answers = passwords.map(async (password) => {
+    const results = passwords.map(async (password) => {
       await using worker = start({ path, kernel, password });
-      return await worker.answer;
+      return await worker.result;
     });
-    expect(await Promise.all(answers)).toEqual(passwords.map(derived));
+    expect(await Promise.all(results)).toEqual(passwords.map(derived));
   });
 
-  /** Threads of this process that bear the name of those that derive. */
-  const derivers = () =>
+  /** The number of hashing threads in this process. */
+  const hashingThreads = () =>
     readdirSync("/proc/self/task").filter((id) => nameOf(id).startsWith("derive")).length;
 
-  test.if(process.platform === "linux")("a lowered thread ends with the worker that started it", async () => {
-    const before = derivers();
-    const doomed = start({ path, kernel, nice: 1 });
-    expect(await doomed.answer).toBe("advancing");
-    expect(derivers()).toBe(before + 1);
-    await doomed[Symbol.asyncDispose]();
-    expect(derivers()).toBe(before);
-  });
+  test.if(process.platform === "linux")(
+    "ends a low-priority thread with the worker that started it",
+    async () => {
+      const before = hashingThreads();
+      const worker = start({ path, kernel, nice: 1 });
+      expect(await worker.result).toBe("advancing");
+      expect(hashingThreads()).toBe(before + 1);
+      await worker[Symbol.asyncDispose]();
+      expect(hashingThreads()).toBe(before);
+    },
+  );
 
-  test("a worker that is terminated inside a kernel ends, and the others go on", async () => {
+  test("lets a worker terminate inside a kernel without affecting other workers", async () => {
     for (let round = 0; round < 5; round++) {
-      const doomed = start({ path, kernel });
-      expect(await doomed.answer).toBe("advancing");
+      const worker = start({ path, kernel });
+      expect(await worker.result).toBe("advancing");
       await using other = start({ path, kernel, password: "other" });
-      await doomed[Symbol.asyncDispose]();
-      expect(await other.answer).toBe(derived("other"));
+      await worker[Symbol.asyncDispose]();
+      expect(await other.result).toBe(derived("other"));
     }
   });
 });
 
-/** Empty for a thread that has ended since it was listed. */
+/** Empty for a thread that ended after it was listed. */
 function nameOf(id: string): string {
   try {
     return readFileSync(`/proc/self/task/${id}/comm`, "utf8");

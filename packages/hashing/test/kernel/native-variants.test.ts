@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
-import { LANE_WORDS, type NativeKernel } from "../src/kernel/native.ts";
-import { describeNative } from "./describe-native.ts";
-import { advance, digestOf } from "./native-fixture.ts";
+import { type KernelVariant, LANE_WORDS } from "../../src/kernel/addon.ts";
+import { advance, describeNative, digestOf } from "../support/native-addon.ts";
 
-await describeNative("the native kernels", ({ addon, kernels, refused }) => {
+await describeNative("the native kernels", ({ addon, variants, failed }) => {
   const text = (value: string) => new TextEncoder().encode(value);
 
   const PUBLISHED = [
@@ -15,16 +14,16 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
   ] as const;
 
-  /** Lanes that one slice takes at most. */
-  const WIDEST = 16;
+  /** The maximum number of lanes of one slice. */
+  const MAX_WIDTH = 16;
   const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
 
-  test("the machine's processor has a kernel, and none that it has failed its known-answer test", () => {
-    expect(kernels.length).toBeGreaterThan(0);
-    expect(refused).toEqual([]);
+  test("include at least one that runs on this machine, and none fails its known-answer test", () => {
+    expect(variants.length).toBeGreaterThan(0);
+    expect(failed).toEqual([]);
   });
 
-  test("the first iteration is right for every length around the block", () => {
+  test("share a correct first iteration for every length near a block boundary", () => {
     const state = new Uint32Array(LANE_WORDS);
     for (const passwordLength of LENGTHS) {
       for (const saltLength of LENGTHS) {
@@ -36,7 +35,7 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     }
   });
 
-  test("a password and a salt that lie in the lane itself are read before it is written", () => {
+  test("share a first iteration that reads a password and a salt inside the lane before it writes the lane", () => {
     const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
     const bytes = new Uint8Array(state.buffer);
     const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
@@ -44,11 +43,11 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
   });
 
-  test("a plan of several kernels cuts the lanes in its order: each takes its width, the last one what is left", () => {
-    const plan: NativeKernel[] = [];
+  test("split the lanes of a plan in order: each takes its width, the last one the remaining lanes", () => {
+    const plan: KernelVariant[] = [];
     let room = 0;
-    for (const kernel of kernels.toSorted((one, other) => one.width - other.width)) {
-      if (room + kernel.width > WIDEST) break;
+    for (const kernel of variants.toSorted((a, b) => a.width - b.width)) {
+      if (room + kernel.width > MAX_WIDTH) break;
       plan.push(kernel);
       room += kernel.width;
     }
@@ -62,10 +61,10 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
     }
   });
 
-  for (const kernel of kernels) {
+  for (const kernel of variants) {
     describe(`${kernel.family} with ${kernel.width} lanes`, () => {
       for (const [password, salt, iterations, hex] of PUBLISHED) {
-        test(`gives the published digest after ${iterations} iterations`, () => {
+        test(`returns the published digest after ${iterations} iterations`, () => {
           const state = new Uint32Array(LANE_WORDS);
           addon.prepare(state, 0, text(password), text(salt));
           if (iterations > 1) advance(addon, [kernel.id], state, Uint32Array.of(0), iterations - 1);
@@ -73,7 +72,7 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
         });
       }
 
-      test("advances any lanes of a larger buffer in any order, and touches no other", () => {
+      test("advances any lanes of a larger buffer in any order, and changes no other lane", () => {
         const places = kernel.width + 3;
         for (let count = 1; count <= kernel.width; count++) {
           const state = new Uint32Array(places * LANE_WORDS).fill(0xdeadbeef);
@@ -93,12 +92,12 @@ await describeNative("the native kernels", ({ addon, kernels, refused }) => {
         }
       });
 
-      test("lanes of different iteration counts end at their own time", () => {
+      test("advances lanes with different iteration counts", () => {
         const state = new Uint32Array(kernel.width * LANE_WORDS);
         const jobs = Array.from({ length: kernel.width }, randomJob);
         for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
-        for (let ended = 0; ended < kernel.width; ended++) {
-          const rest = Uint32Array.from({ length: kernel.width - ended }, (_, i) => ended + i);
+        for (let finished = 0; finished < kernel.width; finished++) {
+          const rest = Uint32Array.from({ length: kernel.width - finished }, (_, i) => finished + i);
           advance(addon, [kernel.id], state, rest, 2);
         }
         for (const [lane, job] of jobs.entries())

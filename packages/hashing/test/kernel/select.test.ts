@@ -1,18 +1,18 @@
-/** Every kernel that can run here passes the one suite; a kernel that cannot is refused by name. */
+/** Every kernel that runs on this machine passes the conformance tests; any other name is an error. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, HashKernelUnavailable, kernels } from "../src/index.ts";
-import { PortableKernel } from "../src/kernel/portable.ts";
-import { kernelConformance } from "./kernel-conformance.ts";
+import { createHasher, HashKernelUnavailable, kernels } from "../../src/index.ts";
+import { PortableKernel } from "../../src/kernel/portable-kernel.ts";
+import { kernelConformance } from "../support/kernel-conformance.ts";
 
 for (const { name } of kernels()) kernelConformance(name);
 kernelConformance("auto");
 
-describe("choosing a kernel", () => {
-  test("the portable kernel is always there", () => {
+describe("kernel selection", () => {
+  test("always offers the portable kernel", () => {
     expect(kernels()).toContainEqual({ name: "portable" });
   });
 
-  test("the kernel asked for is the kernel that serves", async () => {
+  test("uses the requested kernel", async () => {
     for (const { name } of kernels()) {
       await using hasher = createHasher({ kernel: name, workers: 1 });
       expect(hasher.stats()).toMatchObject({ kernel: name, fallbackReason: null });
@@ -20,14 +20,14 @@ describe("choosing a kernel", () => {
   });
 
   test.each(["", "AUTO", "portable ", "toString"])(
-    "the unknown name %p is an error that names it",
+    "throws an error with the name for the unknown kernel %p",
     (kernel) => {
       expect(() => createHasher({ kernel })).toThrow(HashKernelUnavailable);
       expect(() => createHasher({ kernel })).toThrow(`"${kernel}"`);
     },
   );
 
-  test("a derivation on the main thread throws", () => {
+  test("throws if a kernel is created on the main thread", () => {
     expect(() => new PortableKernel()).toThrow("main thread");
   });
 });

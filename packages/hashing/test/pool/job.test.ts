@@ -1,8 +1,8 @@
-/** Memory that held a password is overwritten when its job ends, however it ends. */
+/** The memory of a job is wiped when the job settles, regardless of the result. */
 import { describe, expect, test } from "bun:test";
-import { Job, type JobInput } from "../src/job.ts";
+import { Job, type JobInput } from "../../src/pool/job.ts";
 
-const open = (signal?: AbortSignal) => {
+const createJob = (signal?: AbortSignal) => {
   const input: JobInput = { password: "a secret", salt: "salt", iterations: 1, signal };
   const job = new Job(1, input, () => {});
   job.promise.catch(() => {});
@@ -10,13 +10,13 @@ const open = (signal?: AbortSignal) => {
 };
 const isWiped = (job: Job) => [...job.memory.password, ...job.memory.salt].every((byte) => byte === 0);
 
-describe("a job's memory", () => {
-  test("holds the bytes while the job lives", () => {
-    expect(new TextDecoder().decode(open().memory.password.slice())).toBe("a secret");
+describe("Job", () => {
+  test("keeps the password until it settles", () => {
+    expect(new TextDecoder().decode(createJob().memory.password.slice())).toBe("a secret");
   });
 
-  test("is wiped by an answer, which keeps its digest", async () => {
-    const job = open();
+  test("wipes its memory when it resolves, and resolves with a copy of the digest", async () => {
+    const job = createJob();
     job.memory.digest.fill(7);
     job.resolve();
     expect(isWiped(job)).toBe(true);
@@ -24,19 +24,19 @@ describe("a job's memory", () => {
     expect(job.memory.digest.every((byte) => byte === 0)).toBe(true);
   });
 
-  test("is wiped by an error and by an abort", () => {
-    const failed = open();
+  test("wipes its memory when it is rejected or aborted", () => {
+    const failed = createJob();
     failed.reject(new Error("failed"));
     expect(isWiped(failed)).toBe(true);
 
     const controller = new AbortController();
-    const aborted = open(controller.signal);
+    const aborted = createJob(controller.signal);
     controller.abort();
     expect(isWiped(aborted)).toBe(true);
   });
 
-  test("settles once", async () => {
-    const job = open();
+  test("settles only once", async () => {
+    const job = createJob();
     expect(job.resolve()).toBe(true);
     expect(job.resolve()).toBe(false);
     expect(job.reject(new Error("late"))).toBe(false);

@@ -1,10 +1,9 @@
-/** The counting behind `stats()`. */
 import { describe, expect, test } from "bun:test";
-import { createHasher } from "../src/index.ts";
-import { Histogram, Rate } from "../src/metrics.ts";
+import { createHasher } from "../../src/index.ts";
+import { Histogram, Rate } from "../../src/pool/metrics.ts";
 
 describe("Histogram", () => {
-  test("counts cumulatively, bounds included; what is past the last bound is in count alone", () => {
+  test("counts cumulatively with inclusive bounds; a value above the last bound is only in count", () => {
     const histogram = new Histogram();
     for (const seconds of [0, 0.005, 0.006, 10, 11]) histogram.observe(seconds);
     const { bounds, counts, sum, count } = histogram.snapshot();
@@ -18,7 +17,7 @@ describe("Histogram", () => {
 });
 
 describe("Rate", () => {
-  test("is over the time that passed, then over the last ten seconds, and forgets", () => {
+  test("covers the time since the start, then the last ten seconds only", () => {
     let nowMs = 500;
     const rate = new Rate(() => nowMs);
     expect(rate.perSecond()).toBe(0);
@@ -38,7 +37,7 @@ describe("Rate", () => {
 });
 
 describe("stats", () => {
-  test("accounts for every derivation", async () => {
+  test("include every derivation", async () => {
     await using hasher = createHasher({ workers: 1 });
     const job = { password: new Uint8Array(1), salt: new Uint8Array(1) };
     await Promise.all([1, 20, 300].map((iterations) => hasher.derive({ ...job, iterations })));

@@ -1,6 +1,5 @@
-/** The line in front of the workers. */
 import { describe, expect, test } from "bun:test";
-import { Queue } from "../src/queue.ts";
+import { Queue } from "../../src/pool/queue.ts";
 
 const drain = (queue: Queue<string>) => {
   const all: string[] = [];
@@ -9,7 +8,7 @@ const drain = (queue: Queue<string>) => {
 };
 
 describe("Queue", () => {
-  test("first in, first out; one that comes back goes first", () => {
+  test("returns values in the order of insertion, after those that were added at the front", () => {
     const queue = new Queue<string>();
     for (const value of ["a", "b", "c"]) queue.push(value);
     queue.unshift("z");
@@ -22,16 +21,16 @@ describe("Queue", () => {
     ["a", ["b", "c"]],
     ["b", ["a", "c"]],
     ["c", ["a", "b"]],
-  ])("%p may leave from where it stands", (leaver, rest) => {
+  ])("removes %p from any position", (removed, rest) => {
     const queue = new Queue<string>();
     for (const value of ["a", "b", "c"]) queue.push(value);
-    expect(queue.delete(leaver)).toBe(true);
-    expect(queue.delete(leaver)).toBe(false);
+    expect(queue.delete(removed)).toBe(true);
+    expect(queue.delete(removed)).toBe(false);
     queue.push("d");
     expect(drain(queue)).toEqual([...rest, "d"]);
   });
 
-  test("works again after it was empty", () => {
+  test("works again after it has been empty", () => {
     const queue = new Queue<string>();
     queue.unshift("a");
     expect(queue.delete("a")).toBe(true);

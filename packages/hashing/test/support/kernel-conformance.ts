@@ -1,7 +1,7 @@
-/** What every kernel must do, through the public door: the digests of the standards and of node:crypto. */
+/** The tests that every kernel must pass, through the public API: published digests and those of node:crypto. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
-import { createHasher } from "../src/index.ts";
+import { createHasher } from "../../src/index.ts";
 
 const utf8 = new TextEncoder();
 
@@ -51,7 +51,7 @@ const VECTORS: readonly Vector[] = [
     digest: "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a",
   },
   {
-    source: "the inputs of RFC 6070 with SHA-256, NUL inside",
+    source: "the inputs of RFC 6070 with SHA-256, NUL inside, c = 4,096",
     password: utf8.encode("pass\0word"),
     salt: utf8.encode("sa\0lt"),
     iterations: 4096,
@@ -67,7 +67,7 @@ interface Input {
   readonly iterations: number;
 }
 
-/** The independent judge. */
+/** The result of an independent implementation. */
 function expected({ password, salt, iterations }: Input): string {
   return pbkdf2Sync(password, salt, iterations, 32, "sha256").toString("hex");
 }
@@ -86,14 +86,17 @@ export function kernelConformance(kernel: string): void {
       expect(digests.map((digest) => Buffer.from(digest).toString("hex"))).toEqual(inputs.map(expected));
     }
 
-    test.each([...VECTORS])("$source", async ({ password, salt, iterations, digest }) => {
-      await using hasher = create();
-      const derived = await hasher.derive({ password, salt, iterations });
-      expect(derived).toHaveLength(32);
-      expect(Buffer.from(derived).toString("hex")).toStartWith(digest);
-    });
+    test.each([...VECTORS])(
+      "returns the published digest: $source",
+      async ({ password, salt, iterations, digest }) => {
+        await using hasher = create();
+        const derived = await hasher.derive({ password, salt, iterations });
+        expect(derived).toHaveLength(32);
+        expect(Buffer.from(derived).toString("hex")).toStartWith(digest);
+      },
+    );
 
-    test("equals node:crypto for one job, and for as many as it has lanes, one less and one more", async () => {
+    test("returns the digests of node:crypto for one job, and for one job less or more than it has lanes", async () => {
       await using hasher = create();
       const { lanes } = hasher.stats();
       for (const jobs of [1, lanes - 1, lanes, lanes + 1, 3 * lanes + 1]) {
@@ -101,18 +104,18 @@ export function kernelConformance(kernel: string): void {
       }
     });
 
-    test("equals node:crypto for every number of jobs up to its lanes, of mixed costs", async () => {
+    test("returns the digests of node:crypto for every number of jobs up to its lanes, with different iterations", async () => {
       await using hasher = create();
       for (let jobs = 1; jobs <= hasher.stats().lanes; jobs++) {
         await expectAll(Array.from({ length: jobs }, () => randomInput(randomInt(1, 20_000))));
       }
     });
 
-    test("jobs of one to three iterations finish beside long ones", async () => {
+    test("finishes jobs of one to three iterations beside long jobs", async () => {
       await expectAll([60_000, 1, 2, 3, 30_000, 1, 1, 2].map(randomInput));
     });
 
-    test("passwords and salts of every length around a block, empty ones too", async () => {
+    test("accepts passwords and salts of every length near a block boundary, including empty ones", async () => {
       await expectAll(
         LENGTHS.flatMap((length) => [
           { password: randomBytes(length), salt: randomBytes(32), iterations: 3 },
@@ -122,7 +125,7 @@ export function kernelConformance(kernel: string): void {
       );
     });
 
-    test("bytes that are no UTF-8", async () => {
+    test("accepts invalid UTF-8", async () => {
       const bytes = Uint8Array.from({ length: 256 }, (_, value) => value);
       await expectAll([
         { password: bytes, salt: bytes.toReversed(), iterations: 5 },
