@@ -20,7 +20,7 @@ import {
   addonFilePrefix,
   BUILD_DIRECTORY,
   findAddonFile,
-  reasonFileName,
+  reasonFile,
   SOURCE_DIRECTORY,
 } from "../src/kernel/addon-file.ts";
 import { type Compiler, type Environment, findCompiler } from "./compiler.ts";
@@ -31,7 +31,7 @@ export interface BuildOptions {
   /** The output folder. @default native/build */
   readonly directory?: string;
   /** @default "addon" */
-  readonly target?: "addon" | "bench";
+  readonly target?: keyof typeof LINK_FLAGS;
   /** Preprocessor macros to define, for tests. @default none */
   readonly defines?: readonly string[];
 }
@@ -42,17 +42,20 @@ export type BuildResult =
   | { readonly status: "failed"; readonly reason: string; readonly output: string };
 
 const COMMON_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
+const LINK_FLAGS = {
+  addon: process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"],
+  bench: ["-pthread"],
+};
 
 /** Builds unless the file already exists. Never throws because of the machine: the result contains the reason. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   const { environment, directory = BUILD_DIRECTORY, target = "addon", defines = [] } = options;
   mkdirSync(directory, { recursive: true });
-  const prefix = addonFilePrefix();
-  const reasonFile = join(directory, reasonFileName(prefix));
   const fail = (reason: string, output = ""): BuildResult => {
     if (target === "addon") {
-      writeFileSync(`${reasonFile}.${process.pid}`, `${reason}\n`);
-      renameSync(`${reasonFile}.${process.pid}`, reasonFile);
+      const file = reasonFile(directory);
+      writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
+      renameSync(`${file}.${process.pid}`, file);
     }
     return { status: "failed", reason, output };
   };
@@ -65,7 +68,7 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   }
   const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMMON_FLAGS, defines]));
   const id = hash.digest("hex").slice(0, 8);
-  const path = join(directory, `${prefix}-${id}${target === "addon" ? ".node" : `-${target}`}`);
+  const path = join(directory, `${addonFilePrefix()}-${id}${target === "addon" ? ".node" : `-${target}`}`);
   if (existsSync(path)) {
     // The service loads the newest file, which must be the one requested last.
     utimesSync(path, new Date(), new Date());
@@ -73,7 +76,7 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   }
   const errors = await compile(path, compiler, { environment, target, defines });
   if (errors !== "") return fail("the C compiler failed", errors);
-  if (target === "addon") rmSync(reasonFile, { force: true });
+  if (target === "addon") rmSync(reasonFile(directory), { force: true });
   return { status: "built", path };
 }
 
@@ -91,15 +94,16 @@ async function compile(
     return (await child.exited) === 0 ? "" : errors || `${cmd.join(" ")}: code ${child.exitCode}\n`;
   };
   try {
-    const flags = [...COMMON_FLAGS, ...defines.map((name) => `-D${name}`)];
-    const units = [...listSources(), mainSource(target)].map(({ file, flags: ownFlags }) => {
+    const flags = [...COMMON_FLAGS, `-I${headerDirectory()}`, ...defines.map((name) => `-D${name}`)];
+    const sources = [...listSources(), { file: `${target}.c`, flags: [] }];
+    const units = sources.map(({ file, flags: ownFlags }) => {
       const object = join(directory, `${basename(file)}.o`);
       return { object, args: [...flags, ...ownFlags, "-c", join(SOURCE_DIRECTORY, file), "-o", object] };
     });
     const errors = (await Promise.all(units.map(({ args }) => run(args)))).join("");
     if (errors !== "") return errors;
     const output = join(directory, "output");
-    const linkErrors = await run([...linkFlags(target), ...units.map(({ object }) => object), "-o", output]);
+    const linkErrors = await run([...LINK_FLAGS[target], ...units.map(({ object }) => object), "-o", output]);
     if (linkErrors !== "") return linkErrors;
     chmodSync(output, 0o755);
     renameSync(output, path);
@@ -109,14 +113,8 @@ async function compile(
   }
 }
 
-interface Source {
-  readonly file: string;
-  /** Flags in addition to COMMON_FLAGS. */
-  readonly flags: readonly string[];
-}
-
-/** The lines of `sources.txt` for this processor. */
-function listSources(): Source[] {
+/** The lines of `sources.txt` for this processor: the file and its flags in addition to COMMON_FLAGS. */
+function listSources(): { file: string; flags: string[] }[] {
   const lines = readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
   return lines.flatMap((line) => {
     const [file, processor, ...flags] = line.split(" ").filter(Boolean);
@@ -125,13 +123,8 @@ function listSources(): Source[] {
   });
 }
 
-function mainSource(target: "addon" | "bench"): Source {
-  if (target === "bench") return { file: "bench.c", flags: [] };
+/** The folder of `node_api.h`. */
+function headerDirectory(): string {
   const { include_dir }: { include_dir: string } = createRequire(import.meta.url)("node-api-headers");
-  return { file: "addon.c", flags: [`-I${include_dir}`] };
-}
-
-function linkFlags(target: "addon" | "bench"): string[] {
-  if (target === "bench") return ["-pthread"];
-  return process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
+  return include_dir;
 }

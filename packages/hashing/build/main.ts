@@ -3,11 +3,13 @@
  * the service uses the portable kernel and the exit code is 0; with `--strict` it is 1.
  */
 import { parseArgs } from "node:util";
+import { BUILD_DIRECTORY } from "../src/kernel/addon-file.ts";
 import { buildNative } from "./build-native.ts";
 
-const { values } = parseArgs({ options: { strict: { type: "boolean" }, directory: { type: "string" } } });
-const directory = values.directory === undefined ? {} : { directory: values.directory };
-const result = await buildNative({ environment: process.env, ...directory });
+const { values } = parseArgs({
+  options: { strict: { type: "boolean" }, directory: { type: "string", default: BUILD_DIRECTORY } },
+});
+const result = await buildNative({ environment: process.env, directory: values.directory });
 
 if (result.status === "built") process.stdout.write(`native kernels: built ${result.path}\n`);
 if (result.status === "failed") {

@@ -4,6 +4,7 @@
 #define NAPI_VERSION 8
 #include <node_api.h>
 
+#include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -135,7 +136,7 @@ static void run_group(struct group *group, uint32_t iterations, bool yields)
     for (uint32_t step; iterations > 0; iterations -= step) {
         step = yields && iterations > quantum ? quantum : iterations;
         kernel_advance(group->kernel, group->lanes, group->count, step);
-        if (yields) low_priority_thread_yield();
+        if (yields) sched_yield();
     }
     group->seconds = processor_seconds() - start;
 }
@@ -257,13 +258,6 @@ static bool set_text(napi_env env, napi_value object, const char *name, const ch
     return status == napi_ok && napi_set_named_property(env, object, name, value) == napi_ok;
 }
 
-static bool set_function(napi_env env, napi_value object, const char *name, napi_callback function, void *data)
-{
-    napi_value value;
-    return napi_create_function(env, name, NAPI_AUTO_LENGTH, function, data, &value) == napi_ok &&
-           napi_set_named_property(env, object, name, value) == napi_ok;
-}
-
 /* Sets list[id] to {id, family, width, missing}; `missing` is null for a kernel that this machine supports. */
 static bool set_kernel(napi_env env, napi_value list, uint32_t id)
 {
@@ -275,18 +269,21 @@ static bool set_kernel(napi_env env, napi_value list, uint32_t id)
 
 NAPI_MODULE_INIT()
 {
-    napi_value list;
+    napi_value list = NULL;
     uintptr_t supported = 0;
     bool done = napi_create_array_with_length(env, kernel_count, &list) == napi_ok;
     for (uint32_t id = 0; id < kernel_count; id++) {
         if (kernels[id].missing() == NULL) supported |= (uintptr_t)1 << id;
         done = done && set_kernel(env, list, id);
     }
-    done = done && napi_set_named_property(env, exports, "kernels", list) == napi_ok &&
-           set_function(env, exports, "prepare", prepare, NULL) &&
-           set_function(env, exports, "startThread", start_thread, NULL) &&
-           set_function(env, exports, "advance", advance, (void *)supported) &&
-           set_function(env, exports, "wipe", wipe_view, NULL);
+    const napi_property_descriptor properties[] = {
+        {.utf8name = "kernels", .value = list, .attributes = napi_default_jsproperty},
+        {.utf8name = "prepare", .method = prepare, .attributes = napi_default_jsproperty},
+        {.utf8name = "startThread", .method = start_thread, .attributes = napi_default_jsproperty},
+        {.utf8name = "advance", .method = advance, .data = (void *)supported, .attributes = napi_default_jsproperty},
+        {.utf8name = "wipe", .method = wipe_view, .attributes = napi_default_jsproperty},
+    };
+    done = done && napi_define_properties(env, exports, sizeof properties / sizeof *properties, properties) == napi_ok;
     if (!done) napi_throw_error(env, NULL, "the hashing addon could not be initialized");
     return exports;
 }

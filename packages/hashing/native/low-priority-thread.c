@@ -1,4 +1,4 @@
-/* Compiles everywhere, but starts threads on Linux only. */
+/* Compiles on every system, but starts threads on Linux only. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -22,6 +22,8 @@ struct low_priority_thread {
 };
 
 #ifdef __linux__
+enum { SUPPORTED = 1 };
+
 /* The argument of sched_setattr(2), which not every C library declares. */
 struct scheduling {
     uint32_t size, policy;
@@ -41,6 +43,8 @@ static void lower_priority(int nice)
     syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }
 #else
+enum { SUPPORTED = 0 };
+
 static void lower_priority(int nice)
 {
     (void)nice;
@@ -67,11 +71,7 @@ static void *run_tasks(void *argument)
 
 struct low_priority_thread *low_priority_thread_start(int nice)
 {
-#ifdef __linux__
-    struct low_priority_thread *thread = calloc(1, sizeof *thread);
-#else
-    struct low_priority_thread *thread = NULL;
-#endif
+    struct low_priority_thread *thread = SUPPORTED ? calloc(1, sizeof *thread) : NULL;
     if (thread == NULL) return NULL;
     thread->nice = nice;
     sem_init(&thread->requested, 0, 0);
@@ -87,11 +87,6 @@ void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(vo
     thread->argument = argument;
     sem_post(&thread->requested);
     wait_for(&thread->done);
-}
-
-void low_priority_thread_yield(void)
-{
-    sched_yield();
 }
 
 void low_priority_thread_end(struct low_priority_thread *thread)

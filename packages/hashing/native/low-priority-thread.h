@@ -1,4 +1,4 @@
-/* A thread that runs tasks for another thread at a lower priority. */
+/* A thread that runs tasks for another thread at a lower priority. Tasks must call sched_yield often. */
 #ifndef LATCHKEY_LOW_PRIORITY_THREAD_H
 #define LATCHKEY_LOW_PRIORITY_THREAD_H
 
@@ -10,9 +10,6 @@ struct low_priority_thread *low_priority_thread_start(int nice);
 
 /* Runs task(argument) on the thread and waits for its end; one caller at a time. */
 void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
-
-/* Lets a waiting thread have this processor; tasks must call it often. */
-void low_priority_thread_yield(void);
 
 /* Ends the thread, which must not be running a task. */
 void low_priority_thread_end(struct low_priority_thread *thread);

@@ -1,5 +1,6 @@
 /* Tests every kernel that this machine supports against published vectors and against a simple PBKDF2 that is written
  * here, and tests low-priority threads and wiping. Runs under sanitizers and emulators. Exits with 1 at the first error. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +176,7 @@ static void test_occupancy(const struct kernel *kernel, size_t count)
 
 static void increment(void *count)
 {
-    low_priority_thread_yield();
+    sched_yield();
     ++*(unsigned *)count;
 }
 

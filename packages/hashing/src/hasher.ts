@@ -1,14 +1,9 @@
 /** The public API: hashes and verifies passwords. No derivation ever runs on the calling thread. */
+import { timingSafeEqual } from "node:crypto";
 import { availableCores, quotaCores, quotaSharePerWorker } from "./cpu-quota.ts";
 import { selectKernel } from "./kernel/select.ts";
 import { Pool, type PoolStats } from "./pool/pool.ts";
-import {
-  createSalt,
-  digestsEqual,
-  formatStoredHash,
-  parseStoredHash,
-  STORED_ITERATIONS,
-} from "./stored-hash.ts";
+import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
 
 const MAX_WORKERS = 1024;
 const MAX_NICE = 19;
@@ -98,7 +93,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     async verify(password, stored, callOptions = {}) {
       const parsed = parseStoredHash(stored);
       const digest = await deriveStored(password, parsed?.salt ?? createSalt(), callOptions);
-      return parsed !== null && digestsEqual(digest, parsed.digest);
+      return parsed !== null && timingSafeEqual(digest, parsed.digest);
     },
 
     async derive({ password, salt, iterations, signal }) {

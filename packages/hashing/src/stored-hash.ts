@@ -1,5 +1,5 @@
 /** The stored form of a password hash, `<salt>$<digest>`: 32 and 64 lowercase hexadecimal characters. */
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 /** PBKDF2 iterations of a stored hash (OWASP Password Storage Cheat Sheet: PBKDF2-HMAC-SHA256, 600,000). */
 export const STORED_ITERATIONS = 600_000;
@@ -10,6 +10,7 @@ const STORED_FORM = /^([0-9a-f]{32})\$([0-9a-f]{64})$/;
 export interface StoredHash {
   /** The UTF-8 bytes of this text are the PBKDF2 salt; the text is never decoded. */
   readonly salt: string;
+  /** 32 bytes. */
   readonly digest: Uint8Array;
 }
 
@@ -26,9 +27,4 @@ export function parseStoredHash(stored: string): StoredHash | null {
   const [, salt, digest] = STORED_FORM.exec(stored) ?? [];
   if (salt === undefined || digest === undefined) return null;
   return { salt, digest: Buffer.from(digest, "hex") };
-}
-
-/** Compares two digests in a time that does not depend on where they differ. */
-export function digestsEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }

@@ -113,7 +113,6 @@ void ADVANCE(uint32_t *const *lanes, uint32_t iterations)
 {
     struct {
         struct midstate mid[2];
-        vector t[8];
         union {
             vector vectors[LANE_WORDS];
             uint32_t words[LANE_WORDS][WIDTH];
@@ -123,12 +122,11 @@ void ADVANCE(uint32_t *const *lanes, uint32_t iterations)
     for (int lane = 0; lane < WIDTH; lane++) {
         for (int i = 0; i < LANE_WORDS; i++) scratch.transposed.words[i][lane] = lanes[lane][i];
     }
-    vector digest[8];
+    vector digest[8], *const t = scratch.transposed.vectors + T;
     for (int i = 0; i < 8; i++) {
         scratch.mid[0].state[i] = scratch.transposed.vectors[INNER + i];
         scratch.mid[1].state[i] = scratch.transposed.vectors[OUTER + i];
         digest[i] = scratch.transposed.vectors[U + i];
-        scratch.t[i] = scratch.transposed.vectors[T + i];
     }
     midstate_prepare(&scratch.mid[0]);
     midstate_prepare(&scratch.mid[1]);
@@ -137,14 +135,11 @@ void ADVANCE(uint32_t *const *lanes, uint32_t iterations)
     for (uint64_t half = 0; half < 2 * (uint64_t)iterations; half++) {
         compress(&scratch.mid[half & 1], digest);
         if (half & 1) {
-            for (int i = 0; i < 8; i++) scratch.t[i] = XOR(scratch.t[i], digest[i]);
+            for (int i = 0; i < 8; i++) t[i] = XOR(t[i], digest[i]);
         }
     }
 
-    for (int i = 0; i < 8; i++) {
-        scratch.transposed.vectors[U + i] = digest[i];
-        scratch.transposed.vectors[T + i] = scratch.t[i];
-    }
+    for (int i = 0; i < 8; i++) scratch.transposed.vectors[U + i] = digest[i];
     for (int lane = 0; lane < WIDTH; lane++) {
         for (int i = U; i < LANE_WORDS; i++) lanes[lane][i] = scratch.transposed.words[i][lane];
     }

@@ -3,7 +3,7 @@
  * service compute the same name from the checkout, so that an addon of older sources is never loaded.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the C sources. */
@@ -27,21 +27,20 @@ export function addonFilePrefix(): string {
 /** Finds the addon of the current sources in `directory`: the newest if several compilers built one. */
 export function findAddonFile(directory: string): { readonly path: string } | { readonly reason: string } {
   const prefix = addonFilePrefix();
-  const names = list(directory);
-  const files = names
+  const files = list(directory)
     .filter((name) => name.startsWith(`${prefix}-`) && name.endsWith(".node"))
     .map((name) => join(directory, name))
     .map((path) => ({ path, builtAt: statSync(path).mtimeMs }));
   const [newest] = files.sort((a, b) => b.builtAt - a.builtAt || a.path.localeCompare(b.path));
   if (newest) return { path: newest.path };
-  const reasonFile = reasonFileName(prefix);
-  if (!names.includes(reasonFile)) return { reason: "not built: run `bun run build:native`" };
-  return { reason: `not built: ${readFileSync(join(directory, reasonFile), "utf8").trim()}` };
+  const file = reasonFile(directory);
+  if (!existsSync(file)) return { reason: "not built: run `bun run build:native`" };
+  return { reason: `not built: ${readFileSync(file, "utf8").trim()}` };
 }
 
 /** The file in which a failed build stores its reason. */
-export function reasonFileName(prefix: string): string {
-  return `${prefix}.txt`;
+export function reasonFile(directory: string): string {
+  return join(directory, `${addonFilePrefix()}.txt`);
 }
 
 /** Empty if the folder does not exist. */

@@ -19,6 +19,10 @@ const PUBLISHED = "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20da
 
 const FURTHER_ITERATIONS = 7;
 
+/** Lane 0 has the published input; the others differ from it and from each other. */
+const password = (lane: number) => Buffer.from("passwd".padEnd(6 + 5 * lane, "+"));
+const salt = (lane: number) => Buffer.from("salt".padEnd(4 + lane, "-"));
+
 const [path = "", ...tested] = process.argv.slice(2);
 const addon = loadAddon(path);
 
@@ -36,15 +40,6 @@ function findError({ id, width }: KernelVariant): string | null {
   addon.advance(Uint32Array.of(id), state, lanes, FURTHER_ITERATIONS, null, new Float64Array(1));
   const wrong = lanes.find((lane) => digest(state, lane) !== expectedDigest(lane));
   return wrong === undefined ? null : `returned a wrong digest in lane ${wrong}`;
-}
-
-/** Lane 0 has the published input; the others differ from it and from each other. */
-function password(lane: number): Uint8Array {
-  return Buffer.from("passwd".padEnd(6 + 5 * lane, "+"));
-}
-
-function salt(lane: number): Uint8Array {
-  return Buffer.from("salt".padEnd(4 + lane, "-"));
 }
 
 function expectedDigest(lane: number): string {

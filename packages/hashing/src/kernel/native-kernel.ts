@@ -59,15 +59,16 @@ export class NativeKernel implements Kernel {
   }
 
   run(length: SliceLength): void {
-    const busy = [...this.#remaining.keys()].filter((lane) => this.#iterationsLeft(lane) > 0);
+    const busy = [...this.#remaining.entries()].filter(([, remaining]) => remaining > 0);
     if (busy.length === 0) return;
     const plan = this.#planner.plan(busy.length);
     const iterations = Math.min(
-      ...busy.map((lane) => this.#iterationsLeft(lane)),
+      ...busy.map(([, remaining]) => remaining),
       Math.ceil(SLICE_SECONDS[length] / this.#planner.secondsOf(plan)),
     );
-    this.#advance(plan, Uint32Array.from(busy), iterations);
-    for (const lane of busy) this.#remaining[lane] = this.#iterationsLeft(lane) - iterations;
+    const lanes = busy.map(([lane]) => lane);
+    this.#advance(plan, Uint32Array.from(lanes), iterations);
+    for (const [lane, remaining] of busy) this.#remaining[lane] = remaining - iterations;
   }
 
   isFinished(lane: number): boolean {
@@ -92,10 +93,6 @@ export class NativeKernel implements Kernel {
       kernel: this.#variants[plan[0] ?? 0]?.family ?? "",
       capacityPerSecond: (this.#cpuShare * this.lanes) / secondsPerBatch,
     };
-  }
-
-  #iterationsLeft(lane: number): number {
-    return this.#remaining[lane] ?? FREE;
   }
 
   #advance(plan: Plan, lanes: Uint32Array, iterations: number): void {
@@ -126,10 +123,9 @@ function measure(addon: NativeAddon, { id, width }: KernelVariant): number {
   for (const lane of lanes) addon.prepare(state, lane, empty, empty);
   const plan = Uint32Array.of(id);
   const seconds = new Float64Array(1);
-  let best = Number.POSITIVE_INFINITY;
-  for (const iterations of [500, 2000, 2000, 2000]) {
+  const runs = [500, 2000, 2000, 2000].map((iterations) => {
     addon.advance(plan, state, lanes, iterations, null, seconds);
-    best = Math.min(best, (seconds[0] ?? best) / iterations);
-  }
-  return best;
+    return (seconds[0] ?? Number.POSITIVE_INFINITY) / iterations;
+  });
+  return Math.min(...runs);
 }

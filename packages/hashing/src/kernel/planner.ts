@@ -13,14 +13,10 @@ const SAMPLES = 5;
  */
 const EXPLORE_EVERY = 128;
 
-export interface PlannerVariant {
+interface Variant {
   /** The number of lanes that it advances together; fewer lanes take the same time. */
   readonly width: number;
-  /** The processor time of one iteration, measured just now. */
-  readonly seconds: number;
-}
-
-interface Cost {
+  /** The processor time of one iteration: the minimum of `samples`. */
   seconds: number;
   readonly samples: number[];
   /** The number of the slice of the latest measurement. */
@@ -31,15 +27,18 @@ interface Cost {
 export type Plan = readonly number[];
 
 export class Planner {
-  readonly #widths: readonly number[];
-  readonly #costs: readonly Cost[];
+  readonly #variants: readonly Variant[];
   /** `#plans[n]` is in use for n busy lanes. */
   readonly #plans: Plan[] = [];
   #slice = 0;
 
-  constructor(variants: readonly PlannerVariant[]) {
-    this.#widths = variants.map(({ width }) => width);
-    this.#costs = variants.map(({ seconds }) => ({ seconds, samples: [seconds], measuredAt: 0 }));
+  constructor(variants: readonly Pick<Variant, "width" | "seconds">[]) {
+    this.#variants = variants.map(({ width, seconds }) => ({
+      width,
+      seconds,
+      samples: [seconds],
+      measuredAt: 0,
+    }));
   }
 
   /** The plan for one slice with this number of busy lanes (at least 1). */
@@ -59,23 +58,19 @@ export class Planner {
 
   /** The processor time of one iteration of all variants in a plan. */
   secondsOf(plan: Plan): number {
-    return plan.reduce((sum, variant) => sum + this.#secondsPerIteration(variant), 0);
+    return plan.reduce((sum, index) => sum + (this.#variants[index]?.seconds ?? Number.POSITIVE_INFINITY), 0);
   }
 
   /** Records the processor time of one iteration, in seconds. */
-  record(variant: number, seconds: number): void {
-    const cost = this.#costs[variant];
-    if (!cost) return;
+  record(index: number, seconds: number): void {
+    const variant = this.#variants[index];
+    if (!variant) return;
     // One new measurement is more reliable than several old ones.
-    if (this.#slice - cost.measuredAt >= EXPLORE_EVERY) cost.samples.length = 0;
-    cost.measuredAt = this.#slice;
-    cost.samples.push(seconds);
-    if (cost.samples.length > SAMPLES) cost.samples.shift();
-    cost.seconds = Math.min(...cost.samples);
-  }
-
-  #secondsPerIteration(variant: number): number {
-    return this.#costs[variant]?.seconds ?? Number.POSITIVE_INFINITY;
+    if (this.#slice - variant.measuredAt >= EXPLORE_EVERY) variant.samples.length = 0;
+    variant.measuredAt = this.#slice;
+    variant.samples.push(seconds);
+    if (variant.samples.length > SAMPLES) variant.samples.shift();
+    variant.seconds = Math.min(...variant.samples);
   }
 
   /** Dynamic programming: the cheapest plan for n lanes is one variant and the cheapest plan for the remaining lanes. */
@@ -83,10 +78,10 @@ export class Planner {
     const cheapest: { seconds: number; plan: Plan }[] = [{ seconds: 0, plan: [] }];
     for (let lanes = 1; lanes <= busyLanes; lanes++) {
       let best: { seconds: number; plan: Plan } = { seconds: Number.POSITIVE_INFINITY, plan: [] };
-      for (const [variant, width] of this.#widths.entries()) {
-        const rest = cheapest[Math.max(0, lanes - width)] ?? best;
-        const seconds = this.#secondsPerIteration(variant) + rest.seconds;
-        if (seconds < best.seconds) best = { seconds, plan: [variant, ...rest.plan] };
+      for (const [index, variant] of this.#variants.entries()) {
+        const rest = cheapest[Math.max(0, lanes - variant.width)] ?? best;
+        const seconds = variant.seconds + rest.seconds;
+        if (seconds < best.seconds) best = { seconds, plan: [index, ...rest.plan] };
       }
       cheapest.push(best);
     }
@@ -94,8 +89,8 @@ export class Planner {
   }
 
   #exploringPlan(busyLanes: number): Plan {
-    const measuredAt = this.#costs.map((cost) => cost.measuredAt);
+    const measuredAt = this.#variants.map((variant) => variant.measuredAt);
     const oldest = measuredAt.indexOf(Math.min(...measuredAt));
-    return [oldest, ...this.#cheapestPlan(Math.max(0, busyLanes - (this.#widths[oldest] ?? 0)))];
+    return [oldest, ...this.#cheapestPlan(Math.max(0, busyLanes - (this.#variants[oldest]?.width ?? 0)))];
   }
 }

@@ -2,7 +2,7 @@
 import { HashKernelUnavailable } from "../errors.ts";
 import { BUILD_DIRECTORY } from "./addon-file.ts";
 import type { KernelChoice } from "./kernel.ts";
-import { type NativeStatus, probeNativeKernels, type UnavailableKernel } from "./probe.ts";
+import { probeNativeKernels, type UnavailableKernel } from "./probe.ts";
 
 const PORTABLE = "portable";
 
@@ -49,8 +49,10 @@ export function selectKernel(name: string, directory: string = BUILD_DIRECTORY):
       choice: { kind: "native", path: status.path, variants: [first, ...others] },
     };
   }
-  if (name !== "auto") throw new HashKernelUnavailable(name, reasonFor(name, status));
-  return portableSelection(status.available ? describe(status.unavailable) : status.reason);
+  if (name === "auto")
+    return portableSelection(status.available ? describe(status.unavailable) : status.reason);
+  if (!status.available) throw new HashKernelUnavailable(name, status.reason);
+  throw new HashKernelUnavailable(name, status.unavailable.find(isRequested)?.reason ?? "unknown kernel");
 }
 
 function portableSelection(fallbackReason: string | null): KernelSelection {
@@ -59,9 +61,4 @@ function portableSelection(fallbackReason: string | null): KernelSelection {
 
 function describe(unavailable: readonly UnavailableKernel[]): string {
   return unavailable.map(({ family, reason }) => `${family}: ${reason}`).join("; ");
-}
-
-function reasonFor(name: string, status: NativeStatus): string {
-  if (!status.available) return status.reason;
-  return status.unavailable.find(({ family }) => family === name)?.reason ?? "unknown kernel";
 }

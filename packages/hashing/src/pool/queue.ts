@@ -1,11 +1,11 @@
-/** A first-in, first-out queue from which any value can be removed; every operation takes amortized constant time. */
-
 /**
- * `#values` and `#positions` are inverse to each other. Positions are integers from `#first` up to, but excluding, `#end`;
- * a removed value leaves a gap, which `shift` skips. A value is in the queue at most once.
+ * A first-in, first-out queue from which any value can be removed; every operation takes amortized constant time. A
+ * value is in the queue at most once.
  */
 export class Queue<T> {
+  /** Keys are positions from `#first` up to, but excluding, `#end`; a removed value leaves a gap, which `shift` skips. */
   readonly #values = new Map<number, T>();
+  /** The inverse of `#values`. */
   readonly #positions = new Map<T, number>();
   #first = 0;
   #end = 0;

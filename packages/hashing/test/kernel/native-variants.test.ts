@@ -23,7 +23,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
     expect(failed).toEqual([]);
   });
 
-  test("share a correct first iteration for every length near a block boundary", () => {
+  test("start with a correct first iteration for every length near a block boundary", () => {
     const state = new Uint32Array(LANE_WORDS);
     for (const passwordLength of LENGTHS) {
       for (const saltLength of LENGTHS) {
@@ -35,7 +35,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
     }
   });
 
-  test("share a first iteration that reads a password and a salt inside the lane before it writes the lane", () => {
+  test("read a password and a salt that overlap the lane before they write the lane", () => {
     const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
     const bytes = new Uint8Array(state.buffer);
     const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
