@@ -1,7 +1,7 @@
-/** What the benchmark compares: the pool with a kernel, that kernel's bare loop in C, and node:crypto on all cores. */
+/** The candidates of the benchmark: the pool with a kernel, the same kernel in a C loop, and node:crypto on all cores. */
 import { pbkdf2 } from "node:crypto";
 import { promisify } from "node:util";
-import { buildNative } from "../build/native.ts";
+import { buildNative } from "../build/build-native.ts";
 import { DEFAULT_NICE } from "../src/hasher.ts";
 import { createHasher, type Hasher } from "../src/index.ts";
 
@@ -12,7 +12,7 @@ const cryptoPbkdf2 = promisify(pbkdf2);
 
 export interface Contender {
   readonly name: string;
-  /** One derivation of 600,000 iterations. */
+  /** Runs one derivation of 600,000 iterations. */
   derive(): Promise<unknown>;
 }
 
@@ -21,54 +21,47 @@ export const crypto: Contender = {
   derive: () => cryptoPbkdf2(PASSWORD, SALT, ITERATIONS, 32, "sha256"),
 };
 
-export interface PoolContender extends Contender {
+export interface PoolContender extends Contender, AsyncDisposable {
   readonly hasher: Hasher;
 }
 
 export function openPool(kernel: string): PoolContender {
   const hasher = createHasher({ kernel, queueLimit: 100_000 });
   const job = { password: PASSWORD, salt: SALT, iterations: ITERATIONS };
-  return { name: `pool ${kernel}`, hasher, derive: () => hasher.derive(job) };
+  const close = () => hasher.close();
+  return { name: `pool ${kernel}`, hasher, derive: () => hasher.derive(job), [Symbol.asyncDispose]: close };
 }
 
-/** Seconds that so many derivations take, all of them asked for at once. */
+/** The seconds that this number of concurrent derivations takes. */
 export async function secondsFor(contender: Contender, derivations: number): Promise<number> {
-  const started = performance.now();
+  const startedMs = performance.now();
   await Promise.all(Array.from({ length: derivations }, () => contender.derive()));
-  return (performance.now() - started) / 1000;
+  return (performance.now() - startedMs) / 1000;
 }
 
-export interface BareLoop {
+export interface KernelLoop {
   readonly family: string;
   readonly width: number;
   readonly threads: number;
   readonly seconds: number;
 }
 
-/** Derivations per second of the kernel's loop in C, at the pool's priority but without JavaScript, a pool or slices. */
-export function bareLoopRate(program: string, { family, width, threads, seconds }: BareLoop): number {
-  const child = Bun.spawnSync([
-    "nice",
-    "-n",
-    `${DEFAULT_NICE}`,
-    program,
-    family,
-    `${width}`,
-    `${threads}`,
-    `${seconds}`,
-  ]);
+/** Derivations per second of the kernel in a C loop, at the pool's priority but without JavaScript, a pool or slices. */
+export function kernelLoopRate(program: string, { family, width, threads, seconds }: KernelLoop): number {
+  const args = [family, width, threads, seconds].map(String);
+  const child = Bun.spawnSync(["nice", "-n", String(DEFAULT_NICE), program, ...args]);
   if (child.exitCode !== 0) throw new Error(child.stderr.toString());
   return rateOf(JSON.parse(child.stdout.toString()));
 }
 
-/** The one line that the program prints. */
+/** The program prints exactly this shape. */
 function rateOf(line: { derivationsPerSecond: number }): number {
   return line.derivationsPerSecond;
 }
 
-/** The path of that program; throws without a C compiler. */
-export async function buildBareLoop(): Promise<string> {
-  const built = await buildNative({ environment: process.env, target: "bench" });
-  if (built.built === "not") throw new Error(built.reason);
-  return built.path;
+/** Returns the path of the program; throws without a C compiler. */
+export async function buildKernelLoop(): Promise<string> {
+  const result = await buildNative({ environment: process.env, target: "bench" });
+  if (result.status === "failed") throw new Error(result.reason);
+  return result.path;
 }

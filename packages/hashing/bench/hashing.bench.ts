@@ -1,127 +1,152 @@
 /**
- * `bun run bench hashing [--rounds N] [--seconds S]`: the pool against the bare loop of its kernel and against
- * crypto.pbkdf2 on all cores. What is compared takes turns within each round, since a shared machine changes by the minute.
+ * `bun run bench hashing [--rounds N] [--seconds S]`: compares the pool with its kernel in a C loop and with crypto.pbkdf2
+ * on all cores. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { describeMachine } from "@latchkey/cli";
 import { kernels } from "../src/index.ts";
-import { loadNative, type NativeKernel, nativeKernels } from "../src/kernel/native.ts";
-import { bareLoopRate, buildBareLoop, crypto, ITERATIONS, openPool, secondsFor } from "./contenders.ts";
-import { print, printRow } from "./table.ts";
+import { type KernelVariant, LANE_WORDS, loadAddon } from "../src/kernel/addon.ts";
+import { probeNativeKernels } from "../src/kernel/probe.ts";
+import {
+  buildKernelLoop,
+  type Contender,
+  crypto,
+  ITERATIONS,
+  kernelLoopRate,
+  openPool,
+  secondsFor,
+} from "./contenders.ts";
 
 const options = {
   rounds: { type: "string", default: "5" },
   seconds: { type: "string", default: "2" },
 } as const;
 const { values } = parseArgs({ options });
-/** A single derivation is short: a row is the mean of several. */
-const IN_SEQUENCE = 10;
+/** A single derivation is short, so a row is the mean of several. */
+const SEQUENTIAL_DERIVATIONS = 10;
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 
-/** Runs every entry once a round, in turn. */
+/** Runs every entry once per round, alternating. */
 async function interleave<Name extends string>(entries: Record<Name, () => number | Promise<number>>) {
   const names = Object.keys(entries) as Name[];
-  const figures = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  const results = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let round = 0; round < rounds; round++) {
-    for (const name of names) figures[name].push(await entries[name]());
+    for (const name of names) results[name].push(await entries[name]());
   }
-  return figures;
+  return results;
 }
 
-const status = nativeKernels();
-const native: readonly NativeKernel[] = status.available ? status.kernels : [];
-print(describeMachine());
-print(
-  `kernels: ${kernels()
-    .map(({ name }) => name)
-    .join(", ")}\n`,
-);
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
-await using auto = { ...openPool("auto"), [Symbol.asyncDispose]: () => auto.hasher.close() };
+interface Row {
+  readonly name: string;
+  readonly unit: string;
+  readonly rounds: readonly number[];
+  /** The baseline of the ratio at the end of the row. */
+  readonly baseline?: { readonly name: string; readonly rounds: readonly number[] };
+}
+
+/** Prints the median and every round. The ratio compares round by round, because the machine's speed changes over time. */
+function printRow({ name, unit, rounds, baseline }: Row): void {
+  const each = rounds.map((value) => value.toFixed(1)).join(" ");
+  const ratios = rounds.map((value, round) => value / (baseline?.rounds[round] ?? Number.NaN));
+  const ratio = baseline ? `  ${median(ratios).toFixed(2)} × ${baseline.name}` : "";
+  print(`  ${name.padEnd(26)} ${median(rounds).toFixed(1).padStart(7)} ${unit} (${each})${ratio}`);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+const status = probeNativeKernels();
+const variants: readonly KernelVariant[] = status.available ? status.variants : [];
+const kernelNames = kernels().map(({ name }) => name);
+print(describeMachine());
+print(`kernels: ${kernelNames.join(", ")}\n`);
+
+await using auto = openPool("auto");
 const workers = auto.hasher.stats().workers;
 await secondsFor(auto, 1);
 
 if (status.available) {
   print("one kernel on one core, ms for 600,000 iterations of all its lanes");
-  const addon = loadNative(status.path);
-  for (const { id, family, width } of native) {
-    const state = new Uint32Array(32 * width);
+  const addon = loadAddon(status.path);
+  for (const { id, family, width } of variants) {
+    const state = new Uint32Array(LANE_WORDS * width);
     const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
     for (const lane of lanes) addon.prepare(state, lane, new Uint8Array(8), new Uint8Array(8));
     const { ms } = await interleave({
       ms() {
-        const started = performance.now();
+        const startedMs = performance.now();
         addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, new Float64Array(1));
-        return 10 * (performance.now() - started);
+        return 10 * (performance.now() - startedMs);
       },
     });
     printRow({ name: `${family} × ${width}`, unit: "ms", rounds: ms });
   }
 }
 
-print(`\none derivation alone, ms, mean of ${IN_SEQUENCE} in sequence`);
-const aloneMs = async (contender: Parameters<typeof secondsFor>[0]): Promise<number> => {
+print(`\none derivation alone, ms, mean of ${SEQUENTIAL_DERIVATIONS} in sequence`);
+const meanMs = async (contender: Contender): Promise<number> => {
   let total = 0;
-  for (let index = 0; index < IN_SEQUENCE; index++) total += await secondsFor(contender, 1);
-  return (1000 * total) / IN_SEQUENCE;
+  for (let index = 0; index < SEQUENTIAL_DERIVATIONS; index++) total += await secondsFor(contender, 1);
+  return (1000 * total) / SEQUENTIAL_DERIVATIONS;
 };
-await aloneMs(auto);
-const alone = await interleave({ pool: () => aloneMs(auto), crypto: () => aloneMs(crypto) });
+await meanMs(auto);
+const alone = await interleave({ pool: () => meanMs(auto), crypto: () => meanMs(crypto) });
 printRow({ name: "crypto.pbkdf2", unit: "ms", rounds: alone.crypto });
-printRow({ name: "pool", unit: "ms", rounds: alone.pool, against: { name: "crypto", rounds: alone.crypto } });
+printRow({
+  name: "pool",
+  unit: "ms",
+  rounds: alone.pool,
+  baseline: { name: "crypto", rounds: alone.crypto },
+});
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
-const program = native.length > 0 ? await buildBareLoop() : null;
-for (const { name } of [...kernels(), { name: "auto" }]) {
-  const pool = openPool(name);
+const program = variants.length > 0 ? await buildKernelLoop() : null;
+for (const name of [...kernelNames, "auto"]) {
+  await using pool = openPool(name);
   await secondsFor(pool, 1);
-  const { lanes, capacityPerSecond, kernel } = pool.hasher.stats();
-  // Whole fills of the lanes: then no lane is empty at the end while others still run.
+  const { lanes, capacityPerSecond, kernel: family } = pool.hasher.stats();
+  // A multiple of the lanes, so that no lane is empty at the end while others are still running.
   const derivations = lanes * Math.max(1, Math.ceil((seconds * capacityPerSecond) / lanes));
-  const width = Math.max(...native.filter(({ family }) => family === kernel).map((variant) => variant.width));
-  const bare = { family: kernel, width, threads: workers, seconds };
-  const figures = await interleave({
+  const width = Math.max(
+    ...variants.filter((variant) => variant.family === family).map(({ width }) => width),
+  );
+  const loop = { family, width, threads: workers, seconds };
+  const results = await interleave({
     pool: async () => derivations / (await secondsFor(pool, derivations)),
-    bare: () => (program && Number.isFinite(width) ? bareLoopRate(program, bare) : Number.NaN),
+    loop: () => (program && Number.isFinite(width) ? kernelLoopRate(program, loop) : Number.NaN),
     crypto: async () => (seconds * 15 * workers) / (await secondsFor(crypto, seconds * 15 * workers)),
   });
-  await pool.hasher.close();
-  printRow({ name: "crypto.pbkdf2", unit: "/s", rounds: figures.crypto });
+  const row = { name: pool.name, unit: "/s", rounds: results.pool };
+  printRow({ name: "crypto.pbkdf2", unit: "/s", rounds: results.crypto });
   if (Number.isFinite(width)) {
-    printRow({ name: `bare C loop, ${kernel} × ${width}`, unit: "/s", rounds: figures.bare });
-    printRow({
-      name: `pool ${name}`,
-      unit: "/s",
-      rounds: figures.pool,
-      against: { name: "bare", rounds: figures.bare },
-    });
+    printRow({ name: `C loop, ${family} × ${width}`, unit: "/s", rounds: results.loop });
+    printRow({ ...row, baseline: { name: "C loop", rounds: results.loop } });
   }
-  printRow({
-    name: `pool ${name}`,
-    unit: "/s",
-    rounds: figures.pool,
-    against: { name: "crypto", rounds: figures.crypto },
-  });
+  printRow({ ...row, baseline: { name: "crypto", rounds: results.crypto } });
 }
 
-print("\njobs that come at once, ms until the last is done");
+print("\nconcurrent jobs, ms until the last one has finished");
 for (const jobs of [2, 8, 32, 200]) {
-  const figures = await interleave({
+  const results = await interleave({
     pool: async () => 1000 * (await secondsFor(auto, jobs)),
     crypto: async () => 1000 * (await secondsFor(crypto, jobs)),
   });
-  printRow({ name: `crypto.pbkdf2, ${jobs} jobs`, unit: "ms", rounds: figures.crypto });
-  printRow({
-    name: `pool, ${jobs} jobs`,
-    unit: "ms",
-    rounds: figures.pool,
-    against: { name: "crypto", rounds: figures.crypto },
-  });
+  printRow({ name: `crypto.pbkdf2, ${jobs} jobs`, unit: "ms", rounds: results.crypto });
+  const baseline = { name: "crypto", rounds: results.crypto };
+  printRow({ name: `pool, ${jobs} jobs`, unit: "ms", rounds: results.pool, baseline });
 }
 
-print("\ndelay of the event loop meanwhile, ms");
+print("\nevent loop delay, ms");
 for (const [name, load] of [
   ["idle", null],
   ["saturated", auto],
@@ -131,6 +156,6 @@ for (const [name, load] of [
   if (load) await secondsFor(load, Math.ceil(seconds * load.hasher.stats().capacityPerSecond));
   else await Bun.sleep(seconds * 1000);
   delay.disable();
-  const at = [50, 90, 99, 99.9, 100].map((p) => `p${p} ${(delay.percentile(p) / 1e6).toFixed(2)}`);
-  print(`  ${name.padEnd(26)} ${at.join("  ")}`);
+  const percentiles = [50, 90, 99, 99.9, 100].map((p) => `p${p} ${(delay.percentile(p) / 1e6).toFixed(2)}`);
+  print(`  ${name.padEnd(26)} ${percentiles.join("  ")}`);
 }

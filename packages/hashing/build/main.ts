@@ -1,18 +1,20 @@
 /**
- * `bun run build:native [--strict] [--directory DIR]`: builds the addon if it is not there yet. Exits 0 when it cannot
- * be built, as the portable kernel then serves; with `--strict` that is exit code 1.
+ * `bun run build:native [--strict] [--directory DIR]`: builds the native addon unless it exists. If it cannot be built,
+ * the service uses the portable kernel and the exit code is 0; with `--strict` it is 1.
  */
 import { parseArgs } from "node:util";
-import { buildNative } from "./native.ts";
+import { BUILD_DIRECTORY } from "../src/kernel/addon-file.ts";
+import { buildNative } from "./build-native.ts";
 
-const { values } = parseArgs({ options: { strict: { type: "boolean" }, directory: { type: "string" } } });
-const directory = values.directory === undefined ? {} : { directory: values.directory };
-const result = await buildNative({ environment: process.env, ...directory });
+const { values } = parseArgs({
+  options: { strict: { type: "boolean" }, directory: { type: "string", default: BUILD_DIRECTORY } },
+});
+const result = await buildNative({ environment: process.env, directory: values.directory });
 
-if (result.built === "now") process.stdout.write(`native kernels: built ${result.path}\n`);
-if (result.built === "not") {
+if (result.status === "built") process.stdout.write(`native kernels: built ${result.path}\n`);
+if (result.status === "failed") {
   process.stderr.write(
-    `native kernels: not built, the portable kernel will serve: ${result.reason}\n${result.output}`,
+    `native kernels: not built, the portable kernel will be used: ${result.reason}\n${result.output}`,
   );
   process.exitCode = values.strict ? 1 : 0;
 }

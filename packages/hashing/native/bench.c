@@ -1,4 +1,4 @@
-/* The kernel's bare loop on several threads: what a pool around it can reach at most. Prints one line of JSON.
+/* Runs a kernel in a loop on several threads: the upper bound for a pool with this kernel. Prints one line of JSON.
  * Usage: bench FAMILY WIDTH THREADS SECONDS */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -43,7 +43,7 @@ static void *loop(void *argument)
     return NULL;
 }
 
-static const struct kernel *named(const char *family, unsigned long width)
+static const struct kernel *find_kernel(const char *family, unsigned long width)
 {
     for (size_t i = 0; i < kernel_count; i++) {
         const struct kernel *kernel = &kernels[i];
@@ -55,11 +55,11 @@ static const struct kernel *named(const char *family, unsigned long width)
 int main(int count, char **arguments)
 {
     if (count != 5) return fprintf(stderr, "usage: bench FAMILY WIDTH THREADS SECONDS\n"), 2;
-    const struct kernel *kernel = named(arguments[1], strtoul(arguments[2], NULL, 10));
+    const struct kernel *kernel = find_kernel(arguments[1], strtoul(arguments[2], NULL, 10));
     size_t threads = strtoul(arguments[3], NULL, 10), started = 0;
     double seconds = strtod(arguments[4], NULL), rate = 0;
     if (kernel == NULL || threads < 1 || threads > MAX_THREADS || !(seconds > 0 && seconds <= 600))
-        return fprintf(stderr, "bench: no such kernel on this machine, or a number out of range\n"), 2;
+        return fprintf(stderr, "bench: this machine has no such kernel, or a number is out of range\n"), 2;
 
     pthread_t ids[MAX_THREADS];
     struct run runs[MAX_THREADS];
@@ -71,7 +71,7 @@ int main(int count, char **arguments)
         pthread_join(ids[i], NULL);
         rate += runs[i].rate;
     }
-    if (started < threads) return fprintf(stderr, "bench: no more threads\n"), 1;
+    if (started < threads) return fprintf(stderr, "bench: a thread could not be started\n"), 1;
     printf("{\"family\":\"%s\",\"width\":%u,\"threads\":%zu,\"seconds\":%g,\"iterations\":%d,\"derivationsPerSecond\":%.3f}\n",
            kernel->family, (unsigned)kernel->width, threads, seconds, ITERATIONS, rate);
     return 0;

@@ -1,7 +1,7 @@
-/* The start of a derivation, in portable C: HMAC's two midstates and PBKDF2's first iteration. It runs once for a
- * password; the kernels do the other iterations. No branch or index depends on the bytes, only on their number. */
+/* The start of a derivation, in portable C: HMAC's two midstates and PBKDF2's first iteration. The kernels compute all
+ * further iterations. Branches and indices depend only on the number of bytes, never on their values. */
 #include "lane.h"
-#include "sha256.h"
+#include "kernels/sha256.h"
 #include "wipe.h"
 
 enum { BLOCK = 64, DIGEST = 32 };
@@ -58,7 +58,7 @@ static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
     }
 }
 
-/* Padding as in FIPS 180-4, section 5.1.1; the digest stays in hash->state. */
+/* Adds the padding (FIPS 180-4, section 5.1.1); the digest is then in hash->state. */
 static void hash_end(struct hash *hash)
 {
     static const uint8_t padding[BLOCK] = {0x80};
@@ -89,7 +89,7 @@ static void midstate(uint32_t out[8], const uint8_t key[BLOCK], uint8_t pad)
 void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
                   size_t salt_length)
 {
-    static const uint8_t block_index[4] = {0, 0, 0, 1}; /* INT(1): 32 bytes of output are block 1 alone */
+    static const uint8_t block_index[4] = {0, 0, 0, 1}; /* INT(1): 32 bytes of output are exactly block 1 */
     struct {
         struct hash hash;
         uint8_t key[BLOCK], inner[DIGEST];
@@ -122,7 +122,7 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
     memcpy(scratch.lane + U, scratch.hash.state, sizeof scratch.hash.state);
     memcpy(scratch.lane + T, scratch.hash.state, sizeof scratch.hash.state);
 
-    /* Only now: the inputs may lie in the lane's own buffer. */
+    /* Last, because the inputs can overlap the lane. */
     memcpy(lane, scratch.lane, sizeof scratch.lane);
     wipe(&scratch, sizeof scratch);
     wipe_stack();

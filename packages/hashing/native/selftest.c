@@ -1,26 +1,26 @@
-/* A program that holds every kernel this machine can run against published vectors and against a PBKDF2 written here
- * for nothing but plainness, and tries the thread and the wiping around them; made to run under sanitizers and
- * emulators. Ends with 1 at the first difference. */
+/* Tests every kernel that this machine supports against published vectors and against a simple PBKDF2 that is written
+ * here, and tests low-priority threads and wiping. Runs under sanitizers and emulators. Exits with 1 at the first error. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/sha256.h"
 #include "lane.h"
-#include "sha256.h"
-#include "thread.h"
+#include "low-priority-thread.h"
 #include "wipe.h"
 
 #define GUARD UINT32_C(0xdeadbeef)
 enum { LANES = MAX_WIDTH + 3, MAX_TEXT = 256 };
 
-static void expect(int held, const char *what)
+static void expect(int condition, const char *error)
 {
-    if (held) return;
-    fprintf(stderr, "selftest: %s\n", what);
+    if (condition) return;
+    fprintf(stderr, "selftest: %s\n", error);
     exit(1);
 }
 
-/* FIPS 180-4 as it is written, over a whole message in memory. */
+/* FIPS 180-4, implemented literally, over a whole message in memory. */
 static void reference_sha256(uint8_t out[32], const uint8_t *message, size_t length)
 {
     uint8_t padded[MAX_TEXT + 4 + 64 + 72] = {0};
@@ -103,7 +103,7 @@ static uint32_t random_below(uint32_t bound)
     return (uint32_t)(random_state >> 16) % bound;
 }
 
-/* Lengths about the 64-byte block more often than others. */
+/* Half of the lengths are near the boundaries of 64-byte blocks. */
 static struct text random_text(void)
 {
     static const size_t edges[] = {0, 1, 51, 52, 55, 56, 63, 64, 65, 119, 128, MAX_TEXT};
@@ -137,18 +137,18 @@ static void test_published(const struct kernel *kernel)
         if (vectors[i].iterations > 1) kernel_advance(kernel, lanes, 1, vectors[i].iterations - 1);
         lane_digest(digest, lane);
         for (size_t j = 0; j < 32; j++) snprintf(hex + 2 * j, 3, "%02x", digest[j]);
-        expect(strcmp(hex, vectors[i].hex) == 0, "a published vector was missed");
+        expect(strcmp(hex, vectors[i].hex) == 0, "a kernel differs from a published vector");
     }
 }
 
-/* `count` random lanes of a larger buffer, advanced in two slices; all others and the guards must stay as they were. */
+/* Advances `count` random lanes of a larger buffer in two slices; the other lanes and the guards must not change. */
 static void test_occupancy(const struct kernel *kernel, size_t count)
 {
     enum { SPACE = LANES * LANE_WORDS };
     uint32_t *memory = malloc((SPACE + 2) * sizeof *memory), before[SPACE + 2], *lanes[MAX_WIDTH];
     struct text passwords[MAX_WIDTH], salts[MAX_WIDTH];
     uint32_t first = 1 + random_below(4), second = 1 + random_below(4), used = 0;
-    expect(memory != NULL, "no memory");
+    expect(memory != NULL, "out of memory");
     for (size_t i = 0; i < SPACE + 2; i++) memory[i] = GUARD;
     for (size_t i = 0; i < count; i++) {
         uint32_t place;
@@ -167,29 +167,29 @@ static void test_occupancy(const struct kernel *kernel, size_t count)
         uint8_t expected[32], digest[32];
         reference_pbkdf2(expected, &passwords[i], salts[i], 1 + first + second);
         lane_digest(digest, lanes[i]);
-        expect(memcmp(expected, digest, 32) == 0, "a kernel and the reference differ");
+        expect(memcmp(expected, digest, 32) == 0, "a kernel differs from the reference");
         memcpy(before + (lanes[i] - memory) + U, lanes[i] + U, (LANE_WORDS - U) * sizeof *memory);
     }
-    expect(memcmp(before, memory, sizeof before) == 0, "a kernel wrote where it should not");
+    expect(memcmp(before, memory, sizeof before) == 0, "a kernel wrote outside its lanes");
     free(memory);
 }
 
-static void count_up(void *count)
+static void increment(void *count)
 {
-    thread_give_way();
+    sched_yield();
     ++*(unsigned *)count;
 }
 
-/* What a task has written is there when thread_run returns, and a thread that is idle ends. */
-static void test_thread(void)
+/* The result of a task is visible when low_priority_thread_run returns, and an idle thread ends. */
+static void test_low_priority_thread(void)
 {
     for (unsigned round = 0; round < 8; round++) {
         unsigned count = 0;
-        struct thread *thread = thread_start(1);
+        struct low_priority_thread *thread = low_priority_thread_start(1);
         if (thread == NULL) return;
-        for (unsigned task = 0; task < round; task++) thread_run(thread, count_up, &count);
+        for (unsigned task = 0; task < round; task++) low_priority_thread_run(thread, increment, &count);
         expect(count == round, "a thread lost a task");
-        thread_end(thread);
+        low_priority_thread_end(thread);
     }
 }
 
@@ -199,15 +199,15 @@ static void test_wipe(void)
     memset(bytes, 0xff, sizeof bytes);
     wipe(bytes + 1, sizeof bytes - 2);
     wipe(NULL, 0);
-    for (size_t i = 1; i + 1 < sizeof bytes; i++) expect(bytes[i] == 0, "wipe left a byte");
-    expect(bytes[0] == 0xff && bytes[sizeof bytes - 1] == 0xff, "wipe wrote too far");
+    for (size_t i = 1; i + 1 < sizeof bytes; i++) expect(bytes[i] == 0, "wipe missed a byte");
+    expect(bytes[0] == 0xff && bytes[sizeof bytes - 1] == 0xff, "wipe wrote outside its range");
 }
 
 int main(void)
 {
-    size_t tried = 0;
+    size_t tested = 0;
     test_wipe();
-    test_thread();
+    test_low_priority_thread();
     for (size_t id = 0; id < kernel_count; id++) {
         const struct kernel *kernel = &kernels[id];
         if (kernel->missing() != NULL) {
@@ -219,8 +219,8 @@ int main(void)
             for (size_t count = 1; count <= kernel->width; count++) test_occupancy(kernel, count);
         }
         printf("%s x%u: ok\n", kernel->family, (unsigned)kernel->width);
-        tried++;
+        tested++;
     }
-    expect(tried > 0, "this machine can run no kernel");
+    expect(tested > 0, "this machine supports no kernel");
     return 0;
 }

@@ -1,4 +1,4 @@
-/* In a file of its own, so that it stays a call and its frame lies where the frames before it lay. */
+/* In a separate file, so that the call is not inlined and its frame overlaps the frames of previous calls. */
 #include "wipe.h"
 
 void wipe_stack(void)

@@ -1,11 +1,11 @@
-/* Overwriting what was secret, in ways that no compiler takes for a dead store. */
+/* Overwrites secrets in ways that compilers do not remove as dead stores. */
 #ifndef LATCHKEY_WIPE_H
 #define LATCHKEY_WIPE_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* The empty assembly claims to read the memory, so the zeros must have been written. */
+/* The empty assembly declares that it reads the memory, so the compiler must write the zeros. */
 static inline void wipe(void *memory, size_t bytes)
 {
     if (bytes == 0) return;
@@ -13,7 +13,7 @@ static inline void wipe(void *memory, size_t bytes)
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-/* Overwrites the stack below the caller, where functions that have returned spilled their registers. */
+/* Overwrites the stack below the caller, where returned functions have spilled their registers. */
 void wipe_stack(void);
 
 #endif

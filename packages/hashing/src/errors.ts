@@ -1,6 +1,6 @@
-/** Every error of this package that a caller may want to tell apart: one class each, with a stable `code`. */
+/** The errors that callers can distinguish: one class each, with a stable `code`. */
 
-/** The hasher was closed before this derivation was admitted. */
+/** The hasher was closed before this derivation was submitted. */
 export class HasherClosed extends Error {
   override readonly name = "HasherClosed";
   readonly code = "HASHER_CLOSED";
@@ -9,19 +9,17 @@ export class HasherClosed extends Error {
   }
 }
 
-/** As many derivations wait as may wait. */
+/** Every lane is busy and the queue has reached its limit. */
 export class QueueFull extends Error {
   override readonly name = "QueueFull";
   readonly code = "HASH_QUEUE_FULL";
-  /** Whole seconds, at least 1, until what waits now will have been derived at the current rate. */
-  readonly retryAfterSeconds: number;
-  constructor(retryAfterSeconds: number) {
-    super("Too many derivations are waiting");
-    this.retryAfterSeconds = retryAfterSeconds;
+  /** @param retryAfterSeconds the time until the current queue is empty at the measured capacity: whole seconds, at least 1. */
+  constructor(readonly retryAfterSeconds: number) {
+    super("The hash queue is full");
   }
 }
 
-/** The worker that ran this derivation died, and so did the one that ran it again; `cause` is why the last one died. */
+/** The worker crashed while it ran this derivation, and again on the second attempt; `cause` is the last crash. */
 export class WorkerCrashed extends Error {
   override readonly name = "WorkerCrashed";
   readonly code = "HASH_WORKER_CRASHED";
@@ -30,21 +28,20 @@ export class WorkerCrashed extends Error {
   }
 }
 
-/** The kernel asked for by name is unknown or cannot run on this machine. */
+/** The requested kernel does not exist or cannot run on this machine. */
 export class HashKernelUnavailable extends Error {
   override readonly name = "HashKernelUnavailable";
   readonly code = "HASH_KERNEL_UNAVAILABLE";
-  readonly kernel: string;
-  readonly reason: string;
-  constructor(kernel: string, reason: string) {
+  constructor(
+    readonly kernel: string,
+    readonly reason: string,
+  ) {
     super(`Hash kernel "${kernel}" is unavailable: ${reason}`);
-    this.kernel = kernel;
-    this.reason = reason;
   }
 }
 
-/** What an aborted derivation rejects with: the signal's own reason if that is an AbortError, else a new one. */
-export function abortError(signal: AbortSignal): Error {
+/** The rejection of an aborted derivation: the signal's reason if it is an AbortError, otherwise a new AbortError. */
+export function toAbortError(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   if (reason instanceof Error && reason.name === "AbortError") return reason;
   return new DOMException("The derivation was aborted", "AbortError");

@@ -1,4 +1,4 @@
-/** Password hashing over worker threads: everything that may be imported from this package. */
+/** Password hashing over worker threads: the exports of this package. */
 export { HasherClosed, HashKernelUnavailable, QueueFull, WorkerCrashed } from "./errors.ts";
 export {
   type CallOptions,
@@ -9,4 +9,4 @@ export {
   type HasherStats,
 } from "./hasher.ts";
 export { kernels } from "./kernel/select.ts";
-export type { HistogramSnapshot } from "./metrics.ts";
+export type { HistogramSnapshot } from "./pool/metrics.ts";

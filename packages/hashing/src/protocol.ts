@@ -1,33 +1,35 @@
 /**
- * What the pool and its workers share. Messages carry numbers alone; the secrets of a job live in one piece of shared
- * memory, so that wiping it wipes every copy. A job runs under at most one ticket at a time.
+ * The protocol between the pool and its workers. Messages contain numbers only; the secrets of a job are in one piece of
+ * shared memory, so that wiping it wipes every copy. A job runs under at most one ticket at a time.
  */
-import type { KernelChoice, Pace } from "./kernel/kernel.ts";
+import { DIGEST_BYTES, type KernelChoice, type Throughput } from "./kernel/kernel.ts";
 
-/** Bytes of a derived key: one block of HMAC-SHA256. */
-export const DIGEST_BYTES = 32;
-
-/** Handed to a worker at its birth; a worker never looks at the environment. */
+/** Passed to each worker when it starts; a worker never reads the environment. */
 export interface WorkerSetup {
   readonly kernel: KernelChoice;
   /** 0 to 19. */
   readonly nice: number;
-  /** Part of its time that the worker may derive, above 0, to 1. */
-  readonly share: number;
+  /** The part of its time that the worker can spend on derivations, above 0, at most 1. */
+  readonly quotaShare: number;
 }
 
-export type ToWorker =
-  | { readonly kind: "job"; readonly id: number; readonly ticket: number; readonly memory: JobShape }
-  | { readonly kind: "close" };
+/** One job under one ticket, as it is posted to a worker. */
+export interface JobOffer {
+  readonly id: number;
+  readonly ticket: number;
+  readonly shape: JobShape;
+}
+
+export type ToWorker = ({ readonly kind: "job" } & JobOffer) | { readonly kind: "close" };
 
 export type FromWorker =
-  | { readonly kind: "ready"; readonly pace: Pace }
-  /** These left their lanes, all at the end of one slice. */
-  | { readonly kind: "left"; readonly jobs: readonly Departure[]; readonly pace: Pace };
+  | { readonly kind: "ready"; readonly throughput: Throughput }
+  /** The jobs whose lanes were cleared after one slice. */
+  | { readonly kind: "done"; readonly jobs: readonly JobResult[]; readonly throughput: Throughput };
 
-/** `finished`: the digest is in the job's memory; otherwise it was dropped because it had been withdrawn. */
-export interface Departure {
+export interface JobResult {
   readonly id: number;
+  /** Whether the digest is in the job's memory; false if the job was withdrawn while it was in its lane. */
   readonly finished: boolean;
   readonly runningSeconds: number;
 }
@@ -44,8 +46,8 @@ const TICKET_BYTES = 4;
 /**
  *   ticket (int32) | digest (32 bytes) | password | salt
  *
- * The ticket cell says who may run the job: `t` it is offered under ticket t, `-t` a lane holds it under ticket t, 0 it
- * is withdrawn. A worker that finds another value than the one it holds lets the job go without a word about its digest.
+ * The ticket cell states who can run the job: `t` means that it is offered under ticket t, `-t` that a lane holds it
+ * under ticket t, 0 that it is withdrawn. A worker that finds any other value than its own drops the job.
  */
 export class JobMemory {
   readonly shape: JobShape;
@@ -68,17 +70,17 @@ export class JobMemory {
     return new JobMemory({ ...size, buffer });
   }
 
-  /** Offers the job under a new ticket, whatever became of the one before. */
+  /** Offers the job under a new ticket, regardless of the previous one. */
   offer(ticket: number): void {
     Atomics.store(this.#cell, 0, ticket);
   }
 
-  /** Offers the job under another ticket unless a lane holds it already. */
+  /** Offers the job under a new ticket unless a lane already holds it. */
   reoffer(from: number, ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, from, ticket) === from;
   }
 
-  /** The worker's side: from here on the job is in a lane, unless the offer is void. */
+  /** Called by the worker before the job enters a lane; false if this offer is no longer valid. */
   claim(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, ticket, -ticket) === ticket;
   }
@@ -87,7 +89,7 @@ export class JobMemory {
     return Atomics.load(this.#cell, 0) === -ticket;
   }
 
-  /** Voids every ticket; true if a lane held the job, which then lets go at the end of its slice. */
+  /** Invalidates every ticket; true if a lane held the job, which the worker then drops at the end of its slice. */
   withdraw(): boolean {
     return Atomics.exchange(this.#cell, 0, 0) < 0;
   }

@@ -1,8 +1,11 @@
-/** What a kernel is: lanes that advance together, slice by slice, inside a worker thread. */
+/** The kernel interface: lanes that advance together, slice by slice, inside a worker thread. */
 import { isMainThread } from "node:worker_threads";
-import type { NativeKernel } from "./native.ts";
+import type { KernelVariant } from "./addon.ts";
 
-/** One job as a lane takes it. The bytes may be gone once `load` returns. */
+/** The length of a derived key: one block of HMAC-SHA256. */
+export const DIGEST_BYTES = 32;
+
+/** The input of a lane. `load` copies the bytes. */
 export interface LaneJob {
   readonly password: Uint8Array;
   readonly salt: Uint8Array;
@@ -10,39 +13,39 @@ export interface LaneJob {
   readonly iterations: number;
 }
 
-/** How long a slice is at most: `brief` is a part of a `full` one. */
-export type Slice = "brief" | "full";
+/** The maximum duration of a slice: a few milliseconds, or a third of that. */
+export type SliceLength = "short" | "full";
 
-/** Lives in one worker. Lanes are numbered from 0; each is free or holds one job. */
+/** Belongs to one worker. Lanes are numbered from 0; each is free or holds one job. */
 export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
-  /** Advances the occupied lanes for one slice: until the shortest job ends or a few milliseconds have passed. */
-  run(slice: Slice): void;
+  /** Advances all busy lanes for one slice, which ends early when a job finishes. */
+  run(length: SliceLength): void;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;
   /** Overwrites the lane and frees it, finished or not. */
   clear(lane: number): void;
-  pace(): Pace;
+  throughput(): Throughput;
 }
 
-/** How fast a worker is with every lane occupied, by what was measured last. */
-export interface Pace {
-  /** The name of the kernel that does most of it. */
+/** The throughput of one worker with all lanes busy, from the latest measurements. */
+export interface Throughput {
+  /** The name of the kernel that does most of the work. */
   readonly kernel: string;
-  /** Derivations of 600,000 iterations. */
+  /** Derivations of 600,000 iterations per second. */
   readonly capacityPerSecond: number;
 }
 
-/** Which kernel a worker is to make: plain data that can be posted. */
+/** The kernel that a worker creates: plain data that can be posted. */
 export type KernelChoice =
   | { readonly kind: "portable" }
-  /** The addon's file and those of its kernels that may be used, at least one. */
-  | { readonly kind: "native"; readonly path: string; readonly variants: readonly NativeKernel[] };
+  /** The addon's file and the variants that can be used, at least one. */
+  | { readonly kind: "native"; readonly path: string; readonly variants: readonly KernelVariant[] };
 
-/** Throws on the event loop's thread: a derivation there would stop the whole service for its time. */
+/** Throws on the main thread, where a derivation would block the event loop. */
 export function assertWorkerThread(): void {
   if (isMainThread) throw new Error("A derivation must not run on the main thread");
 }

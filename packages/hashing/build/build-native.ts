@@ -1,0 +1,130 @@
+/**
+ * Builds the C kernels as the addon that the service loads, or as the bench program. A file gets its final name only when
+ * it is complete, so that any number of builds can run at the same time.
+ */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { basename, join } from "node:path";
+import {
+  addonFilePrefix,
+  BUILD_DIRECTORY,
+  findAddonFile,
+  reasonFile,
+  SOURCE_DIRECTORY,
+} from "../src/kernel/addon-file.ts";
+import { type Compiler, type Environment, findCompiler } from "./compiler.ts";
+
+export interface BuildOptions {
+  /** The compiler's environment; its `CC` and `PATH` select the compiler. */
+  readonly environment: Environment;
+  /** The output folder. @default native/build */
+  readonly directory?: string;
+  /** @default "addon" */
+  readonly target?: keyof typeof LINK_FLAGS;
+  /** Preprocessor macros to define, for tests. @default none */
+  readonly defines?: readonly string[];
+}
+
+export type BuildResult =
+  /** `found`: the file already existed. */
+  | { readonly status: "built" | "found"; readonly path: string }
+  | { readonly status: "failed"; readonly reason: string; readonly output: string };
+
+const COMMON_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
+const LINK_FLAGS = {
+  addon: process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"],
+  bench: ["-pthread"],
+};
+
+/** Builds unless the file already exists. Never throws because of the machine: the result contains the reason. */
+export async function buildNative(options: BuildOptions): Promise<BuildResult> {
+  const { environment, directory = BUILD_DIRECTORY, target = "addon", defines = [] } = options;
+  mkdirSync(directory, { recursive: true });
+  const fail = (reason: string, output = ""): BuildResult => {
+    if (target === "addon") {
+      const file = reasonFile(directory);
+      writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
+      renameSync(`${file}.${process.pid}`, file);
+    }
+    return { status: "failed", reason, output };
+  };
+
+  const compiler = findCompiler(environment);
+  if ("reason" in compiler) {
+    const existing = findAddonFile(directory);
+    if (target === "addon" && "path" in existing) return { status: "found", path: existing.path };
+    return fail(compiler.reason);
+  }
+  const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMMON_FLAGS, defines]));
+  const id = hash.digest("hex").slice(0, 8);
+  const path = join(directory, `${addonFilePrefix()}-${id}${target === "addon" ? ".node" : `-${target}`}`);
+  if (existsSync(path)) {
+    // The service loads the newest file, which must be the one requested last.
+    utimesSync(path, new Date(), new Date());
+    return { status: "found", path };
+  }
+  const errors = await compile(path, compiler, { environment, target, defines });
+  if (errors !== "") return fail("the C compiler failed", errors);
+  if (target === "addon") rmSync(reasonFile(directory), { force: true });
+  return { status: "built", path };
+}
+
+/** Returns the compiler's error messages, or an empty text. */
+async function compile(
+  path: string,
+  { command }: Compiler,
+  { environment, target, defines }: Required<Omit<BuildOptions, "directory">>,
+): Promise<string> {
+  const directory = mkdtempSync(`${path}.`);
+  const run = async (args: string[]): Promise<string> => {
+    const cmd = [...command, ...args];
+    const child = Bun.spawn({ cmd, env: environment, stdout: "ignore", stderr: "pipe" });
+    const errors = await new Response(child.stderr).text();
+    return (await child.exited) === 0 ? "" : errors || `${cmd.join(" ")}: code ${child.exitCode}\n`;
+  };
+  try {
+    const flags = [...COMMON_FLAGS, `-I${headerDirectory()}`, ...defines.map((name) => `-D${name}`)];
+    const sources = [...listSources(), { file: `${target}.c`, flags: [] }];
+    const units = sources.map(({ file, flags: ownFlags }) => {
+      const object = join(directory, `${basename(file)}.o`);
+      return { object, args: [...flags, ...ownFlags, "-c", join(SOURCE_DIRECTORY, file), "-o", object] };
+    });
+    const errors = (await Promise.all(units.map(({ args }) => run(args)))).join("");
+    if (errors !== "") return errors;
+    const output = join(directory, "output");
+    const linkErrors = await run([...LINK_FLAGS[target], ...units.map(({ object }) => object), "-o", output]);
+    if (linkErrors !== "") return linkErrors;
+    chmodSync(output, 0o755);
+    renameSync(output, path);
+    return "";
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The lines of `sources.txt` for this processor: the file and its flags in addition to COMMON_FLAGS. */
+function listSources(): { file: string; flags: string[] }[] {
+  const lines = readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const [file, processor, ...flags] = line.split(" ").filter(Boolean);
+    if (!file || file.startsWith("#") || (processor !== "any" && processor !== process.arch)) return [];
+    return [{ file, flags }];
+  });
+}
+
+/** The folder of `node_api.h`. */
+function headerDirectory(): string {
+  const { include_dir }: { include_dir: string } = createRequire(import.meta.url)("node-api-headers");
+  return include_dir;
+}

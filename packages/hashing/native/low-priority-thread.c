@@ -1,0 +1,101 @@
+/* Compiles on every system, but starts threads on Linux only. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include "low-priority-thread.h"
+
+struct low_priority_thread {
+    pthread_t id;
+    int nice;
+    sem_t requested, done;
+    void (*task)(void *); /* NULL: the thread ends */
+    void *argument;
+};
+
+#ifdef __linux__
+enum { SUPPORTED = 1 };
+
+/* The argument of sched_setattr(2), which not every C library declares. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+};
+
+/* Lowers the priority of this thread only; if that fails, the thread runs unchanged. Since Linux 6.12, `runtime` is the
+ * requested time slice, and since 6.18 also what sched_yield forfeits: a value above the minimum of 0.1 ms would let a
+ * busy neighbour starve this thread. */
+static void lower_priority(int nice)
+{
+    struct scheduling scheduling = {.size = sizeof scheduling, .policy = SCHED_OTHER, .nice = nice, .runtime = 100000};
+    prctl(PR_SET_NAME, "derive");
+    syscall(SYS_sched_setattr, 0, &scheduling, 0);
+}
+#else
+enum { SUPPORTED = 0 };
+
+static void lower_priority(int nice)
+{
+    (void)nice;
+}
+#endif
+
+/* sem_wait(3) can only fail because a signal interrupted it. */
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0) continue;
+}
+
+static void *run_tasks(void *argument)
+{
+    struct low_priority_thread *thread = argument;
+    lower_priority(thread->nice);
+    for (;;) {
+        wait_for(&thread->requested);
+        if (thread->task == NULL) return NULL;
+        thread->task(thread->argument);
+        sem_post(&thread->done);
+    }
+}
+
+struct low_priority_thread *low_priority_thread_start(int nice)
+{
+    struct low_priority_thread *thread = SUPPORTED ? calloc(1, sizeof *thread) : NULL;
+    if (thread == NULL) return NULL;
+    thread->nice = nice;
+    sem_init(&thread->requested, 0, 0);
+    sem_init(&thread->done, 0, 0);
+    if (pthread_create(&thread->id, NULL, run_tasks, thread) == 0) return thread;
+    free(thread);
+    return NULL;
+}
+
+void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument)
+{
+    thread->task = task;
+    thread->argument = argument;
+    sem_post(&thread->requested);
+    wait_for(&thread->done);
+}
+
+void low_priority_thread_end(struct low_priority_thread *thread)
+{
+    thread->task = NULL;
+    sem_post(&thread->requested);
+    pthread_join(thread->id, NULL);
+    sem_destroy(&thread->requested);
+    sem_destroy(&thread->done);
+    free(thread);
+}
+

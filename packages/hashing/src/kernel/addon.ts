@@ -1,0 +1,68 @@
+/** The interface of the native addon, `native/addon.c`. */
+import { createRequire } from "node:module";
+
+/** The 32-bit words of one lane in a lane buffer: inner midstate 8, outer midstate 8, U 8, T 8 (see `native/lane.h`). */
+export const LANE_WORDS = 32;
+/** The index of the first word of T, the derived key. */
+export const LANE_T = 24;
+
+/** One way to advance lanes together: a kernel at one width. */
+export interface KernelVariant {
+  /** The number that {@link NativeAddon.advance} takes. */
+  readonly id: number;
+  /** The kernel's name: `avx512`, `avx2`, `sha-ni` or `armv8`. */
+  readonly family: string;
+  /** The maximum number of lanes that it advances together; fewer lanes take the same time. */
+  readonly width: number;
+}
+
+/** A variant as the addon lists it. */
+export interface ListedVariant extends KernelVariant {
+  /** What this processor or its operating system lacks; null if the variant can run. */
+  readonly missing: string | null;
+}
+
+declare const THREAD: unique symbol;
+
+/** A thread created by {@link NativeAddon.startThread}; valid only in the worker that created it. */
+export interface ThreadHandle {
+  readonly [THREAD]: true;
+}
+
+/** The addon's exports. Each function throws a TypeError or a RangeError for an invalid argument before it writes memory. */
+export interface NativeAddon {
+  readonly kernels: readonly ListedVariant[];
+  /** Writes PBKDF2's first iteration for (password, salt) into `lane`: midstates, U1, T = U1. Any lengths, including 0. */
+  prepare(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
+  /**
+   * Starts a thread for {@link advance} with this nice value (1 to 19, nice(2)), which yields several times per
+   * millisecond. Returns null if that fails, and on systems other than Linux, where threads have no nice value of their
+   * own. The thread ends with the worker that started it.
+   */
+  startThread(nice: number): ThreadHandle | null;
+  /**
+   * Advances `lanes` (1 to 16 distinct lane indices) by `iterations` (1 to 2^32 - 1). Each variant of `plan` in turn takes
+   * as many of the lanes as its width, the last one the remaining lanes. Runs on `thread`, or on the calling thread if it
+   * is null, and blocks until done. Writes the processor time of each variant, in seconds, into `seconds`.
+   */
+  advance(
+    plan: Uint32Array,
+    state: Uint32Array,
+    lanes: Uint32Array,
+    iterations: number,
+    thread: ThreadHandle | null,
+    seconds: Float64Array,
+  ): void;
+  /** Overwrites with zeros in a way that compilers do not remove. */
+  wipe(bytes: Uint8Array | Uint32Array): void;
+}
+
+/** Loads the addon in the calling thread. Throws if the file is not an addon for this process. */
+export function loadAddon(path: string): NativeAddon {
+  return asAddon(createRequire(import.meta.url)(path));
+}
+
+/** Safe because the file's name contains a hash of the sources, which export exactly these functions. */
+function asAddon(module: unknown): NativeAddon {
+  return module as NativeAddon;
+}

@@ -1,0 +1,70 @@
+/** The measurements behind `stats()`: Prometheus-style histograms and a rate over the last seconds. */
+
+/** Upper bounds in seconds, from one slice of a few milliseconds to a queue far above its limit. */
+const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+export interface HistogramSnapshot {
+  /** Upper bounds in seconds, ascending, inclusive and cumulative as in Prometheus; `count` is the `+Inf` bucket. */
+  readonly bounds: readonly number[];
+  /** `counts[i]` is the number of observations of at most `bounds[i]`. */
+  readonly counts: readonly number[];
+  /** The sum of all observations, in seconds. */
+  readonly sum: number;
+  readonly count: number;
+}
+
+export class Histogram {
+  readonly #counts = BOUNDS_SECONDS.map(() => 0);
+  #sum = 0;
+  #count = 0;
+
+  observe(seconds: number): void {
+    for (const [index, bound] of BOUNDS_SECONDS.entries()) {
+      if (seconds <= bound) this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    }
+    this.#sum += seconds;
+    this.#count += 1;
+  }
+
+  snapshot(): HistogramSnapshot {
+    return { bounds: BOUNDS_SECONDS, counts: [...this.#counts], sum: this.#sum, count: this.#count };
+  }
+}
+
+/** Events per second over the last ten whole seconds, or since the start if that is more recent. */
+export class Rate {
+  static readonly WINDOW_SECONDS = 10;
+  /** A ring buffer: `#counts[second % length]` counts one second; one more than the window, for the current second. */
+  readonly #counts = new Array<number>(Rate.WINDOW_SECONDS + 1).fill(0);
+  readonly #nowMs: () => number;
+  readonly #startedMs: number;
+  #second: number;
+
+  /** @param nowMs a monotonic clock in milliseconds. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#startedMs = nowMs();
+    this.#second = Math.floor(this.#startedMs / 1000);
+  }
+
+  add(count: number): void {
+    const index = this.#advance() % this.#counts.length;
+    this.#counts[index] = (this.#counts[index] ?? 0) + count;
+  }
+
+  perSecond(): number {
+    const second = this.#advance();
+    const seconds = this.#nowMs() / 1000 - Math.max(this.#startedMs / 1000, second - Rate.WINDOW_SECONDS);
+    const total = this.#counts.reduce((sum, count) => sum + count, 0);
+    return total === 0 ? 0 : total / Math.max(seconds, 0.001);
+  }
+
+  /** Resets the seconds that have passed since the last call and returns the current one. */
+  #advance(): number {
+    const second = Math.floor(this.#nowMs() / 1000);
+    const passed = Math.min(second - this.#second, this.#counts.length);
+    for (let back = 0; back < passed; back++) this.#counts[(second - back) % this.#counts.length] = 0;
+    this.#second = second;
+    return second;
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A first-in, first-out queue from which any value can be removed; every operation takes amortized constant time. A
+ * value is in the queue at most once.
+ */
+export class Queue<T> {
+  /** Keys are positions from `#first` up to, but excluding, `#end`; a removed value leaves a gap, which `shift` skips. */
+  readonly #values = new Map<number, T>();
+  /** The inverse of `#values`. */
+  readonly #positions = new Map<T, number>();
+  #first = 0;
+  #end = 0;
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** Adds a value at the end. */
+  push(value: T): void {
+    this.#insert(this.#end++, value);
+  }
+
+  /** Adds a value at the front: for one that was shifted before and has to be processed again. */
+  unshift(value: T): void {
+    this.#insert(--this.#first, value);
+  }
+
+  /** Removes and returns the first value. */
+  shift(): T | undefined {
+    while (this.#first < this.#end) {
+      const value = this.#values.get(this.#first++);
+      if (value !== undefined && this.delete(value)) return value;
+    }
+    return undefined;
+  }
+
+  /** Returns false if the value is not in the queue. */
+  delete(value: T): boolean {
+    const position = this.#positions.get(value);
+    if (position === undefined) return false;
+    this.#values.delete(position);
+    return this.#positions.delete(value);
+  }
+
+  #insert(position: number, value: T): void {
+    this.#values.set(position, value);
+    this.#positions.set(value, position);
+  }
+}

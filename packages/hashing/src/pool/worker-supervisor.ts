@@ -1,0 +1,104 @@
+/** Keeps one worker thread running: restarts it immediately after a crash, with exponential backoff after further crashes. */
+import { Worker } from "node:worker_threads";
+import type { FromWorker, ToWorker, WorkerSetup } from "../protocol.ts";
+
+const BACKOFF_BASE_MS = 50;
+const BACKOFF_LIMIT_MS = 10_000;
+/** The number of consecutive crashes, with no job finished in between, after which a worker counts as broken. */
+const BROKEN_AFTER_CRASHES = 3;
+
+export interface WorkerSupervisorOptions {
+  readonly workerUrl: URL;
+  readonly setup: WorkerSetup;
+  onMessage(message: FromWorker): void;
+  /** Called after the worker exited unexpectedly. */
+  onExit(cause: unknown): void;
+  /** Called after a new worker has replaced the old one. */
+  onRestart(): void;
+}
+
+/** `#worker` is null only while a restart is pending, and after `close`. */
+export class WorkerSupervisor {
+  readonly #options: WorkerSupervisorOptions;
+  #worker: Worker | null = null;
+  #restartTimer: ReturnType<typeof setTimeout> | null = null;
+  #consecutiveCrashes = 0;
+  #closed: PromiseWithResolvers<void> | null = null;
+  #referenced = false;
+
+  constructor(options: WorkerSupervisorOptions) {
+    this.#options = options;
+    this.#start();
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== null;
+  }
+
+  /** Whether several workers in a row have crashed before they finished a job. */
+  get isBroken(): boolean {
+    return this.#consecutiveCrashes >= BROKEN_AFTER_CRASHES;
+  }
+
+  post(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  /** Sets whether this worker keeps the process alive. */
+  setReferenced(referenced: boolean): void {
+    this.#referenced = referenced;
+    for (const handle of [this.#worker, this.#restartTimer]) {
+      if (referenced) handle?.ref();
+      else handle?.unref();
+    }
+  }
+
+  /** Resolves when the worker has cleared its lanes and exited. */
+  close(): Promise<void> {
+    if (this.#closed) return this.#closed.promise;
+    this.#closed = Promise.withResolvers<void>();
+    if (this.#restartTimer) clearTimeout(this.#restartTimer);
+    if (this.#worker) {
+      this.setReferenced(true);
+      this.post({ kind: "close" });
+    } else {
+      this.#closed.resolve();
+    }
+    return this.#closed.promise;
+  }
+
+  #start(): void {
+    const worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
+    let cause: unknown;
+    worker.on("message", (message: FromWorker) => {
+      if (message.kind === "done") this.#consecutiveCrashes = 0;
+      this.#options.onMessage(message);
+    });
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", (code) => this.#onExit(cause ?? new Error(`The worker exited with code ${code}`)));
+    this.#worker = worker;
+    this.setReferenced(this.#referenced);
+  }
+
+  #onExit(cause: unknown): void {
+    this.#worker = null;
+    if (this.#closed) {
+      this.#closed.resolve();
+      return;
+    }
+    this.#consecutiveCrashes += 1;
+    const backoffMs =
+      this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
+    this.#restartTimer = setTimeout(() => this.#restart(), Math.min(backoffMs, BACKOFF_LIMIT_MS));
+    this.setReferenced(this.#referenced);
+    this.#options.onExit(cause);
+  }
+
+  #restart(): void {
+    this.#restartTimer = null;
+    this.#start();
+    this.#options.onRestart();
+  }
+}

@@ -1,0 +1,94 @@
+/** The lanes of one worker: admits offered jobs, runs slices and returns results. A lane is wiped when its job ends. */
+import type { Kernel } from "../kernel/kernel.ts";
+import { JobMemory, type JobOffer, type JobResult } from "../protocol.ts";
+
+interface LaneEntry {
+  readonly id: number;
+  readonly ticket: number;
+  readonly memory: JobMemory;
+  readonly startedMs: number;
+}
+
+/**
+ * Jobs that are admitted together also finish together, and the event loop then answers all of them before it does
+ * anything else. Lower values would spread the answers further, but cost more turns of the event loop.
+ */
+const MAX_ADMITTED_PER_SLICE = 4;
+
+export class Lanes {
+  readonly #kernel: Kernel;
+  /** Indexed by lane; null for a free lane. */
+  readonly #entries: (LaneEntry | null)[];
+  readonly #offers: JobOffer[] = [];
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#entries = new Array<LaneEntry | null>(kernel.lanes).fill(null);
+  }
+
+  get isIdle(): boolean {
+    return this.#offers.length === 0 && this.#entries.every((entry) => entry === null);
+  }
+
+  /** Adds a job that starts as soon as a lane is free. */
+  push(offer: JobOffer): void {
+    this.#offers.push(offer);
+  }
+
+  /** Drops withdrawn jobs, admits new ones, runs one slice and returns the jobs whose lanes were cleared. */
+  runSlice(): JobResult[] {
+    const results = this.#retire();
+    const isFilling = this.#admit() > 0 && this.#entries.includes(null);
+    this.#kernel.run(isFilling ? "short" : "full");
+    return [...results, ...this.#retire()];
+  }
+
+  /** Discards all jobs and wipes their lanes. */
+  clear(): void {
+    this.#offers.length = 0;
+    for (const [lane, entry] of this.#entries.entries()) if (entry) this.#clearLane(lane);
+  }
+
+  /** Returns the number of admitted jobs. */
+  #admit(): number {
+    for (let admitted = 0; admitted < MAX_ADMITTED_PER_SLICE; admitted++) {
+      const lane = this.#entries.indexOf(null);
+      const entry = lane === -1 ? null : this.#claimNext();
+      if (!entry) return admitted;
+      const { password, salt, shape } = entry.memory;
+      this.#kernel.load(lane, { password, salt, iterations: shape.iterations });
+      this.#entries[lane] = entry;
+    }
+    return MAX_ADMITTED_PER_SLICE;
+  }
+
+  /** Claims the first offer that is still valid. */
+  #claimNext(): LaneEntry | null {
+    for (let offer = this.#offers.shift(); offer; offer = this.#offers.shift()) {
+      const { id, ticket, shape } = offer;
+      const memory = new JobMemory(shape);
+      if (memory.claim(ticket)) return { id, ticket, memory, startedMs: performance.now() };
+    }
+    return null;
+  }
+
+  /** Clears the lanes of finished and withdrawn jobs. */
+  #retire(): JobResult[] {
+    const results: JobResult[] = [];
+    for (const [lane, entry] of this.#entries.entries()) {
+      if (!entry) continue;
+      const isClaimed = entry.memory.isClaimed(entry.ticket);
+      const finished = isClaimed && this.#kernel.isFinished(lane);
+      if (isClaimed && !finished) continue;
+      if (finished) this.#kernel.read(lane, entry.memory.digest);
+      this.#clearLane(lane);
+      results.push({ id: entry.id, finished, runningSeconds: (performance.now() - entry.startedMs) / 1000 });
+    }
+    return results;
+  }
+
+  #clearLane(lane: number): void {
+    this.#kernel.clear(lane);
+    this.#entries[lane] = null;
+  }
+}

@@ -1,0 +1,49 @@
+/** The entry point of a hashing worker: runs its kernel slice by slice and receives messages from the pool in between. */
+import { parentPort, workerData } from "node:worker_threads";
+import { QuotaThrottle } from "../cpu-quota.ts";
+import { loadAddon } from "../kernel/addon.ts";
+import { NativeKernel } from "../kernel/native-kernel.ts";
+import { PortableKernel } from "../kernel/portable-kernel.ts";
+import type { FromWorker, ToWorker, WorkerSetup } from "../protocol.ts";
+import { Lanes } from "./lanes.ts";
+
+if (!parentPort) throw new Error("worker.ts must be started as a worker thread");
+const port = parentPort;
+const { kernel: choice, nice, quotaShare }: WorkerSetup = workerData;
+const kernel =
+  choice.kind === "portable"
+    ? new PortableKernel()
+    : new NativeKernel(loadAddon(choice.path), choice.variants, nice);
+const lanes = new Lanes(kernel);
+const throttle = new QuotaThrottle(quotaShare);
+let running = false;
+
+const send = (message: FromWorker) => port.postMessage(message);
+
+/** Runs one slice and schedules the next one after a turn of the event loop, in which new jobs arrive. */
+function runSlice(): void {
+  const startedMs = performance.now();
+  const jobs = lanes.runSlice();
+  if (jobs.length > 0) send({ kind: "done", jobs, throughput: kernel.throughput() });
+  running = !lanes.isIdle;
+  if (!running) return;
+  const pauseMs = throttle.pauseMs(performance.now() - startedMs);
+  if (pauseMs > 0) setTimeout(runSlice, pauseMs);
+  else setImmediate(runSlice);
+}
+
+port.on("message", (message: ToWorker) => {
+  if (message.kind === "close") {
+    lanes.clear();
+    // The open port is what keeps the thread alive.
+    port.close();
+    return;
+  }
+  lanes.push(message);
+  if (running) return;
+  running = true;
+  // Not immediately, so that jobs that were posted together start in the same slice.
+  setImmediate(runSlice);
+});
+
+send({ kind: "ready", throughput: kernel.throughput() });

@@ -1,0 +1,187 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildNative } from "../../build/build-native.ts";
+import { loadAddon } from "../../src/kernel/addon.ts";
+import { addonFilePrefix } from "../../src/kernel/addon-file.ts";
+import { probeNativeKernels } from "../../src/kernel/probe.ts";
+import { selectKernel } from "../../src/kernel/select.ts";
+import { buildInto, compilingTest, failedKernels, temporaryDirectory } from "../support/native-addon.ts";
+
+// A single build takes about a second, and several run at the same time here.
+setDefaultTimeout(60_000);
+
+const testWithCompiler = compilingTest();
+const MAIN = join(import.meta.dirname, "../../build/main.ts");
+
+async function runBuild(
+  directory: string,
+  environment: Record<string, string | undefined>,
+  ...flags: string[]
+) {
+  const cmd = [process.execPath, MAIN, "--directory", directory, ...flags];
+  const child = Bun.spawn({ cmd, env: environment, stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, output, errors };
+}
+
+testWithCompiler("two concurrent builds produce one complete file", async () => {
+  using directory = temporaryDirectory();
+  const runs = await Promise.all([
+    runBuild(directory.path, process.env),
+    runBuild(directory.path, process.env),
+  ]);
+  expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+  const [name, ...others] = readdirSync(directory.path);
+  expect(others).toEqual([]);
+  expect(name).toStartWith(addonFilePrefix());
+  expect(probeNativeKernels(directory.path)).toMatchObject({
+    available: true,
+    path: join(directory.path, name ?? ""),
+  });
+});
+
+testWithCompiler(
+  "every installed compiler builds an addon whose kernels pass their known-answer tests",
+  async () => {
+    using directory = temporaryDirectory();
+    const compilers = ["cc", "gcc", "clang"].filter((name) => Bun.which(name) !== null);
+    expect(compilers).not.toEqual([]);
+    for (const CC of compilers) {
+      const path = await buildInto(directory.path, { environment: { ...process.env, CC } });
+      const status = probeNativeKernels(directory.path);
+      expect(status).toMatchObject({ available: true, path });
+      expect(failedKernels(status)).toEqual([]);
+    }
+  },
+);
+
+testWithCompiler("a second build reuses the file of the first", async () => {
+  using directory = temporaryDirectory();
+  const path = await buildInto(directory.path);
+  const inode = statSync(path).ino;
+  expect(await runBuild(directory.path, process.env)).toEqual({ code: 0, output: "", errors: "" });
+  expect(statSync(path).ino).toBe(inode);
+});
+
+test("without a compiler the build succeeds and stores the reason for the service", async () => {
+  using directory = temporaryDirectory();
+  const { code, errors } = await runBuild(directory.path, { PATH: "/nonexistent" });
+  expect(code).toBe(0);
+  expect(errors.trim().split("\n")).toHaveLength(1);
+  expect(errors).toContain("no C compiler");
+  const status = probeNativeKernels(directory.path);
+  expect(status).toEqual({ available: false, reason: expect.stringContaining("not built: no C compiler") });
+  expect((await runBuild(directory.path, { PATH: "/nonexistent" }, "--strict")).code).toBe(1);
+});
+
+testWithCompiler("without a compiler the build uses a file from another machine", async () => {
+  using directory = temporaryDirectory();
+  const path = await buildInto(directory.path);
+  const result = await buildNative({ environment: { PATH: "/nonexistent" }, directory: directory.path });
+  expect(result).toEqual({ status: "found", path });
+});
+
+for (const [what, CC, reason] of [
+  ["that does not exist", "/nonexistent/cc", "does not run"],
+  ["that is not a compiler", "true", "is for another machine"],
+  ["that is for another processor", "sh -c 'echo Target: z80-none >&2'", "does not run"],
+] as const) {
+  test(`a compiler ${what} is rejected with a reason`, async () => {
+    using directory = temporaryDirectory();
+    const result = await buildNative({ environment: { ...process.env, CC }, directory: directory.path });
+    expect(result).toEqual({ status: "failed", reason: expect.stringContaining(reason), output: "" });
+    expect(probeNativeKernels(directory.path)).toMatchObject({ available: false });
+  });
+}
+
+testWithCompiler("a failed build leaves no file, and a later build removes the reason", async () => {
+  using directory = temporaryDirectory();
+  const failed = await buildNative({
+    environment: process.env,
+    directory: directory.path,
+    defines: ["T=1"],
+  });
+  expect(failed).toMatchObject({
+    status: "failed",
+    reason: "the C compiler failed",
+    output: expect.stringContaining("error"),
+  });
+  expect(probeNativeKernels(directory.path)).toEqual({
+    available: false,
+    reason: "not built: the C compiler failed",
+  });
+  const path = await buildInto(directory.path);
+  expect(readdirSync(directory.path)).toEqual([path.slice(directory.path.length + 1)]);
+});
+
+test("an addon of other sources is not loaded", async () => {
+  using directory = temporaryDirectory();
+  const stale = addonFilePrefix().replace(/[0-9a-f]{16}$/, "0".repeat(16));
+  writeFileSync(join(directory.path, `${stale}-00000000.node`), "");
+  expect(probeNativeKernels(directory.path)).toEqual({
+    available: false,
+    reason: "not built: run `bun run build:native`",
+  });
+});
+
+test("a file that is not an addon is unavailable with a reason", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, `${addonFilePrefix()}-00000000.node`);
+  writeFileSync(path, "not an addon");
+  expect(probeNativeKernels(directory.path)).toEqual({
+    available: false,
+    reason: expect.stringContaining("error"),
+  });
+  expect(() => loadAddon(path)).toThrow();
+});
+
+testWithCompiler(
+  "a kernel that crashes and one that returns wrong digests are unavailable, and the others are used",
+  async () => {
+    using directory = temporaryDirectory();
+    const path = await buildInto(directory.path, { defines: ["LATCHKEY_FAULTY_KERNELS"] });
+    const status = probeNativeKernels(directory.path);
+    if (!status.available) throw new Error(status.reason);
+    expect(status.path).toBe(path);
+    expect(status.variants.length).toBeGreaterThan(0);
+    expect(status.variants.map(({ family }) => family)).not.toContain("crash");
+    expect(status.variants.map(({ family }) => family)).not.toContain("wrong");
+    const reasons = Object.fromEntries(status.unavailable.map(({ family, reason }) => [family, reason]));
+    expect(reasons.crash).toMatch(/crashed with SIG(ILL|TRAP)/);
+    expect(reasons.wrong).toContain("wrong digest");
+  },
+);
+
+testWithCompiler(
+  "the fallback reason names the kernels that failed their known-answer test, and no others",
+  async () => {
+    using directory = temporaryDirectory();
+    await buildInto(directory.path, { defines: ["LATCHKEY_FAULTY_KERNELS"] });
+    const { choice, fallbackReason } = selectKernel("auto", directory.path);
+    expect(choice.kind).toBe("native");
+    expect(fallbackReason).toMatch(
+      /^crash: .* crashed with SIG(ILL|TRAP); wrong: .* wrong digest in lane 0$/,
+    );
+    expect(() => selectKernel("crash", directory.path)).toThrow("crashed with SIG");
+    const status = probeNativeKernels(directory.path);
+    const families = status.available ? status.variants.map(({ family }) => family) : [];
+    for (const family of families) expect(selectKernel(family, directory.path).fallbackReason).toBeNull();
+    expect(selectKernel("portable", directory.path).fallbackReason).toBeNull();
+  },
+);
+
+testWithCompiler("the bench program measures a kernel", async () => {
+  using directory = temporaryDirectory();
+  await buildInto(directory.path);
+  const path = await buildInto(directory.path, { target: "bench" });
+  const status = probeNativeKernels(directory.path);
+  const [kernel] = status.available ? status.variants : [];
+  if (!kernel) throw new Error("no kernel");
+  const child = Bun.spawnSync([path, kernel.family, String(kernel.width), "2", "0.05"]);
+  expect(JSON.parse(child.stdout.toString())).toMatchObject({ family: kernel.family, threads: 2 });
+  expect(Bun.spawnSync([path, "unknown", "1", "1", "1"]).exitCode).toBe(2);
+});

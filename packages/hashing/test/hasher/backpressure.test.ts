@@ -1,0 +1,102 @@
+/** The queue is full when every lane is busy and the number of waiting jobs has reached the limit. */
+import { describe, expect, test } from "bun:test";
+import { createHasher, type DeriveJob, QueueFull } from "../../src/index.ts";
+
+const job = (iterations = 50_000): DeriveJob => ({
+  password: new Uint8Array(8),
+  salt: new Uint8Array(8),
+  iterations,
+});
+
+describe("backpressure", () => {
+  test("accepts as many jobs as lanes plus the limit, and rejects the next one with a retry time", async () => {
+    await using hasher = createHasher({ kernel: "portable", workers: 2, queueLimit: 3 });
+    const accepted = Array.from({ length: 5 }, () => hasher.derive(job()));
+    expect(hasher.stats()).toMatchObject({
+      lanes: 2,
+      lanesBusy: 2,
+      queueLength: 3,
+      queueLimit: 3,
+      refused: 0,
+    });
+
+    const refusal = await hasher.derive(job()).catch((error: unknown) => error);
+    if (!(refusal instanceof QueueFull)) throw refusal;
+    expect(refusal.code).toBe("HASH_QUEUE_FULL");
+    expect(refusal.retryAfterSeconds).toBeInteger();
+    expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+
+    await Promise.all(accepted);
+    expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, refused: 1 });
+    await hasher.derive(job(1));
+  });
+
+  test("with a limit of zero accepts jobs for free lanes only", async () => {
+    await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 0 });
+    const first = hasher.derive(job());
+    expect(hasher.derive(job())).rejects.toThrow(QueueFull);
+    await first;
+  });
+
+  test("computes the retry time from the queue length and the capacity", async () => {
+    await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 200 });
+    await hasher.derive(job());
+    const controller = new AbortController();
+    const waiting = Array.from({ length: 201 }, () => hasher.derive({ ...job(), signal: controller.signal }));
+    const refusal = await hasher.derive(job()).catch((error: unknown) => error);
+    if (!(refusal instanceof QueueFull)) throw refusal;
+    expect(refusal.retryAfterSeconds).toBe(Math.ceil(200 / hasher.stats().capacityPerSecond));
+    controller.abort();
+    await Promise.allSettled(waiting);
+  });
+
+  test("starts jobs in the order of their submission", async () => {
+    await using hasher = createHasher({ kernel: "portable", workers: 1 });
+    const finished: number[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => hasher.derive(job(100)).then(() => finished.push(index))),
+    );
+    expect(finished).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  });
+
+  test("does not let a job wait behind a long one while another worker is idle", async () => {
+    await using hasher = createHasher({ kernel: "portable", workers: 2 });
+    const controller = new AbortController();
+    const long = hasher.derive({ ...job(10_000_000), signal: controller.signal });
+    await Promise.all(Array.from({ length: 10 }, () => hasher.derive(job(100))));
+    // Ten jobs finished while the long one was running, so none of them was assigned to its worker.
+    expect(hasher.stats()).toMatchObject({ completed: 10, lanesBusy: 1 });
+    controller.abort();
+    expect(long).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("limits the queue to five seconds of the measured capacity by default, at least 64", async () => {
+    await using hasher = createHasher({ workers: 1 });
+    expect(hasher.stats()).toMatchObject({ queueLimit: 64, capacityPerSecond: 0 });
+    await hasher.derive(job(1));
+    const { queueLimit, capacityPerSecond } = hasher.stats();
+    expect(capacityPerSecond).toBeGreaterThan(0);
+    expect(queueLimit).toBe(Math.max(64, Math.ceil(5 * capacityPerSecond)));
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, 1025, Number.POSITIVE_INFINITY])(
+    "throws a RangeError for %p workers",
+    (workers) => {
+      expect(() => createHasher({ workers })).toThrow(RangeError);
+    },
+  );
+
+  test.each([-1, 0.5, Number.NaN, 1_000_001])("throws a RangeError for a queue limit of %p", (queueLimit) => {
+    expect(() => createHasher({ queueLimit })).toThrow(RangeError);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, 10_000_001, Number.POSITIVE_INFINITY])(
+    "rejects %p iterations with a RangeError",
+    async (iterations) => {
+      await using hasher = createHasher({ workers: 1 });
+      const derived = hasher.derive(job(iterations));
+      expect(derived).rejects.toThrow(RangeError);
+      expect(hasher.stats().lanesBusy).toBe(0);
+    },
+  );
+});

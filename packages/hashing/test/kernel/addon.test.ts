@@ -1,0 +1,178 @@
+import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
+import { LANE_WORDS, type NativeAddon } from "../../src/kernel/addon.ts";
+import { advance, describeNative, digestOf } from "../support/native-addon.ts";
+
+await describeNative("the native addon", ({ addon, variants }) => {
+  const [variant] = variants;
+  if (!variant) throw new Error("no kernel");
+
+  const lanes = (count: number) => new Uint32Array(count * LANE_WORDS);
+  const empty = new Uint8Array(0);
+
+  function detached(): Uint32Array {
+    const array = lanes(1);
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    return array;
+  }
+
+  /** Valid arguments of `advance`, except the given ones. */
+  function sliceWith(invalid: Record<string, unknown>): unknown[] {
+    const valid = {
+      plan: Uint32Array.of(variant?.id ?? 0),
+      state: lanes(1),
+      lanes: Uint32Array.of(0),
+      iterations: 1,
+      thread: null,
+      seconds: new Float64Array(1),
+    };
+    return Object.values({ ...valid, ...invalid });
+  }
+
+  type Name = Exclude<keyof NativeAddon, "kernels">;
+
+  /** Without type checking, as a bug in another place would call it. */
+  function call(name: Name, ...values: unknown[]): unknown {
+    return Reflect.apply(addon[name], addon, values);
+  }
+
+  const imitation = { valueOf: () => 0, length: 32, buffer: new ArrayBuffer(128) };
+
+  const INVALID: Record<Name, [string, ErrorConstructor, unknown[]][]> = {
+    prepare: [
+      ["no arguments", TypeError, []],
+      ["one argument too few", TypeError, [lanes(1), 0, empty]],
+      ["one argument too many", TypeError, [lanes(1), 0, empty, empty, empty]],
+      ["null for state", TypeError, [null, 0, empty, empty]],
+      ["signed words", TypeError, [new Int32Array(LANE_WORDS), 0, empty, empty]],
+      ["bytes for words", TypeError, [new Uint8Array(128), 0, empty, empty]],
+      ["a buffer without a view", TypeError, [new ArrayBuffer(128), 0, empty, empty]],
+      ["an object like an array", TypeError, [imitation, 0, empty, empty]],
+      ["an empty state", RangeError, [lanes(0), 0, empty, empty]],
+      ["a partial lane", RangeError, [new Uint32Array(LANE_WORDS + 16), 0, empty, empty]],
+      ["a detached buffer", RangeError, [detached(), 0, empty, empty]],
+      ["a negative lane", RangeError, [lanes(2), -1, empty, empty]],
+      ["a lane beyond the state", RangeError, [lanes(2), 2, empty, empty]],
+      ["a fractional lane", RangeError, [lanes(2), 0.5, empty, empty]],
+      ["NaN as a lane", RangeError, [lanes(2), Number.NaN, empty, empty]],
+      ["an infinite lane", RangeError, [lanes(2), Number.POSITIVE_INFINITY, empty, empty]],
+      ["a lane as a string", TypeError, [lanes(2), "0", empty, empty]],
+      ["a lane as a BigInt", TypeError, [lanes(2), 0n, empty, empty]],
+      ["a lane with valueOf", TypeError, [lanes(2), imitation, empty, empty]],
+      ["a password as a string", TypeError, [lanes(1), 0, "password", empty]],
+      ["a password of clamped bytes", TypeError, [lanes(1), 0, new Uint8ClampedArray(4), empty]],
+      ["a password as a DataView", TypeError, [lanes(1), 0, new DataView(new ArrayBuffer(4)), empty]],
+      ["undefined as the salt", TypeError, [lanes(1), 0, empty, undefined]],
+    ],
+    startThread: [
+      ["no arguments", TypeError, []],
+      ["a nice value as a string", TypeError, ["7"]],
+      ["a nice value of zero", RangeError, [0]],
+      ["a negative nice value", RangeError, [-1]],
+      ["a nice value above 19", RangeError, [20]],
+      ["a fractional nice value", RangeError, [1.5]],
+    ],
+    advance: [
+      ["no arguments", TypeError, []],
+      ["one argument too few", TypeError, sliceWith({}).slice(0, -1)],
+      ["one argument too many", TypeError, [...sliceWith({}), null]],
+      ["a kernel by name", TypeError, sliceWith({ plan: variant.family })],
+      ["a plan as a plain array", TypeError, sliceWith({ plan: [variant.id] })],
+      ["a plan of bytes", TypeError, sliceWith({ plan: Uint8Array.of(variant.id) })],
+      ["an empty plan", RangeError, sliceWith({ plan: new Uint32Array(0) })],
+      ["a kernel id that does not exist", RangeError, sliceWith({ plan: Uint32Array.of(99) })],
+      ["the largest kernel id", RangeError, sliceWith({ plan: Uint32Array.of(0xffffffff) })],
+      [
+        "a kernel that no lane needs",
+        RangeError,
+        sliceWith({ plan: Uint32Array.of(variant.id, variant.id) }),
+      ],
+      ["state as floats", TypeError, sliceWith({ state: new Float32Array(LANE_WORDS) })],
+      ["a detached state", RangeError, sliceWith({ state: detached() })],
+      ["lanes as a plain array", TypeError, sliceWith({ lanes: [0] })],
+      ["no lanes", RangeError, sliceWith({ lanes: new Uint32Array(0) })],
+      ["a lane beyond the state", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(2) })],
+      ["the largest lane", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(0xffffffff) })],
+      ["zero iterations", RangeError, sliceWith({ iterations: 0 })],
+      ["negative iterations", RangeError, sliceWith({ iterations: -1 })],
+      ["too many iterations", RangeError, sliceWith({ iterations: 2 ** 32 })],
+      ["fractional iterations", RangeError, sliceWith({ iterations: 1.5 })],
+      ["iterations as a string", TypeError, sliceWith({ iterations: "1" })],
+      ["a thread as a number", TypeError, sliceWith({ thread: 7 })],
+      ["undefined as the thread", TypeError, sliceWith({ thread: undefined })],
+      ["an object as a thread", TypeError, sliceWith({ thread: {} })],
+      ["seconds as a plain array", TypeError, sliceWith({ seconds: [0] })],
+      ["seconds of single precision", TypeError, sliceWith({ seconds: new Float32Array(1) })],
+      ["too few elements for seconds", RangeError, sliceWith({ seconds: new Float64Array(0) })],
+    ],
+    wipe: [
+      ["no arguments", TypeError, []],
+      ["null", TypeError, [null]],
+      ["a buffer without a view", TypeError, [new ArrayBuffer(8)]],
+      ["floats", TypeError, [new Float64Array(1)]],
+      ["a string", TypeError, ["secret"]],
+    ],
+  };
+
+  for (const [name, cases] of Object.entries(INVALID) as [Name, (typeof INVALID)["wipe"]][]) {
+    describe(`${name} throws for`, () => {
+      for (const [what, error, values] of cases) {
+        test(what, () => expect(() => call(name, ...values)).toThrow(error));
+      }
+    });
+  }
+
+  for (const { id, family, width } of variants) {
+    test(`${family} with ${width} lanes throws for more lanes than its width, and for duplicate lanes`, () => {
+      const indices = Uint32Array.from({ length: width + 1 }, (_, lane) => lane);
+      expect(() => advance(addon, [id], lanes(width + 1), indices, 1)).toThrow(RangeError);
+      expect(() => advance(addon, [id, id], lanes(2), Uint32Array.of(1, 1), 1)).toThrow(RangeError);
+    });
+  }
+
+  test("does not change the state if it throws", () => {
+    const state = lanes(1).fill(7);
+    expect(() => advance(addon, [variant.id], state, Uint32Array.of(0, 1), 1)).toThrow(RangeError);
+    expect(new Set(state)).toEqual(new Set([7]));
+  });
+
+  test("reads a lane list that overlaps the state before it writes the state", () => {
+    const state = lanes(2);
+    addon.prepare(state, 1, empty, empty);
+    const before = state.slice();
+    state[0] = 1;
+    advance(addon, [variant.id], state, state.subarray(0, 1), 1);
+    expect(digestOf(state, 1)).not.toBe(digestOf(before, 1));
+  });
+
+  const HANDLES = [
+    ["the calling thread", () => null],
+    ["a low-priority thread", () => addon.startThread(7)],
+  ] as const;
+
+  test.each(HANDLES)("returns the digest and the processor time of advance on %s", (_, open) => {
+    const state = lanes(1);
+    const thread = open();
+    addon.prepare(state, 0, empty, empty);
+    const started = performance.now();
+    const [seconds] = advance(addon, [variant.id], state, Uint32Array.of(0), 19_999, thread);
+    expect(digestOf(state, 0)).toBe(pbkdf2Sync("", "", 20_000, 32, "sha256").toString("hex"));
+    expect(seconds).toBeGreaterThan(0);
+    // The two clocks can differ slightly.
+    expect(seconds).toBeLessThan((1.1 * (performance.now() - started)) / 1000);
+  });
+
+  test("derives from an empty password and an empty salt", () => {
+    const state = lanes(1);
+    addon.prepare(state, 0, empty, empty);
+    expect(digestOf(state, 0)).toMatch(/^f7ce0b65/);
+  });
+
+  test("overwrites exactly the given view in wipe", () => {
+    const bytes = new Uint8Array(24).fill(255);
+    addon.wipe(bytes.subarray(3, 9));
+    addon.wipe(new Uint32Array(bytes.buffer, 12, 2));
+    addon.wipe(empty);
+    expect(bytes.join()).toBe("255,255,255,0,0,0,0,0,0,255,255,255,0,0,0,0,0,0,0,0,255,255,255,255");
+  });
+});

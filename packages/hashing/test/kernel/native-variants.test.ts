@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
+import { type KernelVariant, LANE_WORDS } from "../../src/kernel/addon.ts";
+import { advance, describeNative, digestOf } from "../support/native-addon.ts";
+
+await describeNative("the native kernels", ({ addon, variants, failed }) => {
+  const text = (value: string) => new TextEncoder().encode(value);
+
+  const PUBLISHED = [
+    // RFC 7914, section 11
+    ["passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"],
+    ["Password", "NaCl", 80_000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"],
+    // The inputs of RFC 6070 with SHA-256 as the hash
+    ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
+  ] as const;
+
+  /** The maximum number of lanes of one slice. */
+  const MAX_WIDTH = 16;
+  const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
+
+  test("include at least one that runs on this machine, and none fails its known-answer test", () => {
+    expect(variants.length).toBeGreaterThan(0);
+    expect(failed).toEqual([]);
+  });
+
+  test("start with a correct first iteration for every length near a block boundary", () => {
+    const state = new Uint32Array(LANE_WORDS);
+    for (const passwordLength of LENGTHS) {
+      for (const saltLength of LENGTHS) {
+        const [password, salt] = [randomBytes(passwordLength), randomBytes(saltLength)];
+        addon.prepare(state, 0, password, salt);
+        expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
+        expect(state.subarray(16, 24)).toEqual(state.subarray(24, 32));
+      }
+    }
+  });
+
+  test("read a password and a salt that overlap the lane before they write the lane", () => {
+    const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
+    const bytes = new Uint8Array(state.buffer);
+    const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
+    addon.prepare(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
+    expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
+  });
+
+  test("split the lanes of a plan in order: each takes its width, the last one the remaining lanes", () => {
+    const plan: KernelVariant[] = [];
+    let room = 0;
+    for (const kernel of variants.toSorted((a, b) => a.width - b.width)) {
+      if (room + kernel.width > MAX_WIDTH) break;
+      plan.push(kernel);
+      room += kernel.width;
+    }
+    const ids = plan.map(({ id }) => id);
+    for (const count of [room, room - 1]) {
+      const state = new Uint32Array(count * LANE_WORDS);
+      const jobs = Array.from({ length: count }, randomJob);
+      for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
+      expect(advance(addon, ids, state, shuffled(count), 6)).not.toContain(0);
+      for (const [lane, job] of jobs.entries()) expect(digestOf(state, lane)).toBe(derived(job, 7));
+    }
+  });
+
+  for (const kernel of variants) {
+    describe(`${kernel.family} with ${kernel.width} lanes`, () => {
+      for (const [password, salt, iterations, hex] of PUBLISHED) {
+        test(`returns the published digest after ${iterations} iterations`, () => {
+          const state = new Uint32Array(LANE_WORDS);
+          addon.prepare(state, 0, text(password), text(salt));
+          if (iterations > 1) advance(addon, [kernel.id], state, Uint32Array.of(0), iterations - 1);
+          expect(digestOf(state, 0)).toBe(hex);
+        });
+      }
+
+      test("advances any lanes of a larger buffer in any order, and changes no other lane", () => {
+        const places = kernel.width + 3;
+        for (let count = 1; count <= kernel.width; count++) {
+          const state = new Uint32Array(places * LANE_WORDS).fill(0xdeadbeef);
+          const lanes = shuffled(places).subarray(0, count);
+          const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
+          for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
+          advance(addon, [kernel.id], state, lanes, 3);
+          advance(addon, [kernel.id], state, lanes.toReversed(), 5);
+          for (let lane = 0; lane < places; lane++) {
+            const job = jobs.get(lane);
+            if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
+            else
+              expect(new Set(state.subarray(lane * LANE_WORDS, (lane + 1) * LANE_WORDS))).toEqual(
+                new Set([0xdeadbeef]),
+              );
+          }
+        }
+      });
+
+      test("advances lanes with different iteration counts", () => {
+        const state = new Uint32Array(kernel.width * LANE_WORDS);
+        const jobs = Array.from({ length: kernel.width }, randomJob);
+        for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
+        for (let finished = 0; finished < kernel.width; finished++) {
+          const rest = Uint32Array.from({ length: kernel.width - finished }, (_, i) => finished + i);
+          advance(addon, [kernel.id], state, rest, 2);
+        }
+        for (const [lane, job] of jobs.entries())
+          expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));
+      });
+    });
+  }
+});
+
+function randomJob(): { password: Uint8Array; salt: Uint8Array } {
+  return { password: randomBytes(randomInt(140)), salt: randomBytes(randomInt(140)) };
+}
+
+function derived({ password, salt }: { password: Uint8Array; salt: Uint8Array }, iterations: number): string {
+  return pbkdf2Sync(password, salt, iterations, 32, "sha256").toString("hex");
+}
+
+function shuffled(count: number): Uint32Array {
+  const order = Array.from({ length: count }, (_, index) => ({ index, key: randomInt(2 ** 32) }));
+  return Uint32Array.from(
+    order.sort((a, b) => a.key - b.key),
+    ({ index }) => index,
+  );
+}

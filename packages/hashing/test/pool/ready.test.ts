@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { createHasher } from "../../src/index.ts";
+import { fixtureUrl, openPool } from "../support/open-pool.ts";
+
+test("a ready pool reports the sum of the measured capacities and derives the default queue limit from it", async () => {
+  await using pool = openPool({
+    workers: 3,
+    queueLimit: undefined,
+    workerUrl: fixtureUrl("idle-worker.ts"),
+  });
+  expect(pool.stats()).toMatchObject({ capacityPerSecond: 0, queueLimit: 64 });
+  await pool.ready();
+  expect(pool.stats()).toMatchObject({ capacityPerSecond: 300, queueLimit: 1500 });
+});
+
+test("ready resolves if the hasher is closed before it is ready", async () => {
+  const hasher = createHasher({ workers: 1 });
+  const ready = hasher.ready();
+  await hasher.close();
+  await ready;
+});

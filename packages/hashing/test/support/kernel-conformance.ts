@@ -1,0 +1,137 @@
+/** The tests that every kernel must pass, through the public API: published digests and those of node:crypto. */
+import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
+import { createHasher } from "../../src/index.ts";
+
+const utf8 = new TextEncoder();
+
+interface Vector {
+  readonly source: string;
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly iterations: number;
+  readonly digest: string;
+}
+
+/** The first 32 bytes of each published key. */
+const VECTORS: readonly Vector[] = [
+  {
+    source: "RFC 7914 §11, c = 1",
+    password: utf8.encode("passwd"),
+    salt: utf8.encode("salt"),
+    iterations: 1,
+    digest: "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc",
+  },
+  {
+    source: "RFC 7914 §11, c = 80,000",
+    password: utf8.encode("Password"),
+    salt: utf8.encode("NaCl"),
+    iterations: 80_000,
+    digest: "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56",
+  },
+  {
+    source: "the inputs of RFC 6070 with SHA-256, c = 1",
+    password: utf8.encode("password"),
+    salt: utf8.encode("salt"),
+    iterations: 1,
+    digest: "120fb6cffcf8b32c43e7225256c4f837a86548c92ccc35480805987cb70be17b",
+  },
+  {
+    source: "the inputs of RFC 6070 with SHA-256, c = 2",
+    password: utf8.encode("password"),
+    salt: utf8.encode("salt"),
+    iterations: 2,
+    digest: "ae4d0c95af6b46d32d0adff928f06dd02a303f8ef3c251dfd6e2d85a95474c43",
+  },
+  {
+    source: "the inputs of RFC 6070 with SHA-256, c = 4,096",
+    password: utf8.encode("password"),
+    salt: utf8.encode("salt"),
+    iterations: 4096,
+    digest: "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a",
+  },
+  {
+    source: "the inputs of RFC 6070 with SHA-256, NUL inside, c = 4,096",
+    password: utf8.encode("pass\0word"),
+    salt: utf8.encode("sa\0lt"),
+    iterations: 4096,
+    digest: "89b69d0516f829893c696226650a8687",
+  },
+];
+
+const LENGTHS = [0, 1, 31, 32, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 1000];
+
+interface Input {
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly iterations: number;
+}
+
+/** The result of an independent implementation. */
+function expected({ password, salt, iterations }: Input): string {
+  return pbkdf2Sync(password, salt, iterations, 32, "sha256").toString("hex");
+}
+
+function randomInput(iterations: number): Input {
+  return { password: randomBytes(randomInt(150)), salt: randomBytes(randomInt(150)), iterations };
+}
+
+export function kernelConformance(kernel: string): void {
+  describe(`kernel ${kernel}`, () => {
+    const create = () => createHasher({ kernel, workers: 1, queueLimit: 1000 });
+
+    async function expectAll(inputs: readonly Input[]): Promise<void> {
+      await using hasher = create();
+      const digests = await Promise.all(inputs.map((input) => hasher.derive(input)));
+      expect(digests.map((digest) => Buffer.from(digest).toString("hex"))).toEqual(inputs.map(expected));
+    }
+
+    test.each([...VECTORS])(
+      "returns the published digest: $source",
+      async ({ password, salt, iterations, digest }) => {
+        await using hasher = create();
+        const derived = await hasher.derive({ password, salt, iterations });
+        expect(derived).toHaveLength(32);
+        expect(Buffer.from(derived).toString("hex")).toStartWith(digest);
+      },
+    );
+
+    test("returns the digests of node:crypto for one job, and for one job less or more than it has lanes", async () => {
+      await using hasher = create();
+      const { lanes } = hasher.stats();
+      for (const jobs of [1, lanes - 1, lanes, lanes + 1, 3 * lanes + 1]) {
+        await expectAll(Array.from({ length: jobs }, () => randomInput(2_000)));
+      }
+    });
+
+    test("returns the digests of node:crypto for every number of jobs up to its lanes, with different iterations", async () => {
+      await using hasher = create();
+      for (let jobs = 1; jobs <= hasher.stats().lanes; jobs++) {
+        await expectAll(Array.from({ length: jobs }, () => randomInput(randomInt(1, 20_000))));
+      }
+    });
+
+    test("finishes jobs of one to three iterations beside long jobs", async () => {
+      await expectAll([60_000, 1, 2, 3, 30_000, 1, 1, 2].map(randomInput));
+    });
+
+    test("accepts passwords and salts of every length near a block boundary, including empty ones", async () => {
+      await expectAll(
+        LENGTHS.flatMap((length) => [
+          { password: randomBytes(length), salt: randomBytes(32), iterations: 3 },
+          { password: randomBytes(20), salt: randomBytes(length), iterations: 3 },
+          { password: randomBytes(length), salt: randomBytes(length), iterations: 1 },
+        ]),
+      );
+    });
+
+    test("accepts invalid UTF-8", async () => {
+      const bytes = Uint8Array.from({ length: 256 }, (_, value) => value);
+      await expectAll([
+        { password: bytes, salt: bytes.toReversed(), iterations: 5 },
+        { password: Uint8Array.of(0xc3, 0x28, 0xff, 0x00), salt: Uint8Array.of(0x80), iterations: 5 },
+        { password: new Uint8Array(64).fill(0xff), salt: new Uint8Array(3), iterations: 5 },
+      ]);
+    });
+  });
+}

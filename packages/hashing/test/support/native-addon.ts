@@ -1,0 +1,106 @@
+/** Shared by the tests of the native addon: the checkout's addon, built if necessary, and builds in temporary folders. */
+import { describe, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BuildOptions, buildNative } from "../../build/build-native.ts";
+import { findCompiler } from "../../build/compiler.ts";
+import { kernels } from "../../src/index.ts";
+import {
+  type KernelVariant,
+  LANE_T,
+  LANE_WORDS,
+  loadAddon,
+  type NativeAddon,
+  type ThreadHandle,
+} from "../../src/kernel/addon.ts";
+import { BUILD_DIRECTORY, findAddonFile } from "../../src/kernel/addon-file.ts";
+import { type NativeStatus, probeNativeKernels } from "../../src/kernel/probe.ts";
+
+export interface NativeFixture {
+  readonly path: string;
+  readonly variants: readonly KernelVariant[];
+  /** Kernels that this processor supports, but whose known-answer test failed. */
+  readonly failed: readonly string[];
+  readonly addon: NativeAddon;
+}
+
+/** The native kernels that run on this machine. */
+export const nativeKernelNames = kernels()
+  .map(({ name }) => name)
+  .filter((name) => name !== "portable");
+
+/** `test`, or `test.skip` with a message if this machine cannot compile. */
+export function compilingTest(): typeof test {
+  const reason = skipReason(findCompiler(process.env));
+  if (reason !== null) reportSkipped("tests that compile the native kernels", reason);
+  return test.skipIf(reason !== null);
+}
+
+/** Defines tests that use the addon, which can also have been built on another machine. */
+export async function describeNative(name: string, define: (native: NativeFixture) => void): Promise<void> {
+  const isBuilt = "path" in findAddonFile(BUILD_DIRECTORY);
+  const reason = isBuilt ? null : skipReason(findCompiler(process.env));
+  if (reason === null) {
+    const native = await openNativeFixture();
+    describe(name, () => define(native));
+  } else {
+    reportSkipped(name, reason);
+    test.skip(name, () => {});
+  }
+}
+
+/** Always null in continuous integration: a missing compiler fails the tests there. */
+function skipReason(compiler: object): string | null {
+  return !process.env.CI && "reason" in compiler ? String(compiler.reason) : null;
+}
+
+function reportSkipped(what: string, reason: string): void {
+  process.stderr.write(`skipped: ${what}: ${reason}\n`);
+}
+
+async function openNativeFixture(): Promise<NativeFixture> {
+  await buildNative({ environment: process.env });
+  const status = probeNativeKernels();
+  if (!status.available) throw new Error(`the native tests need the addon: ${status.reason}`);
+  const { path, variants } = status;
+  return { path, variants, failed: failedKernels(status), addon: loadAddon(path) };
+}
+
+export function failedKernels(status: NativeStatus): readonly string[] {
+  if (!status.available) return [status.reason];
+  const failed = status.unavailable.filter((kernel) => kernel.status === "failed");
+  return failed.map(({ family, reason }) => `${family}: ${reason}`);
+}
+
+export function temporaryDirectory(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "latchkey-native-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Builds and returns the path; throws if the build fails. */
+export async function buildInto(directory: string, options: Partial<BuildOptions> = {}): Promise<string> {
+  const result = await buildNative({ environment: process.env, directory, ...options });
+  if (result.status === "failed") throw new Error(`${result.reason}\n${result.output}`);
+  return result.path;
+}
+
+/** Advances on the calling thread, or on the given one; returns the processor time of each variant, in seconds. */
+export function advance(
+  addon: NativeAddon,
+  plan: readonly number[],
+  state: Uint32Array,
+  lanes: Uint32Array,
+  iterations: number,
+  thread: ThreadHandle | null = null,
+): Float64Array {
+  const seconds = new Float64Array(plan.length);
+  addon.advance(Uint32Array.from(plan), state, lanes, iterations, thread, seconds);
+  return seconds;
+}
+
+/** T of one lane in hexadecimal. */
+export function digestOf(state: Uint32Array, lane: number): string {
+  const words = state.subarray(lane * LANE_WORDS + LANE_T, (lane + 1) * LANE_WORDS);
+  return Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
+}

@@ -1,0 +1,20 @@
+/** Opens a pool for one test, by default with the portable kernel, one worker and one lane. */
+import { Pool, type PoolOptions } from "../../src/pool/pool.ts";
+
+export const WORKER = new URL("../../src/worker/worker.ts", import.meta.url);
+
+export function fixtureUrl(name: string): URL {
+  return new URL(`../fixtures/${name}`, import.meta.url);
+}
+
+export function openPool(options: Partial<PoolOptions>): Pool & AsyncDisposable {
+  const pool = new Pool({
+    workers: 1,
+    lanes: 1,
+    queueLimit: 1000,
+    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1 },
+    workerUrl: WORKER,
+    ...options,
+  });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
+}

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
+import { kernels } from "../../src/index.ts";
+import { selectKernel } from "../../src/kernel/select.ts";
+import { openPool } from "../support/open-pool.ts";
+
+describe("a worker with a CPU quota", () => {
+  test.each(kernels().map(({ name }) => name))(
+    "finishes its jobs between pauses with kernel %s",
+    async (name) => {
+      const { choice, lanes } = selectKernel(name);
+      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare: 0.5 } });
+      const job = { password: "secret", salt: "salt", iterations: 30_000 };
+      const expected = pbkdf2Sync("secret", "salt", 30_000, 32, "sha256").toString("hex");
+      const digests = await Promise.all(Array.from({ length: lanes + 2 }, () => pool.submit(job)));
+      expect(digests.map((digest) => Buffer.from(digest).toString("hex"))).toEqual(
+        digests.map(() => expected),
+      );
+    },
+  );
+});
