@@ -20,7 +20,7 @@ import { errorHandler, fallbackErrorHandler } from "./middleware/error-handler.t
 import { headDate } from "./middleware/head-date.ts";
 import { createTokens } from "./middleware/jwt.ts";
 import { methodNotAllowed } from "./middleware/method-not-allowed.ts";
-import { createLimits, limitEveryRequest } from "./middleware/rate-limit.ts";
+import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import type { Logger } from "./observability/logger.ts";
@@ -61,8 +61,8 @@ export function createApp({
 }: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
   const accounts = createAccounts({ users: database.users, hasher, tokens });
-  const limits =
-    config.rateLimits && createLimits(config.rateLimits, options.createStore ?? createMemoryStore);
+  const limiters =
+    config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
   const log: AccessLog = (answered) => {
     write(answered);
@@ -74,7 +74,7 @@ export function createApp({
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ accounts, limits }))
+    .use(authRoutes({ accounts, limiters }))
     .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
@@ -101,7 +101,7 @@ export function createApp({
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
     .use(preflight(log))
-    .use(limitEveryRequest(limits?.default ?? null, skipRateLimit))
+    .use(rateLimit(limiters?.default, skipRateLimit))
     .use(bodyLimit())
     .use(features)
     .use(documentRoutes({ features, assets }));

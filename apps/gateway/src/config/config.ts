@@ -45,6 +45,7 @@ export interface RateLimits {
   readonly default: Quota;
   readonly login: Quota;
   readonly register: Quota;
+  readonly passwordChange: Quota;
 }
 
 export interface ConfigContext {
@@ -107,6 +108,7 @@ export function parseConfig(
           default: parseQuota(values.RATE_LIMIT_DEFAULT),
           login: parseQuota(values.RATE_LIMIT_LOGIN),
           register: parseQuota(values.RATE_LIMIT_REGISTER),
+          passwordChange: parseQuota(values.RATE_LIMIT_PASSWORD_CHANGE),
         }
       : null,
     redisUrl: values.REDIS_URL ?? null,

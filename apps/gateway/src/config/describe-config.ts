@@ -24,6 +24,7 @@ export function describeConfig(config: Config): string {
     RATE_LIMIT_DEFAULT: describeQuota(rateLimits?.default),
     RATE_LIMIT_LOGIN: describeQuota(rateLimits?.login),
     RATE_LIMIT_REGISTER: describeQuota(rateLimits?.register),
+    RATE_LIMIT_PASSWORD_CHANGE: describeQuota(rateLimits?.passwordChange),
     REDIS_URL:
       config.redisUrl === null
         ? "(none: limits are counted in this process)"

@@ -53,6 +53,7 @@ export const Environment = Type.Object({
   RATE_LIMIT_DEFAULT: quota("6000/minute"),
   RATE_LIMIT_LOGIN: quota("5/minute"),
   RATE_LIMIT_REGISTER: quota("3/minute"),
+  RATE_LIMIT_PASSWORD_CHANGE: quota("5/minute"),
   /** Absent: limits are counted in this process. */
   REDIS_URL: Type.Optional(
     Type.String({ pattern: "^rediss?://[^\\s]+$", description: "redis://HOST:PORT or rediss://HOST:PORT" }),

@@ -1,93 +1,78 @@
 /**
- * Rate limits. Every request counts once against the default quota before anything else is done with it; a route
- * with a quota of its own counts again once its input has proved valid.
+ * Rate limits over HTTP. Every request counts once against the default limit before any other work; a route with a limit
+ * of its own counts again in `beforeHandle`, that is, only when the request is valid.
  */
-import { type AnyElysia, Elysia } from "elysia";
-import { rateLimit } from "elysia-rate-limit";
+import { Elysia } from "elysia";
 import type { RateLimits } from "../config/config.ts";
-import { TooManyRequests, toErrorResponse } from "../errors.ts";
+import { TooManyRequests } from "../errors.ts";
 import type { Quota } from "../rate-limit/policy.ts";
-import type { CreateStore, RateLimitStore } from "../rate-limit/store.ts";
+import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-export interface Limit {
-  readonly quota: Quota;
-  readonly store: RateLimitStore;
+/** Whom a request counts for: a client address, and also a user where `userId` is given. */
+interface Client {
+  readonly clientAddress: string;
+  readonly userId?: number;
 }
 
-/** RateLimitStore of its own for each quota, also where two are equal. */
-export function createLimits(
-  quotas: RateLimits,
-  createStore: CreateStore,
-): Readonly<Record<keyof RateLimits, Limit>> {
-  const limit = (name: keyof RateLimits): Limit => {
-    const quota = quotas[name];
-    return { quota, store: createStore({ name, windowMs: quota.windowMs }) };
+/** Counts one request and sets `RateLimit-*` on its response. @throws {TooManyRequests} */
+export type RateLimiter = (client: Client, headers: Record<string, string | number>) => Promise<void>;
+export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
+
+/** Each limit has counters of its own, also if two are equal. */
+export function createRateLimiters(policies: RateLimits, createStore: CreateStore): RateLimiters {
+  const create = (name: keyof RateLimits) => createRateLimiter(name, policies[name], createStore);
+  return {
+    default: create("default"),
+    login: create("login"),
+    register: create("register"),
+    passwordChange: create("passwordChange"),
   };
-  return { default: limit("default"), login: limit("login"), register: limit("register") };
 }
 
-/** Counts in `onRequest`, where no later answer can be missed. Preflights are exempt, and reads of the paths of `isExempt`. */
-export function limitEveryRequest(limit: Limit | null, isExempt: (path: string) => boolean) {
-  const layer = new Elysia({ name: "rate-limit" }).use(requestContext());
-  if (limit === null) return layer;
-  const { quota, store } = limit;
-  return layer.onRequest(async (context) => {
-    const { path } = context as typeof context & RequestPath;
-    const { headers } = context.set;
-    const isRead = context.request.method === "GET" || context.request.method === "HEAD";
-    if ((isRead && isExempt(withoutTrailingSlash(path))) || isPreflight(context.request)) return;
-    const { count, resetsAt } = await store.increment(clientKey(context.clientAddress));
+function createRateLimiter(name: string, policy: Quota, createStore: CreateStore): RateLimiter {
+  const { limit, windowMs, text } = policy;
+  const addresses = createStore({ name, windowMs });
+  const users = createStore({ name: `${name}-user`, windowMs });
+  return async ({ clientAddress, userId }, headers) => {
+    const ofAddress = await addresses.increment(clientKey(clientAddress));
+    const { count, resetsAt } =
+      userId === undefined ? ofAddress : stricter(ofAddress, await users.increment(String(userId)), limit);
     const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
-    headers["RateLimit-Limit"] = quota.limit;
-    headers["RateLimit-Remaining"] = Math.max(0, quota.limit - count);
+    headers["RateLimit-Limit"] = limit;
+    headers["RateLimit-Remaining"] = Math.max(0, limit - count);
     headers["RateLimit-Reset"] = resetSeconds;
-    if (count > quota.limit) throw new TooManyRequests(quota.text, resetSeconds);
-  });
-}
-
-/** Counts requests of the routes registered after it whose input is valid, in `beforeHandle`; null counts none. */
-export function limitRoute(limit: Limit | null): (app: Elysia) => Elysia {
-  if (limit === null) return (app) => app;
-  const { quota, store } = limit;
-  const limiter = rateLimit({
-    duration: quota.windowMs,
-    // A function, since two limiters given equal numbers become one.
-    max: () => quota.limit,
-    scoping: "scoped",
-    countFailedRequest: true,
-    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
-    errorResponse: refusal(quota),
-    context: {
-      init() {},
-      async increment(key) {
-        const { count, resetsAt } = await store.increment(key);
-        return { count, nextReset: new Date(resetsAt), start: resetsAt - quota.windowMs };
-      },
-      decrement() {},
-      reset() {},
-      kill() {},
-    },
-  });
-  return (app) => {
-    limiter(app);
-    parseNoCookies(app);
-    return app;
+    if (count > limit) throw new TooManyRequests(text, resetSeconds);
   };
 }
 
-/**
- * The limiter names `cookie` among its parameters, for which the router would parse the cookies of every request of the
- * whole app. The cast holds as long as the router keeps what its hooks read in `inference`.
- */
-function parseNoCookies(app: AnyElysia): void {
-  (app as unknown as { readonly inference: { cookie: boolean } }).inference.cookie = false;
+/** The higher count; if both are equal or over the limit, the window that ends later. */
+function stricter(one: Increment, other: Increment, limit: number): Increment {
+  const isTie = one.count === other.count || Math.min(one.count, other.count) > limit;
+  const isOne = isTie ? one.resetsAt > other.resetsAt : one.count > other.count;
+  return isOne ? one : other;
 }
 
-/** The same answer as any other 429; the limiter adds the headers that tell when to come back. */
-function refusal(quota: Quota): Response {
-  const { status, detail } = toErrorResponse(new TooManyRequests(quota.text, 0));
-  return Response.json({ detail }, { status });
+/** Counts in `onRequest`, which precedes every response. Preflights are not counted, nor GET and HEAD of paths to skip. */
+export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
+  const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
+  if (!limiter) return middleware;
+  return middleware.onRequest(async (context) => {
+    const { path } = context as typeof context & RequestPath;
+    const { clientAddress, request, set } = context;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if ((isRead && skipRateLimit(withoutTrailingSlash(path))) || isPreflight(request)) return;
+    await limiter({ clientAddress }, set.headers);
+  });
+}
+
+/** Counts valid requests of the routes registered after it. */
+export function rateLimitRoutes(limiter: RateLimiter | undefined) {
+  const middleware = new Elysia().use(requestContext());
+  if (!limiter) return middleware;
+  return middleware.onBeforeHandle({ as: "scoped" }, ({ clientAddress, set }) =>
+    limiter({ clientAddress }, set.headers),
+  );
 }

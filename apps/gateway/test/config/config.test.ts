@@ -91,6 +91,7 @@ const VALUES: Readonly<Record<EnvironmentName, { accepted: readonly string[]; re
     RATE_LIMIT_DEFAULT: { accepted: ["1/second", "999999999/hour"], refused: [...QUOTAS, "1000000000/hour"] },
     RATE_LIMIT_LOGIN: { accepted: ["5/minute"], refused: QUOTAS },
     RATE_LIMIT_REGISTER: { accepted: ["3/hour"], refused: QUOTAS },
+    RATE_LIMIT_PASSWORD_CHANGE: { accepted: ["5/hour"], refused: QUOTAS },
     REDIS_URL: {
       accepted: ["redis://h", "redis://h:6379/1", "rediss://u:p@h:6380"],
       refused: ["redis://", "http://h", "h:6379", "redis://a b", " redis://h"],
@@ -124,6 +125,7 @@ test("with nothing set every default is the documented one", () => {
       default: { limit: 6000, windowMs: 60_000, text: "6000 per 1 minute" },
       login: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
       register: { limit: 3, windowMs: 60_000, text: "3 per 1 minute" },
+      passwordChange: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
     },
     redisUrl: null,
     hash: { workers: null, queueLimit: null, kernel: "auto", nice: 5 },

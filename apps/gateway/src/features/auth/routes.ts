@@ -10,15 +10,15 @@ import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { authentication } from "../../middleware/bearer-auth.ts";
 import { parseJsonBody } from "../../middleware/body-limit.ts";
-import { type Limit, limitRoute } from "../../middleware/rate-limit.ts";
+import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
 import type { Accounts } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly accounts: Accounts;
-  /** null: login and register have no quota of their own. */
-  readonly limits: { readonly login: Limit; readonly register: Limit } | null;
+  /** null: rate limits are disabled. */
+  readonly limiters: RateLimiters | null;
 }
 
 /** Two addresses that differ only in case or surrounding blanks are one account. */
@@ -27,9 +27,9 @@ const normaliseEmail = (members: Record<string, unknown>) =>
 
 const parse = [parseJsonBody];
 
-export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
+export function authRoutes({ accounts, limiters }: AuthRoutesOptions) {
   const register = new Elysia()
-    .use(limitRoute(limits?.register ?? null))
+    .use(rateLimitRoutes(limiters?.register))
     .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/register",
@@ -42,7 +42,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
     );
 
   const login = new Elysia()
-    .use(limitRoute(limits?.login ?? null))
+    .use(rateLimitRoutes(limiters?.login))
     .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normaliseEmail }) })
     .post(
       "/auth/login",
@@ -61,7 +61,15 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
       "/auth/me",
       async ({ user, body, request }): Promise<UserShape> =>
         toShape(await accounts.update(user, body, request.signal)),
-      { parse, body: "UpdateUserRequest", detail: operations.updateMe },
+      {
+        parse,
+        body: "UpdateUserRequest",
+        beforeHandle: async ({ user, body, clientAddress, set }) => {
+          if (body.password === undefined) return;
+          await limiters?.passwordChange({ clientAddress, userId: user.id }, set.headers);
+        },
+        detail: operations.updateMe,
+      },
     )
     .delete(
       "/auth/me",
