@@ -1,9 +1,11 @@
 /** Rate limits over a real socket: which requests count against which limit, and what a 429 contains. */
 import { describe, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
+import { clientKey } from "../../src/middleware/client-address.ts";
 import { createRateLimiters } from "../../src/middleware/rate-limit.ts";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
 import { parseQuota } from "../../src/rate-limit/policy.ts";
+import type { CreateStore } from "../../src/rate-limit/store.ts";
 import type { Answer } from "../support/client.ts";
 import { type Service, type ServiceOptions, startService } from "../support/service.ts";
 
@@ -301,4 +303,27 @@ test("each client address has its own counter", async () => {
   expect(await status("192.0.2.1")).toBe(200);
   expect(await status("192.0.2.1")).toBe(429);
   expect(await status("192.0.2.2")).toBe(200);
+});
+
+test("an IPv6 /47 that uses all counters of the memory store does not limit clients of other networks", async () => {
+  const createStore: CreateStore = ({ name, windowMs }) => {
+    const store = createMemoryStore({ windowMs });
+    for (let index = 0; name === "default" && index < 100_000; index++) {
+      store.increment(clientKey(`2001:db8:${index >> 16}:${(index & 0xffff).toString(16)}::1`));
+    }
+    return store;
+  };
+  await using service = await startLimited({ RATE_LIMIT_DEFAULT: "2/hour" }, { createStore });
+  const send = async (address: string) => {
+    const response = await service.call("GET", "/todos", from(address));
+    return [response.status, remaining(response)];
+  };
+  // The last addresses of the /47 have no counter of their own and share the one of their /48.
+  expect(await send("2001:db8:1:ffff::1")).toEqual([200, "1"]);
+  expect(await send("2001:db8:1:fffe::1")).toEqual([200, "0"]);
+  expect(await send("2001:db8:1:fffd::1")).toEqual([429, "0"]);
+  expect(await send("2001:db8::1")).toEqual([200, "0"]);
+  for (const newcomer of ["2001:db8:2::1", "2a00::1", "198.51.100.7", "203.0.113.7"]) {
+    expect(await send(newcomer)).toEqual([200, "1"]);
+  }
 });
