@@ -21,6 +21,13 @@ interface Client {
 export type RateLimiter = (client: Client, headers: Record<string, string | number>) => Promise<void>;
 export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
 
+/**
+ * A client that ignores this many rejections in one window waits for each further one. Otherwise a client that sends as
+ * fast as it can occupies the event loop with rejections, at the expense of the hashing threads.
+ */
+const MAX_PROMPT_REJECTIONS = 1000;
+const REJECTION_DELAY_MS = 1000;
+
 /** Each limit has counters of its own, also if two are equal. */
 export function createRateLimiters(policies: RateLimits, createStore: CreateStore): RateLimiters {
   const create = (name: keyof RateLimits) => createRateLimiter(name, policies[name], createStore);
@@ -40,6 +47,7 @@ function createRateLimiter(name: string, policy: Quota, createStore: CreateStore
     const ofAddress = await addresses.increment(clientKey(clientAddress));
     const { count, resetsAt } =
       userId === undefined ? ofAddress : stricter(ofAddress, await users.increment(String(userId)), limit);
+    if (count - limit > MAX_PROMPT_REJECTIONS) await Bun.sleep(REJECTION_DELAY_MS);
     const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
     headers["RateLimit-Limit"] = limit;
     headers["RateLimit-Remaining"] = Math.max(0, limit - count);

@@ -262,6 +262,27 @@ test("a request over two limits reports the window that ends later", async () =>
   expect(await retryAfter("192.0.2.2")).toBe(90);
 });
 
+test("after 1,000 rejections in one window, each further one takes a second, for that client only", async () => {
+  await using service = await startLimited({ RATE_LIMIT_DEFAULT: "1/hour" });
+  const elapsedMs = async (address: string) => {
+    const startedAt = performance.now();
+    const response = await fetch(`${service.url}/todos`, from(address));
+    return { status: response.status, elapsed: performance.now() - startedAt };
+  };
+  for (let batch = 0; batch < 10; batch++) {
+    await Promise.all(Array.from({ length: 100 }, () => elapsedMs("192.0.2.1")));
+  }
+  const last = await elapsedMs("192.0.2.1");
+  expect(last.status).toBe(429);
+  expect(last.elapsed).toBeLessThan(1_000);
+  const delayed = await Promise.all(Array.from({ length: 50 }, () => elapsedMs("192.0.2.1")));
+  for (const { status, elapsed } of delayed) {
+    expect(status).toBe(429);
+    expect(elapsed).toBeWithin(999, 5_000);
+  }
+  expect((await elapsedMs("192.0.2.2")).elapsed).toBeLessThan(1_000);
+});
+
 test("probes and preflights are never counted and never rejected", async () => {
   await using service = await startLimited({ RATE_LIMIT_DEFAULT: "1/hour" });
   const preflight = { origin: "https://a.example", "access-control-request-method": "POST" };
