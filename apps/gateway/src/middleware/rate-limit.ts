@@ -1,17 +1,18 @@
 /**
- * Rate limits over HTTP. Every request counts once against the default limit before any other work; a route with a limit
- * of its own counts again in `beforeHandle`, that is, only when the request is valid.
+ * Rate limits. Every request counts once against the default quota before any other work; a route with its own quota
+ * counts again in `beforeHandle`, so only valid requests count there.
  */
 import { Elysia } from "elysia";
 import type { RateLimits } from "../config/config.ts";
 import { TooManyRequests } from "../errors.ts";
-import type { Quota } from "../rate-limit/policy.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-/** Whom a request counts for: a client address, and also a user where `userId` is given. */
+type Quota = RateLimits[keyof RateLimits];
+
+/** A request counts for its client address, and also for the user if `userId` is given. */
 interface Client {
   readonly clientAddress: string;
   readonly userId?: number;
@@ -28,9 +29,9 @@ export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
 const MAX_PROMPT_REJECTIONS = 1000;
 const REJECTION_DELAY_MS = 1000;
 
-/** Each limit has counters of its own, also if two are equal. */
-export function createRateLimiters(policies: RateLimits, createStore: CreateStore): RateLimiters {
-  const create = (name: keyof RateLimits) => createRateLimiter(name, policies[name], createStore);
+/** Quotas with equal values have separate counters. */
+export function createRateLimiters(quotas: RateLimits, createStore: CreateStore): RateLimiters {
+  const create = (name: keyof RateLimits) => createRateLimiter(name, quotas[name], createStore);
   return {
     default: create("default"),
     login: create("login"),
@@ -39,8 +40,8 @@ export function createRateLimiters(policies: RateLimits, createStore: CreateStor
   };
 }
 
-function createRateLimiter(name: string, policy: Quota, createStore: CreateStore): RateLimiter {
-  const { limit, windowMs, text } = policy;
+function createRateLimiter(name: string, quota: Quota, createStore: CreateStore): RateLimiter {
+  const { limit, windowMs, text } = quota;
   const addresses = createStore({ name, windowMs });
   const users = createStore({ name: `${name}-user`, windowMs });
   return async ({ clientAddress, userId }, headers) => {

@@ -1,4 +1,4 @@
-/** Counts requests for one rate limit. Every store implements this interface. */
+/** Counts the requests of one quota. Every store implements this interface. */
 
 export interface Increment {
   /** Requests of this key in its current window, including this one. */
@@ -12,5 +12,5 @@ export interface RateLimitStore {
   increment(key: string): Increment | Promise<Increment>;
 }
 
-/** Creates the store of one rate limit; `name` separates limits with equal values. */
-export type CreateStore = (limit: { readonly name: string; readonly windowMs: number }) => RateLimitStore;
+/** Creates the store of one quota; `name` separates quotas with equal values. */
+export type CreateStore = (quota: { readonly name: string; readonly windowMs: number }) => RateLimitStore;

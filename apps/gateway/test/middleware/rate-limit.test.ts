@@ -1,10 +1,9 @@
-/** Rate limits over a real socket: which requests count against which limit, and what a 429 contains. */
+/** Rate limits over a real socket: which requests count against which quota, and what a 429 contains. */
 import { describe, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { clientKey } from "../../src/middleware/client-address.ts";
 import { createRateLimiters } from "../../src/middleware/rate-limit.ts";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
-import { parseQuota } from "../../src/rate-limit/policy.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
 import type { Answer } from "../support/client.ts";
 import { type Service, type ServiceOptions, startService } from "../support/service.ts";
@@ -15,7 +14,7 @@ const login = (service: Service, body: unknown = UNKNOWN_USER) =>
 const remaining = ({ headers }: Answer) => headers.get("ratelimit-remaining");
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 
-/** Rate limits are enabled; a limit that a test does not name is out of reach. */
+/** Rate limits are enabled; a quota that a test does not name is out of reach. */
 const startLimited = (env: Record<string, string>, options: ServiceOptions = {}) =>
   startService({
     ...options,
@@ -30,7 +29,7 @@ const startLimited = (env: Record<string, string>, options: ServiceOptions = {})
     },
   });
 
-describe("the default limit counts every response exactly once and rejects the sixth of five", () => {
+describe("the default quota counts every request exactly once and rejects the sixth of five", () => {
   const existing = { email: "taken@example.org", username: "taken", password: "correct horse battery" };
   const RESPONSES: Record<string, { status: number; send: (service: Service) => Promise<Answer> }> = {
     "200": { status: 200, send: (service) => service.call("GET", "/todos") },
@@ -95,7 +94,7 @@ test("a counted response states the limit, the remaining requests and the second
   }
 });
 
-test("equal limits have separate counters", async () => {
+test("quotas with equal values have separate counters", async () => {
   const limit = "9/minute";
   await using service = await startLimited({
     RATE_LIMIT_DEFAULT: limit,
@@ -139,7 +138,7 @@ test("three of ten simultaneous registrations succeed by default", async () => {
   expect(responses.filter(({ status }) => status === 429)).toHaveLength(7);
 });
 
-test("an invalid login runs no derivation and counts against the default limit only", async () => {
+test("an invalid login runs no derivation and counts against the default quota only", async () => {
   await using service = await startLimited({ RATE_LIMIT_DEFAULT: "100/hour", RATE_LIMIT_LOGIN: "1/hour" });
   for (const body of [
     {},
@@ -160,7 +159,7 @@ test("an invalid login runs no derivation and counts against the default limit o
   expect((await login(service)).status).toBe(429);
 });
 
-test("a login counts against its limit regardless of its response and of the spelling of its path", async () => {
+test("a login counts against its quota regardless of its response and of the spelling of its path", async () => {
   await using service = await startLimited({ RATE_LIMIT_LOGIN: "3/hour" });
   const person = await service.register();
   expect((await login(service, person)).status).toBe(200);
@@ -170,7 +169,7 @@ test("a login counts against its limit regardless of its response and of the spe
   expect((await service.call("POST", "/auth/login/", { body: person })).status).toBe(429);
 });
 
-test("a login over the limit runs no derivation", async () => {
+test("a login over its quota runs no derivation", async () => {
   await using service = await startLimited({ RATE_LIMIT_LOGIN: "1/hour" });
   await login(service);
   await login(service);
@@ -243,12 +242,12 @@ describe("PATCH /auth/me with a password", () => {
   });
 });
 
-test("a request over two limits reports the window that ends later", async () => {
+test("a request that is over both counters of a quota reports the window that ends later", async () => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const policy = parseQuota("1/minute");
-  const policies = { default: policy, login: policy, register: policy, passwordChange: policy };
-  const { passwordChange } = createRateLimiters(policies, ({ windowMs }) =>
+  const quota = { limit: 1, windowMs: 60_000, text: "1 per 1 minute" };
+  const quotas = { default: quota, login: quota, register: quota, passwordChange: quota };
+  const { passwordChange } = createRateLimiters(quotas, ({ windowMs }) =>
     createMemoryStore({ windowMs, now }),
   );
   const retryAfter = (clientAddress: string) =>

@@ -7,7 +7,7 @@ import pino from "pino";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
 import { type StoreBackend, storeConformance } from "./store-conformance.ts";
 
-const limit = { name: "login", windowMs: 60_000 };
+const quota = { name: "login", windowMs: 60_000 };
 const SHARED = "rate limits are shared through Redis";
 const UNREACHABLE = "Redis is unreachable: rate limits are counted in this process";
 const available = Bun.which("redis-server") !== null;
@@ -68,7 +68,7 @@ describe.skipIf(!available)("Redis store", () => {
     await using redis = await startRedis();
     await using one = await startReplica(redis.url);
     await using two = await startReplica(redis.url);
-    const stores = [one.store.create(limit), two.store.create(limit)] as const;
+    const stores = [one.store.create(quota), two.store.create(quota)] as const;
     const increments = Array.from({ length: 12 }, (_, index) =>
       stores[index % 2 ? 1 : 0].increment("1.2.3.4"),
     );
@@ -89,7 +89,7 @@ describe.skipIf(!available)("Redis store", () => {
   test("when Redis is killed, the replica counts in memory at once, warns once, and reconnects later", async () => {
     await using redis = await startRedis();
     await using replica = await startReplica(redis.url);
-    const store = replica.store.create(limit);
+    const store = replica.store.create(quota);
     for (const count of [1, 2, 3]) expect((await store.increment("a")).count).toBe(count);
     await redis.kill();
     for (const count of [1, 2, 3]) expect((await store.increment("a")).count).toBe(count);
@@ -104,7 +104,7 @@ describe.skipIf(!available)("Redis store", () => {
   test("when Redis is frozen, one request waits less than 250 ms and the following do not wait", async () => {
     await using redis = await startRedis();
     await using replica = await startReplica(redis.url);
-    const store = replica.store.create(limit);
+    const store = replica.store.create(quota);
     {
       using _frozen = redis.freeze();
       const started = performance.now();
@@ -122,7 +122,7 @@ test("opening with an unreachable Redis ends after the timeout, warns once and c
   const startedAt = performance.now();
   await using replica = await startReplica(`redis://127.0.0.1:${await freePort()}`, { startTimeoutMs: 200 });
   expect(performance.now() - startedAt).toBeWithin(190, 2_000);
-  const store = replica.store.create(limit);
+  const store = replica.store.create(quota);
   for (let count = 1; count <= 50; count += 1) {
     expect((await store.increment("a")).count).toBe(count);
     await new Promise((resolve) => setImmediate(resolve));

@@ -10,19 +10,19 @@ export interface StoreBackend extends AsyncDisposable {
   advance(milliseconds: number): Promise<void>;
 }
 
-const limit = { name: "login", windowMs: 60_000 };
+const quota = { name: "login", windowMs: 60_000 };
 const SHORT_MS = 100;
 
 export function storeConformance(open: () => Promise<StoreBackend>): void {
   test("a key is counted from one", async () => {
     await using backend = await open();
-    const store = backend.create(limit);
+    const store = backend.create(quota);
     for (const count of [1, 2, 3]) expect((await store.increment("10.0.0.1")).count).toBe(count);
   });
 
   test("different keys have separate counters", async () => {
     await using backend = await open();
-    const store = backend.create(limit);
+    const store = backend.create(quota);
     await store.increment("10.0.0.1");
     for (const key of ["10.0.0.2", "", "10.0.0.1 ", "__proto__", "2001:db8::"]) {
       expect((await store.increment(key)).count).toBe(1);
@@ -30,9 +30,9 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
     expect((await store.increment("10.0.0.1")).count).toBe(2);
   });
 
-  test("equal limits with different names have separate counters", async () => {
+  test("equal quotas with different names have separate counters", async () => {
     await using backend = await open();
-    const [login, register] = [backend.create(limit), backend.create({ ...limit, name: "register" })];
+    const [login, register] = [backend.create(quota), backend.create({ ...quota, name: "register" })];
     await login.increment("10.0.0.1");
     expect((await register.increment("10.0.0.1")).count).toBe(1);
     expect((await login.increment("10.0.0.1")).count).toBe(2);
@@ -40,7 +40,7 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
 
   test("simultaneous increments return different counts", async () => {
     await using backend = await open();
-    const store = backend.create(limit);
+    const store = backend.create(quota);
     const increments = Array.from({ length: 100 }, async () => store.increment("10.0.0.1"));
     const counts = (await Promise.all(increments)).map(({ count }) => count).sort((a, b) => a - b);
     expect(counts).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
@@ -48,7 +48,7 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
 
   test("a window starts with the first increment, and later ones do not extend it", async () => {
     await using backend = await open();
-    const store = backend.create({ ...limit, windowMs: SHORT_MS });
+    const store = backend.create({ ...quota, windowMs: SHORT_MS });
     const earliest = backend.now() + SHORT_MS;
     const first = await store.increment("10.0.0.1");
     expect(first.resetsAt).toBeGreaterThanOrEqual(earliest);
@@ -62,7 +62,7 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
 
   test("after the end of its window, a key is counted from one in a new window", async () => {
     await using backend = await open();
-    const store = backend.create({ ...limit, windowMs: SHORT_MS });
+    const store = backend.create({ ...quota, windowMs: SHORT_MS });
     const before = await store.increment("10.0.0.1");
     await store.increment("10.0.0.1");
     await backend.advance(SHORT_MS);
@@ -73,7 +73,7 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
 
   test("20,000 other keys do not reset an exhausted counter", async () => {
     await using backend = await open();
-    const store = backend.create(limit);
+    const store = backend.create(quota);
     for (let count = 1; count <= 5; count++) await store.increment("10.0.0.1");
     for (let batch = 0; batch < 20; batch++) {
       const keys = Array.from({ length: 1_000 }, (_, index) => `other ${batch * 1_000 + index}`);
