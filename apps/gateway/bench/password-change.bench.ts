@@ -13,8 +13,8 @@ import { seed } from "./servers.ts";
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "10" },
+    rounds: { type: "string", default: "8" },
+    seconds: { type: "string", default: "6" },
     clients: { type: "string", default: "32" },
     connections: { type: "string", default: "32" },
     /** Internal: the process of the attacker, which runs until it is killed. */
@@ -89,20 +89,22 @@ async function measure(): Promise<void> {
   await loginRate(url);
   const rates = { without: [] as number[], during: [] as number[] };
   for (let round = 0; round < Number(values.rounds); round++) {
-    rates.without.push(await loginRate(url));
-    const stop = startAttack(url, authorization);
-    rates.during.push(await loginRate(url));
-    print(`  responses to the attacker in round ${round + 1}: ${await stop()}`);
+    // The order alternates, so that a slow change of the machine's load favours neither side.
+    for (const isAttacked of round % 2 === 0 ? [false, true] : [true, false]) {
+      const stop = isAttacked ? startAttack(url, authorization) : null;
+      const rate = await loginRate(url);
+      (isAttacked ? rates.during : rates.without).push(rate);
+      if (stop) print(`  responses to the attacker in round ${round + 1}: ${await stop()}`);
+    }
   }
-  const ratios = rates.during.map((rate, round) => rate / (rates.without[round] ?? Number.NaN));
+  const ratio = median(rates.during) / median(rates.without);
   const row = (name: string, figures: readonly number[], digits: number) =>
     print(
       `${name.padEnd(28)} ${median(figures).toFixed(digits)}; rounds ${figures.map((figure) => figure.toFixed(digits)).join(" ")}`,
     );
   row("logins/s without the attack", rates.without, 1);
   row("logins/s during the attack", rates.during, 1);
-  row("ratio", ratios, 2);
-  print(`at least ${AIM}: ${median(ratios) >= AIM ? "met" : "missed"}`);
+  print(`ratio of the medians ${ratio.toFixed(2)}; at least ${AIM}: ${ratio >= AIM ? "met" : "missed"}`);
   print(describeMachine());
 }
 
