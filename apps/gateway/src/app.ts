@@ -17,7 +17,7 @@ import { clientAddress } from "./middleware/client-address.ts";
 import { cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { createTokens } from "./middleware/jwt.ts";
-import { createLimits, limitEveryRequest } from "./middleware/rate-limit.ts";
+import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
@@ -59,8 +59,8 @@ export function createApp({
 }: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
   const authService = createAuthService({ users: database.users, hasher, tokens });
-  const limits =
-    config.rateLimits && createLimits(config.rateLimits, options.createStore ?? createMemoryStore);
+  const limiters =
+    config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
   const log: AccessLog = (entry) => {
     write(entry);
@@ -72,7 +72,7 @@ export function createApp({
 
   const features = new Elysia()
     .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ authService, limits }))
+    .use(authRoutes({ authService, limiters }))
     .use(todoRoutes(createTodos(database.todos)));
 
   const app = new Elysia({
@@ -98,7 +98,7 @@ export function createApp({
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
     .use(preflight(log))
-    .use(limitEveryRequest(limits?.default ?? null, skipRateLimit))
+    .use(rateLimit(limiters?.default, skipRateLimit))
     .use(bodyLimit())
     .use(features)
     .use(documentRoutes({ features, assets }));

@@ -53,7 +53,7 @@ async function serve(config: Config): Promise<void> {
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });
-  const redisStore = config.redisUrl === null ? null : openRedisStore({ url: config.redisUrl, logger });
+  const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
 
   const app = createApp({

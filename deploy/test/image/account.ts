@@ -57,6 +57,6 @@ export async function makeFolder(path: string): Promise<void> {
   await chownToNobody(path);
 }
 
-export async function chownToNobody(path: string): Promise<void> {
+async function chownToNobody(path: string): Promise<void> {
   if (isRoot()) await chown(path, NOBODY, NOBODY);
 }

@@ -31,6 +31,8 @@ export interface OperationOptions {
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
   /** Codes of the error table, beside those of the layers; an operation of `Probes` has no rate limit and no 500. */
   readonly failures: readonly ErrorCode[];
+  /** The operation's own rate limit, one sentence for the description of its 429. */
+  readonly rateLimit?: string;
   /** Needs a bearer token, and so also answers with every failure of the gate. */
   readonly isProtected?: boolean;
 }
@@ -66,10 +68,8 @@ export function operation(options: OperationOptions): DocumentDecoration {
     [success.status]: response(success.description, headers, success.schema),
   };
   for (const status of new Set([...codes].map((code) => ERROR_TABLE[code].status))) {
-    responses[status] = failure(
-      [...codes].filter((code) => ERROR_TABLE[code].status === status),
-      headers,
-    );
+    const sharing = [...codes].filter((code) => ERROR_TABLE[code].status === status);
+    responses[status] = failure(sharing, headers, status === 429 ? options.rateLimit : undefined);
   }
   if (isLimited) {
     responses["500"] = response("An unexpected failure.", headers, "ErrorBody", {
@@ -107,10 +107,14 @@ export function response(
 }
 
 /** All codes share one status; each is an example, named by its code. */
-function failure(codes: readonly ErrorCode[], headers: readonly string[]): ResponseObject {
+function failure(
+  codes: readonly ErrorCode[],
+  headers: readonly string[],
+  addition: string | undefined,
+): ResponseObject {
   const answers = codes.map((code) => errorResponseFor(code, EXAMPLE));
   return response(
-    codes.map((code) => ERROR_TABLE[code].description).join(" "),
+    [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
     [...new Set([...headers, ...answers.flatMap((answer) => Object.keys(answer.headers))])],
     codes.includes("INVALID_REQUEST") ? "ValidationErrorBody" : "ErrorBody",
     Object.fromEntries(codes.map((code, index) => [code, { value: { detail: answers[index]?.detail } }])),

@@ -1,4 +1,4 @@
-/** Whose request this is: the peer's address, or the entry of `X-Forwarded-For` that the trusted proxies vouch for. */
+/** The client address of a request: the peer's, or the entry of `X-Forwarded-For` that the trusted proxies added. */
 import { isIP } from "node:net";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
@@ -6,10 +6,10 @@ import type { Logger } from "../observability/logger.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 export interface ClientAddressOptions {
-  /** How many proxies in front append to `X-Forwarded-For`; the entry that many places from the right is the client. */
+  /** Number of proxies that append to `X-Forwarded-For`; the client is the entry at this place from the right. */
   readonly trustProxy: number;
   readonly logger: Logger;
-  /** Paths whose reads nobody asks the address of: finding it is dear beside a probe's own work. */
+  /** GET requests of these paths need no address, and reading it would cost more than the response of a probe. */
   readonly skipLogging: (path: string) => boolean;
 }
 
@@ -21,15 +21,17 @@ export function clientAddress({ trustProxy, logger, skipLogging }: ClientAddress
     const forwarded = context.request.headers.get("x-forwarded-for");
     if (forwarded !== null && !warned) {
       warned = true;
-      logger.warn("X-Forwarded-For is ignored: set TRUST_PROXY to the number of proxies in front");
+      logger.warn(
+        "X-Forwarded-For is ignored: set TRUST_PROXY to the number of proxies in front of the service",
+      );
     }
-    const vouched = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
-    const peer = vouched ?? context.server?.requestIP(context.request)?.address;
-    if (peer !== undefined) context.clientAddress = plainAddress(peer);
+    const trusted = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
+    const address = trusted ?? context.server?.requestIP(context.request)?.address;
+    if (address !== undefined) context.clientAddress = normalizeAddress(address);
   });
 }
 
-/** The `place`-th address from the right, or null if there are fewer entries or that one is no address. */
+/** The `place`-th entry from the right, or null if there are fewer entries or this one is not an address. */
 export function forwardedAddress(header: string, place: number): string | null {
   const entry = header.split(",").at(-place)?.trim() ?? "";
   const address = entry.startsWith("[")
@@ -38,12 +40,12 @@ export function forwardedAddress(header: string, place: number): string | null {
   return isIP(address) ? address : null;
 }
 
-/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) written as IPv4, other IPv6 without a zone; anything else as it is. */
-function plainAddress(address: string): string {
+/** Converts IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) to IPv4, and removes the zone of other IPv6 addresses. */
+function normalizeAddress(address: string): string {
   return address.includes(":") ? ipaddr.process(address.replace(/%.*$/, "")).toString() : address;
 }
 
-/** What a client is counted by: IPv4 alone, IPv6 by its /64, which one subscriber commonly holds (RFC 6177). */
+/** The rate-limit key of a client: an IPv4 address, or the /64 of an IPv6 address, usually one subscriber (RFC 6177). */
 export function clientKey(address: string): string {
   if (!address.includes(":")) return address;
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString();

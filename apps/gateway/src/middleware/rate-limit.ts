@@ -1,75 +1,115 @@
 /**
- * Rate limits. Every request counts once against the default quota before anything else is done with it; a route
- * with a quota of its own counts again once its input has proved valid.
+ * Rate limits. Every request counts once against the default quota before any other work; a route with its own quota
+ * counts again in `beforeHandle`, so only valid requests count there.
  */
-import type { Quota } from "@latchkey/config";
 import { type AnyElysia, Elysia } from "elysia";
-import { rateLimit } from "elysia-rate-limit";
+import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
 import { TooManyRequests, toErrorResponse } from "../errors.ts";
-import type { CreateStore, RateLimitStore } from "../rate-limit/store.ts";
+import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-export interface Limit {
-  readonly quota: Quota;
-  readonly store: RateLimitStore;
+type Quota = RateLimits[keyof RateLimits];
+
+/** A request counts for its client address, and also for the user if `userId` is given. */
+interface Client {
+  readonly clientAddress: string;
+  readonly userId?: number;
 }
 
-/** RateLimitStore of its own for each quota, also where two are equal. */
-export function createLimits(
-  quotas: RateLimits,
-  createStore: CreateStore,
-): Readonly<Record<keyof RateLimits, Limit>> {
-  const limit = (name: keyof RateLimits): Limit => {
-    const quota = quotas[name];
-    return { quota, store: createStore({ name, windowMs: quota.windowMs }) };
+export interface RateLimiter {
+  readonly quota: Quota;
+  /** Counts one request; delays the rejections of a client that ignores them. */
+  increment(client: Client): Promise<Increment>;
+  /** Counts one request and sets `RateLimit-*` on its response. @throws {TooManyRequests} */
+  limit(client: Client, headers: Record<string, string | number>): Promise<void>;
+}
+
+export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
+
+/**
+ * A client that ignores this many rejections in one window waits for each further one. Otherwise a client that sends as
+ * fast as it can occupies the event loop with rejections, at the expense of the hashing threads.
+ */
+const MAX_PROMPT_REJECTIONS = 1000;
+const REJECTION_DELAY_MS = 1000;
+
+/** Quotas with equal values have separate counters. */
+export function createRateLimiters(quotas: RateLimits, createStore: CreateStore): RateLimiters {
+  const create = (name: keyof RateLimits) => createRateLimiter(name, quotas[name], createStore);
+  return {
+    default: create("default"),
+    login: create("login"),
+    register: create("register"),
+    passwordChange: create("passwordChange"),
+  };
+}
+
+function createRateLimiter(name: string, quota: Quota, createStore: CreateStore): RateLimiter {
+  const { limit, windowMs, text } = quota;
+  const addresses = createStore({ name, windowMs });
+  const users = createStore({ name: `${name}-user`, windowMs });
+
+  const increment = async ({ clientAddress, userId }: Client): Promise<Increment> => {
+    const ofAddress = await addresses.increment(clientKey(clientAddress));
+    const result =
+      userId === undefined ? ofAddress : stricter(ofAddress, await users.increment(String(userId)), limit);
+    if (result.count - limit > MAX_PROMPT_REJECTIONS) await Bun.sleep(REJECTION_DELAY_MS);
+    return result;
   };
   return {
-    default: limit("default"),
-    login: limit("login"),
-    register: limit("register"),
-    passwordChange: limit("passwordChange"),
+    quota,
+    increment,
+    async limit(client, headers) {
+      const { count, resetsAt } = await increment(client);
+      const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
+      headers["RateLimit-Limit"] = limit;
+      headers["RateLimit-Remaining"] = Math.max(0, limit - count);
+      headers["RateLimit-Reset"] = resetSeconds;
+      if (count > limit) throw new TooManyRequests(text, resetSeconds);
+    },
   };
 }
 
-/** Counts in `onRequest`, where no later answer can be missed. Preflights are exempt, and reads of the paths of `isExempt`. */
-export function limitEveryRequest(limit: Limit | null, isExempt: (path: string) => boolean) {
-  const layer = new Elysia({ name: "rate-limit" }).use(requestContext());
-  if (limit === null) return layer;
-  const { quota, store } = limit;
-  return layer.onRequest(async (context) => {
+/** The higher count; if both are equal or over the limit, the window that ends later. */
+function stricter(one: Increment, other: Increment, limit: number): Increment {
+  const isTie = one.count === other.count || Math.min(one.count, other.count) > limit;
+  const isOne = isTie ? one.resetsAt > other.resetsAt : one.count > other.count;
+  return isOne ? one : other;
+}
+
+/** Counts in `onRequest`, which precedes every response. Preflights are not counted, nor GET and HEAD of paths to skip. */
+export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
+  const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
+  if (!limiter) return middleware;
+  return middleware.onRequest(async (context) => {
     const { path } = context as typeof context & RequestPath;
-    const { headers } = context.set;
-    const isRead = context.request.method === "GET" || context.request.method === "HEAD";
-    if ((isRead && isExempt(withoutTrailingSlash(path))) || isPreflight(context.request)) return;
-    const { count, resetsAt } = await store.increment(clientKey(context.clientAddress));
-    const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
-    headers["RateLimit-Limit"] = quota.limit;
-    headers["RateLimit-Remaining"] = Math.max(0, quota.limit - count);
-    headers["RateLimit-Reset"] = resetSeconds;
-    if (count > quota.limit) throw new TooManyRequests(quota.text, resetSeconds);
+    const { clientAddress, request, set } = context;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if ((isRead && skipRateLimit(withoutTrailingSlash(path))) || isPreflight(request)) return;
+    await limiter.limit({ clientAddress }, set.headers);
   });
 }
 
-/** Counts requests of the routes registered after it whose input is valid, in `beforeHandle`; null counts none. */
-export function limitRoute(limit: Limit | null): (app: Elysia) => Elysia {
-  if (limit === null) return (app) => app;
-  const { quota, store } = limit;
-  const limiter = rateLimit({
-    duration: quota.windowMs,
-    // A function, since two limiters given equal numbers become one.
-    max: () => quota.limit,
+/** Counts valid requests of the routes registered after it, in `beforeHandle`. */
+export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
+  if (!limiter) return (app) => app;
+  const { limit, windowMs } = limiter.quota;
+  const plugin = rateLimitPlugin({
+    duration: windowMs,
+    // A function, because two instances with equal numbers are merged into one.
+    max: () => limit,
     scoping: "scoped",
     countFailedRequest: true,
-    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
-    errorResponse: refusal(quota),
+    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
+    errorResponse: rejection(limiter.quota),
     context: {
       init() {},
-      async increment(key) {
-        const { count, resetsAt } = await store.increment(key);
-        return { count, nextReset: new Date(resetsAt), start: resetsAt - quota.windowMs };
+      async increment(clientAddress) {
+        const { count, resetsAt } = await limiter.increment({ clientAddress });
+        return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };
       },
       decrement() {},
       reset() {},
@@ -77,22 +117,22 @@ export function limitRoute(limit: Limit | null): (app: Elysia) => Elysia {
     },
   });
   return (app) => {
-    limiter(app);
-    parseNoCookies(app);
+    plugin(app);
+    skipCookies(app);
     return app;
   };
 }
 
 /**
- * The limiter names `cookie` among its parameters, for which the router would parse the cookies of every request of the
- * whole app. The cast holds as long as the router keeps what its hooks read in `inference`.
+ * The plugin has a parameter named `cookie`, which makes the router parse the cookies of every request. The cast is safe
+ * while the router keeps what its hooks read in `inference`; `request-context.test.ts` fails when it no longer does.
  */
-function parseNoCookies(app: AnyElysia): void {
+function skipCookies(app: AnyElysia): void {
   (app as unknown as { readonly inference: { cookie: boolean } }).inference.cookie = false;
 }
 
-/** The same answer as any other 429; the limiter adds the headers that tell when to come back. */
-function refusal(quota: Quota): Response {
-  const { status, detail } = toErrorResponse(new TooManyRequests(quota.text, 0));
+/** The response of any other 429; the plugin adds the headers. */
+function rejection({ text }: Quota): Response {
+  const { status, detail } = toErrorResponse(new TooManyRequests(text, 0));
   return Response.json({ detail }, { status });
 }

@@ -1,20 +1,22 @@
 /**
- * RateLimitStore in this process. Every window lasts the same, so the map's insertion order is its order of expiry:
- * expired windows are always at the front, and no live one is ever dropped to make room.
+ * RateLimitStore in this process. It is bounded, and a live counter is never dropped to make room: when all counters are
+ * in use, new clients share one with their network.
  */
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import type { Increment, RateLimitStore } from "./store.ts";
 
-export interface MemoryCountersOptions {
+export interface MemoryStoreOptions {
   readonly windowMs: number;
-  /** Keys with a counter of their own; beyond it new keys share one. @default 100_000 */
+  /** Live counters of single keys, and as many for each size of network. @default 100_000 */
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
 
-export interface MemoryCounters extends RateLimitStore {
+export interface MemoryStore extends RateLimitStore {
   increment(key: string): Increment;
-  /** Keys that have a counter at the moment. */
+  /** Live counters of keys and networks. */
   readonly size: number;
 }
 
@@ -23,40 +25,61 @@ interface Window {
   readonly resetsAt: number;
 }
 
-export function createMemoryStore({
-  windowMs,
-  maxKeys = 100_000,
-  now = Date.now,
-}: MemoryCountersOptions): MemoryCounters {
-  const windows = new Map<string, Window>();
-  let overflow: Window = { count: 0, resetsAt: 0 };
+/**
+ * New clients are counted by the first of these prefixes that has a counter available, then all together. Filling the
+ * second takes addresses from 100,000 networks of the size that an internet registry assigns to one provider.
+ */
+const NETWORK_PREFIXES = [
+  { ipv6: 48, ipv4: 24 },
+  { ipv6: 32, ipv4: 16 },
+] as const;
 
-  const dropExpired = (time: number): void => {
-    for (const [key, window] of windows) {
-      if (window.resetsAt > time) return;
-      windows.delete(key);
+export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
+  const { windowMs, maxKeys = 100_000, now = Date.now } = options;
+  // Every window lasts equally long, so the insertion order of each map is its order of expiry.
+  const keys = new Map<string, Window>();
+  const networks = NETWORK_PREFIXES.map((prefix) => ({ prefix, windows: new Map<string, Window>() }));
+  let shared: Window = { count: 0, resetsAt: 0 };
+
+  /** The live window of `key`, or a new one; undefined if all counters are in use. */
+  const windowOf = (windows: Map<string, Window>, key: string, time: number): Window | undefined => {
+    const known = windows.get(key);
+    if (known && known.resetsAt > time) return known;
+    for (const [expired, { resetsAt }] of windows) {
+      if (resetsAt > time) break;
+      windows.delete(expired);
     }
+    if (windows.size >= maxKeys) return undefined;
+    const window = { count: 0, resetsAt: time + windowMs };
+    windows.set(key, window);
+    return window;
   };
 
-  const open = (key: string, time: number): Window => {
-    dropExpired(time);
-    const fresh: Window = { count: 0, resetsAt: time + windowMs };
-    if (windows.size < maxKeys) windows.set(key, fresh);
-    else if (overflow.resetsAt <= time) overflow = fresh;
-    else return overflow;
-    return fresh;
+  const sharedWindow = (time: number): Window => {
+    if (shared.resetsAt <= time) shared = { count: 0, resetsAt: time + windowMs };
+    return shared;
   };
 
   return {
     increment(key) {
       const time = now();
-      const known = windows.get(key);
-      const window = known && known.resetsAt > time ? known : open(key, time);
+      let window = windowOf(keys, key, time);
+      for (const { prefix, windows } of networks) window ??= windowOf(windows, networkOf(key, prefix), time);
+      window ??= sharedWindow(time);
       window.count += 1;
       return { count: window.count, resetsAt: window.resetsAt };
     },
     get size() {
-      return windows.size;
+      return networks.reduce((size, { windows }) => size + windows.size, keys.size);
     },
   };
+}
+
+/** Keys that are not addresses, such as user ids, form one network. */
+function networkOf(key: string, prefix: (typeof NETWORK_PREFIXES)[number]): string {
+  if (isIP(key) === 0) return "";
+  const address = ipaddr.parse(key);
+  return "parts" in address
+    ? address.parts.slice(0, prefix.ipv6 / 16).join(":")
+    : address.octets.slice(0, prefix.ipv4 / 8).join(".");
 }

@@ -1,49 +1,58 @@
 /**
- * RateLimitStore in Redis, shared by all replicas. While Redis does not answer, each replica counts in its own memory: the
- * first command that fails or takes too long opens the circuit, and a probe in the background closes it again.
+ * RateLimitStore in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the
+ * first command that fails or times out closes the connection, and attempts in the background open a new one.
  */
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import type { CreateStore, Increment, RateLimitStore } from "./store.ts";
+import type { CreateStore, Increment } from "./store.ts";
 
-export interface SharedCountersOptions {
+export interface RedisStoreOptions {
   /** `redis://` or `rediss://`. */
   readonly url: string;
   readonly logger: Logger;
-  /** How long one command may take before the request goes on without it. @default 150 */
-  readonly timeoutMs?: number;
-  /** How long to wait between probes of a Redis that is away. @default 1000 */
-  readonly probeIntervalMs?: number;
+  /** The longest wait for the first connection. @default 1000 */
+  readonly startTimeoutMs?: number;
+  /** The longest time one command can take before the request is counted in memory. @default 150 */
+  readonly commandTimeoutMs?: number;
+  /** The longest pause between two attempts to connect; the first pauses are shorter. @default 1000 */
+  readonly maxRetryDelayMs?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
 
-export interface SharedCounters extends AsyncDisposable {
+export interface RedisStore extends AsyncDisposable {
   readonly create: CreateStore;
-  /** Whether Redis counts at the moment. */
-  readonly isShared: () => boolean;
+  /** Whether requests are counted in Redis at the moment. */
+  readonly isConnected: () => boolean;
   close(): Promise<void>;
 }
 
-/** Counts and reads the window's end in one step; a key that lost its expiry (a failover) gets one again. */
-const HIT = `
+/** Increments and reads the remaining time in one step; a key that lost its expiry (in a failover) gets a new one. */
+const INCREMENT_SCRIPT = `
 local count = redis.call("INCR", KEYS[1])
-local left = redis.call("PTTL", KEYS[1])
-if left < 0 then
+local remaining = redis.call("PTTL", KEYS[1])
+if remaining < 0 then
   redis.call("PEXPIRE", KEYS[1], ARGV[1])
-  left = tonumber(ARGV[1])
+  remaining = tonumber(ARGV[1])
 end
-return {count, left}`;
+return {count, remaining}`;
 
-/** No request waits for a connection, so it may take longer than a command. */
+/** Longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
+const FIRST_RETRY_DELAY_MS = 50;
 
-/** Connects in the background: a Redis that is away at the start is the same as one that goes away later. */
-export function openRedisStore(options: SharedCountersOptions): SharedCounters {
-  const { url, logger, timeoutMs = 150, probeIntervalMs = 1000, now = Date.now } = options;
+/**
+ * Resolves when requests are counted in Redis, so that replicas which start together share their limits from the first
+ * request; after `startTimeoutMs` it resolves without a connection.
+ */
+export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
+  const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = Date.now } = options;
+  const { maxRetryDelayMs = 1000 } = options;
+  const firstConnection = Promise.withResolvers<void>();
   let client: RedisClient | null = null;
-  let probe: Timer | null = null;
+  let retryTimer: Timer | null = null;
+  let retryDelayMs = FIRST_RETRY_DELAY_MS;
   let isClosed = false;
   let hasWarned = false;
 
@@ -53,51 +62,51 @@ export function openRedisStore(options: SharedCountersOptions): SharedCounters {
       enableOfflineQueue: false,
       connectionTimeout: CONNECT_TIMEOUT_MS,
     });
-    candidate.onclose = () => lose(candidate);
+    candidate.onclose = () => disconnect(candidate);
     try {
-      await withDeadline(candidate.connect(), CONNECT_TIMEOUT_MS);
-      // A Redis that cannot write answers a PING all the same, so the probe is what requests will ask.
-      await withDeadline(
-        candidate.send("EVAL", [HIT, "1", "latchkey:limit:probe", "1000"]),
-        CONNECT_TIMEOUT_MS,
-      );
+      await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS);
+      // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
+      await withTimeout(evaluate(candidate, "latchkey:limit:probe", 1000), CONNECT_TIMEOUT_MS);
     } catch {
       candidate.close();
-      giveUp();
+      retryLater();
       return;
     }
     if (isClosed) return candidate.close();
     client = candidate;
     hasWarned = false;
-    logger.info("limits are shared through Redis");
+    retryDelayMs = FIRST_RETRY_DELAY_MS;
+    logger.info("rate limits are shared through Redis");
+    firstConnection.resolve();
   };
 
-  const lose = (lost: RedisClient): void => {
+  const disconnect = (lost: RedisClient): void => {
     if (client !== lost) return;
     client = null;
     lost.close();
-    giveUp();
+    retryLater();
   };
 
-  const giveUp = (): void => {
+  const retryLater = (): void => {
     if (isClosed) return;
-    if (!hasWarned) logger.warn("limits are counted in this process until Redis answers");
+    if (!hasWarned) logger.warn("Redis is unreachable: rate limits are counted in this process");
     hasWarned = true;
-    probe = setTimeout(() => void connect(), probeIntervalMs);
+    retryTimer = setTimeout(() => void connect(), Math.min(retryDelayMs, maxRetryDelayMs));
+    retryDelayMs *= 2;
   };
 
-  const create: CreateStore = ({ name, windowMs }): RateLimitStore => {
-    const own = createMemoryStore({ windowMs, now });
+  const create: CreateStore = ({ name, windowMs }) => {
+    const fallback = createMemoryStore({ windowMs, now });
     return {
       increment(key) {
-        const shared = client;
-        if (!shared) return own.increment(key);
-        const redisKey = `latchkey:limit:${name}:${windowMs}:${key}`;
-        return withDeadline(shared.send("EVAL", [HIT, "1", redisKey, String(windowMs)]), timeoutMs)
-          .then((reply) => parseHit(reply, now()))
+        const connected = client;
+        if (!connected) return fallback.increment(key);
+        const reply = evaluate(connected, `latchkey:limit:${name}:${windowMs}:${key}`, windowMs);
+        return withTimeout(reply, commandTimeoutMs)
+          .then((value) => parseReply(value, now()))
           .catch(() => {
-            lose(shared);
-            return own.increment(key);
+            disconnect(connected);
+            return fallback.increment(key);
           });
       },
     };
@@ -105,26 +114,30 @@ export function openRedisStore(options: SharedCountersOptions): SharedCounters {
 
   const close = async (): Promise<void> => {
     isClosed = true;
-    if (probe) clearTimeout(probe);
+    if (retryTimer) clearTimeout(retryTimer);
     client?.close();
     client = null;
   };
 
   void connect();
-  return { create, isShared: () => client !== null, close, [Symbol.asyncDispose]: close };
+  await withTimeout(firstConnection.promise, startTimeoutMs).catch(() => {});
+  return { create, isConnected: () => client !== null, close, [Symbol.asyncDispose]: close };
 }
 
-function parseHit(reply: unknown, now: number): Increment {
-  const [count, left] = Array.isArray(reply) ? reply.map(Number) : [];
-  if (count === undefined || left === undefined) throw new TypeError("Redis answered something else");
-  return { count, resetsAt: now + left };
+const evaluate = (client: RedisClient, key: string, windowMs: number): Promise<unknown> =>
+  client.send("EVAL", [INCREMENT_SCRIPT, "1", key, String(windowMs)]);
+
+function parseReply(reply: unknown, now: number): Increment {
+  const [count, remaining] = Array.isArray(reply) ? reply.map(Number) : [];
+  if (count === undefined || remaining === undefined) throw new TypeError("Unexpected reply from Redis");
+  return { count, resetsAt: now + remaining };
 }
 
-async function withDeadline<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> {
-  const { promise: deadline, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("The deadline has passed")), timeoutMs);
+async function withTimeout<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`No result within ${timeoutMs} ms`)), timeoutMs);
   try {
-    return await Promise.race([work, deadline]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

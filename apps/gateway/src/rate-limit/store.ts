@@ -1,16 +1,16 @@
-/** What counts requests: one set of store a quota, behind one interface for every store that can hold them. */
+/** Counts the requests of one quota. Every store implements this interface. */
 
 export interface Increment {
-  /** Requests of this key in its current window, this one included. */
+  /** Requests of this key in its current window, including this one. */
   readonly count: number;
   /** When the window ends, in milliseconds since the epoch. */
   readonly resetsAt: number;
 }
 
 export interface RateLimitStore {
-  /** Counts one request of `key`; the window starts with the first one. Never throws. */
+  /** Counts one request of `key`; a window starts with its first request. Never throws. */
   increment(key: string): Increment | Promise<Increment>;
 }
 
-/** Makes the store of one quota; `name` keeps those of equal quotas apart. */
+/** Creates the store of one quota; `name` separates quotas with equal values. */
 export type CreateStore = (quota: { readonly name: string; readonly windowMs: number }) => RateLimitStore;

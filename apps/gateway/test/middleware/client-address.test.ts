@@ -1,9 +1,9 @@
-/** Whose request it is: which entry of X-Forwarded-For may be believed, and what a client is counted by. */
+/** The client address: which entry of X-Forwarded-For is used, and how addresses are grouped for rate limits. */
 import { describe, expect, test } from "bun:test";
 import { clientKey, forwardedAddress } from "../../src/middleware/client-address.ts";
 import { type Service, startService } from "../support/service.ts";
 
-describe("the n-th entry from the right", () => {
+describe("the n-th entry of X-Forwarded-For from the right", () => {
   test.each([
     ["192.0.2.1", 1, "192.0.2.1"],
     ["198.51.100.9, 192.0.2.1", 1, "192.0.2.1"],
@@ -14,7 +14,7 @@ describe("the n-th entry from the right", () => {
     ["[2001:db8::1]:443", 1, "2001:db8::1"],
     ["2001:db8::1", 1, "2001:db8::1"],
     ["junk, 192.0.2.1", 1, "192.0.2.1"],
-  ])("of %p at place %i is %p", (header, place, address) => {
+  ])("in %p at place %i is %p", (header, place, address) => {
     expect(forwardedAddress(header, place)).toBe(address);
   });
 
@@ -35,7 +35,7 @@ describe("the n-th entry from the right", () => {
     ["2001:db8::1]:443", 1],
     ["2001:db8::g", 1],
     ["__proto__", 1],
-  ])("of %p at place %i is no address", (header, place) => {
+  ])("in %p at place %i is not an address", (header, place) => {
     expect(forwardedAddress(header, place)).toBeNull();
   });
 });
@@ -50,27 +50,27 @@ test.each([
   expect(clientKey(address).replace(/(:0)+$/, "::")).toBe(key);
 });
 
-test("addresses of one /64 are one client, of two are two", () => {
+test("addresses in one /64 share a counter, and addresses in another /64 do not", () => {
   expect(clientKey("2001:db8::1")).toBe(clientKey("2001:db8::ffff:ffff:ffff:ffff"));
   expect(clientKey("2001:db8::1")).not.toBe(clientKey("2001:db8:0:1::1"));
 });
 
-/** The address that the service took a request with these header lines to come from. */
+/** The client address that the service logs for a request with these header lines. */
 async function addressOf(service: Service, ...forwarded: string[]): Promise<unknown> {
   const id = crypto.randomUUID();
   const lines = ["GET /todos HTTP/1.1", "Host: x", `X-Request-ID: ${id}`, "Connection: close"];
-  const answer = await service.raw(
+  const response = await service.raw(
     [...lines, ...forwarded.map((value) => `X-Forwarded-For: ${value}`), "", ""].join("\r\n"),
   );
-  expect(answer).toStartWith("HTTP/1.1 200");
-  // Lines are written in turns of the loop after the answer: a whole further exchange takes several.
+  expect(response).toStartWith("HTTP/1.1 200");
+  // The log line follows the response, at the latest by the end of another request.
   await service.request("/healthz");
   return service.log.find(({ request_id }) => request_id === id)?.client_address;
 }
 
 const PEER = "127.0.0.1";
 
-test("with two trusted proxies the second entry from the right is the client, over however many lines", async () => {
+test("with two trusted proxies the client is the second entry from the right, over any number of header lines", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "2" } });
   expect(await addressOf(service, "9.9.9.9, 192.0.2.1, 10.0.0.1")).toBe("192.0.2.1");
   expect(await addressOf(service, "9.9.9.9", "192.0.2.1", "10.0.0.1")).toBe("192.0.2.1");
@@ -78,7 +78,7 @@ test("with two trusted proxies the second entry from the right is the client, ov
   expect(await addressOf(service, "192.0.2.1:5000, [2001:db8::1]:443")).toBe("192.0.2.1");
 });
 
-test("fewer entries than trusted proxies, or one that is no address: the peer counts", async () => {
+test("the peer address is used if there are fewer entries than proxies, or the entry is not an address", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "2" } });
   expect(await addressOf(service)).toBe(PEER);
   expect(await addressOf(service, "192.0.2.1")).toBe(PEER);
@@ -87,7 +87,7 @@ test("fewer entries than trusted proxies, or one that is no address: the peer co
   expect(await addressOf(service, "")).toBe(PEER);
 });
 
-test("an IPv4-mapped address is IPv4, in every spelling; a zone is no part of an address", async () => {
+test("every spelling of an IPv4-mapped address is IPv4, and zones are removed", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "1" } });
   for (const mapped of [
     "::ffff:192.0.2.1",
@@ -102,7 +102,7 @@ test("an IPv4-mapped address is IPv4, in every spelling; a zone is no part of an
   }
 });
 
-test("hostile entries never make a 5xx", async () => {
+test("hostile entries never cause a 5xx", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "1" } });
   const hostile = [
     "%",
@@ -119,7 +119,7 @@ test("hostile entries never make a 5xx", async () => {
   for (const entry of hostile) expect(await addressOf(service, entry)).toBeString();
 });
 
-test("without TRUST_PROXY the header counts for nothing: rotating it frees nobody", async () => {
+test("without TRUST_PROXY the header is ignored, so changing it does not avoid a rate limit", async () => {
   await using service = await startService({
     env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/hour" },
   });
@@ -135,7 +135,7 @@ test("without TRUST_PROXY the header counts for nothing: rotating it frees nobod
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
 });
 
-test("without TRUST_PROXY the header is warned about once", async () => {
+test("without TRUST_PROXY the first such header is logged as a warning, once", async () => {
   await using service = await startService();
   const warnings = () => service.log.filter(({ level }) => level === 40);
   await service.request("/todos");
@@ -144,13 +144,13 @@ test("without TRUST_PROXY the header is warned about once", async () => {
   expect(warnings()).toMatchObject([{ msg: expect.stringContaining("TRUST_PROXY") }]);
 });
 
-test("with TRUST_PROXY there is nothing to warn about", async () => {
+test("with TRUST_PROXY nothing is logged as a warning", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "1" } });
   await addressOf(service, "192.0.2.1");
   expect(service.log.filter(({ level }) => level === 40)).toEqual([]);
 });
 
-test("a client that moves within its /64 keeps its counter", async () => {
+test("a client that changes its address within its /64 keeps its counter", async () => {
   await using service = await startService({
     env: { TRUST_PROXY: "1", RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "2/hour" },
   });
@@ -162,7 +162,7 @@ test("a client that moves within its /64 keeps its counter", async () => {
   expect(await from("2001:db8:0:1::1")).toBe(200);
 });
 
-test("a peer that reaches a dual-stack port over IPv4 is IPv4", async () => {
+test("a peer that connects to a dual-stack port over IPv4 has an IPv4 address", async () => {
   await using service = await startService({ env: { HOST: "::" } });
   await fetch(`http://127.0.0.1:${service.port}/todos`, { headers: { "x-request-id": "over-ipv4" } });
   await fetch(`http://127.0.0.1:${service.port}/healthz`);

@@ -1,12 +1,17 @@
-/** Two replicas with one PostgreSQL and one Redis: what a client cannot tell from a single service. */
+/** Two replicas with one PostgreSQL and one Redis: clients cannot distinguish them from a single service. */
 import { expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { openFolder } from "@latchkey/testing/folder";
+import { freePort } from "@latchkey/testing/free-port";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { SECRET_KEY } from "../support/service.ts";
 
 const available = Bun.which("redis-server") !== null;
-if (!available) process.stderr.write("replicas.test.ts: skipped, since there is no redis-server here\n");
+if (!available) process.stderr.write("replicas.test.ts: skipped, because redis-server is not installed\n");
 
 interface Cluster extends AsyncDisposable {
   readonly urls: readonly [string, string];
@@ -16,7 +21,7 @@ async function startCluster(): Promise<Cluster> {
   const stack = new AsyncDisposableStack();
   const postgres = stack.use(await startPostgresServer());
   const redis = await startRedisServer();
-  if (!redis) throw new Error("There is no redis-server");
+  if (!redis) throw new Error("redis-server is not installed");
   stack.use(redis);
   const variables = {
     DATABASE_URL: await postgres.createDatabase(),
@@ -27,8 +32,23 @@ async function startCluster(): Promise<Cluster> {
   // Both at once on an empty database.
   const replicas = [stack.use(startProcess(variables)), stack.use(startProcess(variables))] as const;
   const urls = [await replicas[0].ready(), await replicas[1].ready()] as const;
-  for (const replica of replicas) await replica.line("limits are shared through Redis");
   return { urls, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+const FIVE_ACCEPTED = [401, 401, 401, 401, 401, 429, 429, 429, 429, 429, 429, 429];
+
+/** The sorted statuses of twelve simultaneous logins from one client address, distributed over the replicas. */
+async function loginStatuses(urls: readonly string[], clientAddress: string): Promise<readonly number[]> {
+  const login = (url = "") =>
+    fetch(`${url}/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": clientAddress },
+      body: JSON.stringify(person),
+    });
+  const responses = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => login(urls[index % urls.length])),
+  );
+  return responses.map(({ status }) => status).sort();
 }
 
 const person = { email: "ada@example.org", username: "ada", password: "correct horse" };
@@ -52,22 +72,73 @@ test.skipIf(!available)(
 );
 
 test.skipIf(!available)(
-  "two replicas enforce five logins a minute together, for each client's own address",
+  "two replicas together accept five logins a minute from each client address",
   async () => {
     await using cluster = await startCluster();
-    const login = (url: string, address: string) =>
-      fetch(`${url}/auth/login`, {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-forwarded-for": address },
-        body: JSON.stringify(person),
-      });
-    const [one, two] = cluster.urls;
     for (const address of ["198.51.100.7", "198.51.100.8"]) {
-      const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => login(index % 2 ? one : two, address)),
-      );
-      const statuses = answers.map(({ status }) => status).sort();
-      expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429, 429, 429, 429, 429]);
+      expect(await loginStatuses(cluster.urls, address)).toEqual(FIVE_ACCEPTED);
     }
   },
 );
+
+/** A port that forwards to Redis, but each connection only after `delayMs`. */
+async function startSlowRedis(url: string, delayMs: number): Promise<{ url: string } & AsyncDisposable> {
+  const { hostname, port } = new URL(url);
+  const server = createServer((client) => {
+    const forward = () => {
+      const redis = connect(Number(port), hostname);
+      for (const [from, to] of [
+        [client, redis],
+        [redis, client],
+      ] as const)
+        pipeline(from, to, () => {});
+    };
+    setTimeout(forward, delayMs);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port");
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
+
+test.skipIf(!available)(
+  "two replicas that start together accept exactly five logins, although Redis takes 300 ms to connect",
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const redis = await startRedisServer();
+    if (!redis) throw new Error("redis-server is not installed");
+    stack.use(redis);
+    const { url: REDIS_URL } = stack.use(await startSlowRedis(redis.url, 300));
+    const urls = await Promise.all(
+      [1, 2].map(async () => {
+        const folder = stack.use(await openFolder());
+        const PORT = String(await freePort());
+        stack.use(startProcess({ PORT, REDIS_URL, DATABASE_URL: folder.databaseUrl, TRUST_PROXY: "1" }));
+        const url = `http://127.0.0.1:${PORT}`;
+        const isListening = () =>
+          fetch(`${url}/healthz`).then(
+            () => true,
+            () => false,
+          );
+        while (!(await isListening())) await Bun.sleep(1);
+        return url;
+      }),
+    );
+    expect(await loginStatuses(urls, "198.51.100.7")).toEqual(FIVE_ACCEPTED);
+  },
+);
+
+test("a replica starts without Redis, logs a warning and counts in its own memory", async () => {
+  await using folder = await openFolder();
+  const REDIS_URL = `redis://127.0.0.1:${await freePort()}`;
+  await using service = startProcess({ REDIS_URL, DATABASE_URL: folder.databaseUrl, TRUST_PROXY: "1" });
+  const url = await service.ready();
+  const { level } = await service.line("Redis is unreachable: rate limits are counted in this process");
+  expect(level).toBe("warn");
+  expect(await loginStatuses([url], "198.51.100.7")).toEqual(FIVE_ACCEPTED);
+});

@@ -1,97 +1,136 @@
-/** RateLimitStore in this process: bounded in memory, and never a live one dropped to make room. */
+/** RateLimitStore in this process: bounded, and a live counter is never dropped to make room. */
 import { describe, expect, test } from "bun:test";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
-import { quotaConformance } from "./store-conformance.ts";
+import { storeConformance } from "./store-conformance.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that changes only through `advance`. */
 function createClock() {
   let time = 1_800_000_000_000;
   return {
     now: () => time,
-    pass: (milliseconds: number) => {
+    advance: (milliseconds: number) => {
       time += milliseconds;
     },
   };
 }
 
-describe("store in memory", () => {
-  quotaConformance(async () => {
-    const { now, pass } = createClock();
+describe("memory store", () => {
+  storeConformance(async () => {
+    const { now, advance } = createClock();
     return {
       create: ({ windowMs }) => createMemoryStore({ windowMs, now }),
       now,
-      pass: async (milliseconds) => pass(milliseconds),
+      advance: async (milliseconds) => advance(milliseconds),
       [Symbol.asyncDispose]: async () => {},
     };
   });
 });
 
 const windowMs = 1_000;
-const hits = (store: ReturnType<typeof createMemoryStore>, keys: readonly string[]) =>
-  keys.map((key) => store.increment(key).count);
 
-test("at the bound new keys share one overflow counter, and known keys keep their own", () => {
-  const { now } = createClock();
-  const store = createMemoryStore({ windowMs, maxKeys: 2, now });
-  expect(hits(store, ["a", "b", "b"])).toEqual([1, 1, 2]);
-  expect(hits(store, ["c", "d", "c", "e"])).toEqual([1, 2, 3, 4]);
-  expect(hits(store, ["a", "b"])).toEqual([2, 3]);
-  expect(store.size).toBe(2);
+/** A store whose counters of single keys are all in use, and a way to count keys in it. */
+function createFullStore(maxKeys = 100) {
+  const clock = createClock();
+  const store = createMemoryStore({ windowMs, maxKeys, now: clock.now });
+  const count = (...keys: string[]) => keys.map((key) => store.increment(key).count);
+  for (let index = 0; index < maxKeys; index++) store.increment(`first ${index}`);
+  return { store, clock, count };
+}
+
+describe("when all counters are in use", () => {
+  test("new IPv6 clients of one /48 share a counter, and those of another /48 have their own", () => {
+    const { count } = createFullStore();
+    expect(count("2001:db8:1::", "2001:db8:1:2::", "2001:db8:1:ffff::")).toEqual([1, 2, 3]);
+    expect(count("2001:db8:2::", "2001:db9:1::")).toEqual([1, 1]);
+  });
+
+  test("new IPv4 clients of one /24 share a counter, and those of another /24 have their own", () => {
+    const { count } = createFullStore();
+    expect(count("192.0.2.0", "192.0.2.128", "192.0.2.255")).toEqual([1, 2, 3]);
+    expect(count("192.0.3.0", "192.1.2.0")).toEqual([1, 1]);
+  });
+
+  test("keys that are not addresses share a counter", () => {
+    const { count } = createFullStore();
+    expect(count("1", "unknown", "2")).toEqual([1, 2, 3]);
+    expect(count("192.0.2.1", "2001:db8::")).toEqual([1, 1]);
+  });
+
+  test("keys that were counted before keep their counters", () => {
+    const { count } = createFullStore();
+    expect(count("new", "new")).toEqual([1, 2]);
+    expect(count("first 0", "first 99", "first 0")).toEqual([2, 2, 3]);
+  });
+
+  test("a network's counter has a window of the same length", () => {
+    const { store, clock, count } = createFullStore();
+    clock.advance(windowMs / 2);
+    expect(store.increment("192.0.2.1").resetsAt).toBe(clock.now() + windowMs);
+    expect(count("192.0.2.2")).toEqual([2]);
+    clock.advance(windowMs);
+    for (let index = 0; index < 100; index++) store.increment(`second ${index}`);
+    expect(count("192.0.2.3")).toEqual([1]);
+  });
+
+  test("a counter that expires is available to the next new key", () => {
+    const { clock, count } = createFullStore(1);
+    expect(count("192.0.2.1", "192.0.2.2")).toEqual([1, 2]);
+    clock.advance(windowMs);
+    expect(count("192.0.2.2", "192.0.2.2", "192.0.2.1")).toEqual([1, 2, 1]);
+  });
 });
 
-test("however many keys arrive, memory holds the bound and no more", () => {
-  const { now } = createClock();
-  const store = createMemoryStore({ windowMs, maxKeys: 1_000, now });
-  for (let index = 0; index < 50_000; index++) store.increment(`key ${index}`);
-  expect(store.size).toBe(1_000);
-  expect(store.increment("key 0").count).toBe(2);
+test("an IPv6 /47 that uses all counters of single keys leaves a counter to every other network", () => {
+  const store = createMemoryStore({ windowMs: 60_000 });
+  for (let index = 0; index < 2 ** 17; index++) {
+    const network = index < 2 ** 16 ? "2001:db8:0" : "2001:db8:1";
+    store.increment(`${network}:${(index % 2 ** 16).toString(16)}::`);
+  }
+  expect(store.size).toBe(100_001);
+  for (const newcomer of ["2001:db8:2::", "2a00::", "198.51.100.7"]) {
+    expect(store.increment(newcomer).count).toBe(1);
+  }
 });
 
-test("the bound is 100,000 keys unless told otherwise", () => {
-  const store = createMemoryStore({ windowMs: 3_600_000 });
-  for (let index = 0; index <= 100_000; index++) store.increment(`key ${index}`);
-  expect(store.size).toBe(100_000);
+test("beyond as many /48 and /24 networks, new clients are counted by /32 and /16, then together", () => {
+  const { store, count } = createFullStore(2);
+  expect(count("2001:db8:1::", "2001:db8:2::")).toEqual([1, 1]);
+  expect(count("2001:db8:3::", "2001:db8:4::", "192.0.2.0", "192.0.3.0")).toEqual([1, 2, 1, 2]);
+  expect(count("2001:db8:1:1::")).toEqual([2]);
+  expect(count("2001:db9::", "198.51.100.7", "2a00::")).toEqual([1, 2, 3]);
+  expect(store.size).toBe(6);
 });
 
-test("expiry frees memory at the next new key, and only of windows that have ended", () => {
+test("the number of counters is bounded regardless of the number of clients", () => {
+  const maxKeys = 1_000;
+  const store = createMemoryStore({ windowMs, maxKeys, now: createClock().now });
+  for (let index = 0; index < 50_000; index++) {
+    const [high, low] = [Math.floor(index / 256).toString(16), (index % 256).toString(16)];
+    store.increment(`2001:${high}:${low}::`);
+  }
+  expect(store.size).toBeLessThanOrEqual(3 * maxKeys);
+  expect(store.increment("2001:0:0::").count).toBe(2);
+});
+
+test("expired counters are dropped when a key is new, live ones are not", () => {
   const clock = createClock();
   const store = createMemoryStore({ windowMs, now: clock.now });
   for (let index = 0; index < 100; index++) store.increment(`early ${index}`);
-  clock.pass(windowMs / 2);
+  clock.advance(windowMs / 2);
   for (let index = 0; index < 50; index++) store.increment(`late ${index}`);
-  clock.pass(windowMs / 2);
-  expect(store.increment("fresh").count).toBe(1);
+  clock.advance(windowMs / 2);
+  expect(store.increment("new").count).toBe(1);
   expect(store.size).toBe(51);
   expect(store.increment("late 0").count).toBe(2);
   expect(store.increment("early 0").count).toBe(1);
 });
 
-test("a place that expiry frees goes to the next new key", () => {
-  const clock = createClock();
-  const store = createMemoryStore({ windowMs, maxKeys: 1, now: clock.now });
-  expect(hits(store, ["a", "b", "c"])).toEqual([1, 1, 2]);
-  clock.pass(windowMs);
-  expect(hits(store, ["b", "b", "a"])).toEqual([1, 2, 1]);
-});
-
-test("the overflow counter has a window too", () => {
-  const clock = createClock();
-  const store = createMemoryStore({ windowMs, maxKeys: 1, now: clock.now });
-  store.increment("a");
-  clock.pass(windowMs / 2);
-  expect(store.increment("b").resetsAt).toBe(clock.now() + windowMs);
-  clock.pass(windowMs / 2);
-  expect(hits(store, ["c", "d"])).toEqual([1, 2]);
-  clock.pass(windowMs / 2);
-  expect(hits(store, ["e"])).toEqual([1]);
-});
-
-test("a key counts until the last millisecond of its window and not into the next", () => {
+test("a window includes its last millisecond and not the one after", () => {
   const clock = createClock();
   const store = createMemoryStore({ windowMs, now: clock.now });
   store.increment("a");
-  clock.pass(windowMs - 1);
+  clock.advance(windowMs - 1);
   expect(store.increment("a").count).toBe(2);
-  clock.pass(1);
+  clock.advance(1);
   expect(store.increment("a").count).toBe(1);
 });

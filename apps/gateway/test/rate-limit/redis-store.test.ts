@@ -1,51 +1,51 @@
-/** RateLimitStore in a real Redis: shared by replicas, replaced by this process's own while Redis is away, and taken up again. */
+/** RateLimitStore in a real Redis: shared by replicas, replaced by their own memory while Redis is unreachable. */
 import { describe, expect, test } from "bun:test";
+import { freePort } from "@latchkey/testing/free-port";
 import { type RedisServer, startRedisServer } from "@latchkey/testing/redis-server";
 import { RedisClient } from "bun";
 import pino from "pino";
-import { openRedisStore, type SharedCounters } from "../../src/rate-limit/redis-store.ts";
-import { type CountersStore, quotaConformance } from "./store-conformance.ts";
+import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
+import { type StoreBackend, storeConformance } from "./store-conformance.ts";
 
 const quota = { name: "login", windowMs: 60_000 };
-const SHARED = "limits are shared through Redis";
-const AWAY = "limits are counted in this process until Redis answers";
+const SHARED = "rate limits are shared through Redis";
+const UNREACHABLE = "Redis is unreachable: rate limits are counted in this process";
 const available = Bun.which("redis-server") !== null;
-if (!available) process.stderr.write("redis-store.test.ts: skipped, since there is no redis-server here\n");
+if (!available) process.stderr.write("redis-store.test.ts: skipped, because redis-server is not installed\n");
 
-/** Resolves when `store` count in Redis, or no longer do: every attempt is a round trip, so nothing spins. */
-async function untilShared(store: SharedCounters, isShared: boolean): Promise<void> {
-  const probe = store.create({ name: "probe", windowMs: 60_000 });
-  while (store.isShared() !== isShared) {
-    await probe.increment("probe");
+/** Resolves when `store` is connected, or no longer is. Each iteration is a round trip, so the loop never spins. */
+async function untilConnected(store: RedisStore, isConnected: boolean): Promise<void> {
+  const other = store.create({ name: "other", windowMs: 60_000 });
+  while (store.isConnected() !== isConnected) {
+    await other.increment("other");
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 interface Replica extends AsyncDisposable {
-  readonly store: SharedCounters;
+  readonly store: RedisStore;
   readonly messages: readonly string[];
 }
 
-async function startReplica({ url }: RedisServer): Promise<Replica> {
+async function startReplica(url: string, options: Partial<RedisStoreOptions> = {}): Promise<Replica> {
   const messages: string[] = [];
   const logger = pino({ base: null }, { write: (line) => messages.push(JSON.parse(line).msg) });
-  const store = openRedisStore({ url, logger, probeIntervalMs: 20 });
+  const store = await openRedisStore({ url, logger, maxRetryDelayMs: 20, ...options });
   return { store, messages, [Symbol.asyncDispose]: () => store.close() };
 }
 
-/** A store whose time passes when it is told to: its clock goes ahead, and what is left of every key goes down. */
-async function openStore(): Promise<CountersStore> {
+/** Time passes only through `advance`: the store's clock moves forward, and every key's remaining time decreases. */
+async function openBackend(): Promise<StoreBackend> {
   const stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedis());
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const store = stack.use(openRedisStore({ url: redis.url, logger: pino({ enabled: false }), now }));
-  await untilShared(store, true);
+  const { store } = stack.use(await startReplica(redis.url, { now }));
   const operator = stack.adopt(new RedisClient(redis.url), (client) => client.close());
   return {
     create: store.create,
     now,
-    async pass(milliseconds) {
+    async advance(milliseconds) {
       ahead += milliseconds;
       for (const key of await operator.keys("*")) {
         await operator.pexpire(key, (await operator.pttl(key)) - milliseconds);
@@ -57,82 +57,76 @@ async function openStore(): Promise<CountersStore> {
 
 async function startRedis(): Promise<RedisServer> {
   const server = await startRedisServer();
-  if (server === null) throw new Error("There is no redis-server");
+  if (server === null) throw new Error("redis-server is not installed");
   return server;
 }
 
-describe.skipIf(!available)("store in Redis", () => quotaConformance(openStore));
+describe.skipIf(!available)("Redis store", () => {
+  storeConformance(openBackend);
 
-test.skipIf(!available)("two replicas count together", async () => {
-  await using redis = await startRedis();
-  await using one = await startReplica(redis);
-  await using two = await startReplica(redis);
-  await untilShared(one.store, true);
-  await untilShared(two.store, true);
-  const [here, there] = [one.store.create(quota), two.store.create(quota)];
-  const hits = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => (i % 2 ? here : there).increment("1.2.3.4")),
-  );
-  expect(hits.map(({ count }) => count).sort((a, b) => a - b)).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-  ]);
-});
-
-test.skipIf(!available)(
-  "Redis killed: own store at once, said once, shared again when it is back",
-  async () => {
+  test("replicas share counters from their first request", async () => {
     await using redis = await startRedis();
-    await using one = await startReplica(redis);
-    await untilShared(one.store, true);
-    const store = one.store.create(quota);
-    for (let i = 1; i <= 3; i += 1) expect((await store.increment("a")).count).toBe(i);
+    await using one = await startReplica(redis.url);
+    await using two = await startReplica(redis.url);
+    const stores = [one.store.create(quota), two.store.create(quota)] as const;
+    const increments = Array.from({ length: 12 }, (_, index) =>
+      stores[index % 2 ? 1 : 0].increment("1.2.3.4"),
+    );
+    const counts = (await Promise.all(increments)).map(({ count }) => count).sort((a, b) => a - b);
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  });
+
+  test("opening waits for a Redis that starts within the timeout", async () => {
+    await using redis = await startRedis();
     await redis.kill();
-    for (let i = 1; i <= 3; i += 1) expect((await store.increment("a")).count).toBe(i);
-    expect(one.store.isShared()).toBe(false);
-    expect(one.messages).toEqual([SHARED, AWAY]);
+    const opening = startReplica(redis.url, { startTimeoutMs: 30_000 });
     await redis.start();
-    await untilShared(one.store, true);
-    expect((await store.increment("a")).count).toBe(1);
-    expect(one.messages).toEqual([SHARED, AWAY, SHARED]);
-  },
-);
+    await using replica = await opening;
+    expect(replica.store.isConnected()).toBe(true);
+    expect(replica.messages.at(-1)).toBe(SHARED);
+  });
 
-test.skipIf(!available)(
-  "Redis frozen: no request waits for it longer than 250 ms, and all but the first not at all",
-  async () => {
+  test("when Redis is killed, the replica counts in memory at once, warns once, and reconnects later", async () => {
     await using redis = await startRedis();
-    await using one = await startReplica(redis);
-    await untilShared(one.store, true);
-    const store = one.store.create(quota);
+    await using replica = await startReplica(redis.url);
+    const store = replica.store.create(quota);
+    for (const count of [1, 2, 3]) expect((await store.increment("a")).count).toBe(count);
+    await redis.kill();
+    for (const count of [1, 2, 3]) expect((await store.increment("a")).count).toBe(count);
+    expect(replica.store.isConnected()).toBe(false);
+    expect(replica.messages).toEqual([SHARED, UNREACHABLE]);
+    await redis.start();
+    await untilConnected(replica.store, true);
+    expect((await store.increment("a")).count).toBe(1);
+    expect(replica.messages).toEqual([SHARED, UNREACHABLE, SHARED]);
+  });
+
+  test("when Redis is frozen, one request waits less than 250 ms and the following do not wait", async () => {
+    await using redis = await startRedis();
+    await using replica = await startReplica(redis.url);
+    const store = replica.store.create(quota);
     {
       using _frozen = redis.freeze();
       const started = performance.now();
       expect((await store.increment("a")).count).toBe(1);
       expect(performance.now() - started).toBeLessThan(250);
       expect(store.increment("a")).not.toBeInstanceOf(Promise);
-      expect(one.store.isShared()).toBe(false);
+      expect(replica.store.isConnected()).toBe(false);
     }
-    await untilShared(one.store, true);
-    expect(one.messages).toEqual([SHARED, AWAY, SHARED]);
-  },
-);
+    await untilConnected(replica.store, true);
+    expect(replica.messages).toEqual([SHARED, UNREACHABLE, SHARED]);
+  });
+});
 
-test("a Redis that is away at the start is said once, and limits are counted all the same", async () => {
-  const messages: string[] = [];
-  const warned = Promise.withResolvers<void>();
-  const write = (line: string): void => {
-    messages.push(JSON.parse(line).msg);
-    warned.resolve();
-  };
-  // Port 1 of the loopback is never listened on here.
-  const logger = pino({ base: null }, { write });
-  await using store = openRedisStore({ url: "redis://127.0.0.1:1", logger, probeIntervalMs: 1 });
-  const own = store.create(quota);
-  await warned.promise;
-  for (let i = 1; i <= 50; i += 1) {
-    expect((await own.increment("a")).count).toBe(i);
+test("opening with an unreachable Redis ends after the timeout, warns once and counts in memory", async () => {
+  const startedAt = performance.now();
+  await using replica = await startReplica(`redis://127.0.0.1:${await freePort()}`, { startTimeoutMs: 200 });
+  expect(performance.now() - startedAt).toBeWithin(190, 2_000);
+  const store = replica.store.create(quota);
+  for (let count = 1; count <= 50; count += 1) {
+    expect((await store.increment("a")).count).toBe(count);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(store.isShared()).toBe(false);
-  expect(messages).toEqual([AWAY]);
+  expect(replica.store.isConnected()).toBe(false);
+  expect(replica.messages).toEqual([UNREACHABLE]);
 });

@@ -15,6 +15,7 @@ import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
+import type { CreateStore } from "../../src/rate-limit/store.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
 import { holdToContract } from "./openapi-assertion.ts";
@@ -87,6 +88,7 @@ export interface ServiceOptions {
   /** Wraps the database or the hasher, to make calls fail or wait. */
   readonly wrapDatabase?: (database: Database) => Database;
   readonly wrapHasher?: (hasher: Hasher) => Hasher;
+  readonly createStore?: CreateStore;
   readonly isStopping?: () => boolean;
   readonly idleTimeoutSeconds?: number;
 }
@@ -166,6 +168,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       { write: (line) => log.push(JSON.parse(line)) },
     ),
     isStopping: options.isStopping ?? (() => false),
+    ...(options.createStore && { createStore: options.createStore }),
     ...(options.idleTimeoutSeconds !== undefined && { idleTimeoutSeconds: options.idleTimeoutSeconds }),
   });
   app.listen({ hostname: config.host, port: config.port });

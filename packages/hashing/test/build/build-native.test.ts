@@ -1,3 +1,4 @@
+/** Compiling the native addon, with and without a usable compiler. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

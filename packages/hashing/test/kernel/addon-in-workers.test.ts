@@ -1,3 +1,4 @@
+/** The native addon in several workers at once. */
 import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** The arguments that the native addon accepts, and the errors it throws. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { LANE_WORDS, type NativeAddon } from "../../src/kernel/addon.ts";

@@ -1,3 +1,4 @@
+/** Every compiled variant of the kernels that this processor can run. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
 import { type KernelVariant, LANE_WORDS } from "../../src/kernel/addon.ts";

@@ -1,3 +1,4 @@
+/** The histogram and the rate that the metrics report. */
 import { describe, expect, test } from "bun:test";
 import { createHasher } from "../../src/index.ts";
 import { Histogram, Rate } from "../../src/pool/metrics.ts";

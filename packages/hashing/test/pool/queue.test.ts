@@ -1,3 +1,4 @@
+/** The order of the queue. */
 import { describe, expect, test } from "bun:test";
 import { Queue } from "../../src/pool/queue.ts";
 

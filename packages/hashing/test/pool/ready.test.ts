@@ -1,3 +1,4 @@
+/** When a pool is ready, and the capacity it then reports. */
 import { expect, test } from "bun:test";
 import { createHasher } from "../../src/index.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";

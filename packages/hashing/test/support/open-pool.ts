@@ -1,7 +1,7 @@
 /** Opens a pool for one test, by default with the portable kernel, one worker and one lane. */
 import { Pool, type PoolOptions } from "../../src/pool/pool.ts";
 
-export const WORKER = new URL("../../src/worker/worker.ts", import.meta.url);
+const WORKER = new URL("../../src/worker/worker.ts", import.meta.url);
 
 export function fixtureUrl(name: string): URL {
   return new URL(`../fixtures/${name}`, import.meta.url);

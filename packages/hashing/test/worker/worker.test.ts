@@ -1,3 +1,4 @@
+/** A worker under a CPU quota. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { kernels } from "../../src/index.ts";

@@ -10,6 +10,7 @@ export const register = operation({
   summary: "Register a user",
   success: { status: 201, description: "The new user.", schema: "User" },
   failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  rateLimit: "Registrations have their own limit, by default 3 per 1 minute per client address.",
 });
 
 export const login = operation({
@@ -18,6 +19,7 @@ export const login = operation({
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "Token" },
   failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  rateLimit: "Logins have their own limit, by default 5 per 1 minute per client address.",
 });
 
 export const getMe = operation({
@@ -37,6 +39,8 @@ export const updateMe = operation({
     "An empty object changes nothing. Existing tokens remain valid until they expire, even after a password change. Returns 401 if another request changes the password at the same time.",
   success: { status: 200, description: "The updated user.", schema: "User" },
   failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  rateLimit:
+    "Password changes have their own limit, by default 5 per 1 minute per user and per client address.",
   isProtected: true,
 });
 

@@ -10,7 +10,7 @@ import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { parseJsonBody } from "../../middleware/body-limit.ts";
-import { type Limit, limitRoute } from "../../middleware/rate-limit.ts";
+import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
 import type { AuthService } from "./service.ts";
@@ -18,7 +18,7 @@ import type { AuthService } from "./service.ts";
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** null: rate limits are disabled. */
-  readonly limits: { readonly login: Limit; readonly register: Limit } | null;
+  readonly limiters: RateLimiters | null;
 }
 
 /** Addresses that differ only in case or surrounding whitespace belong to one user. */
@@ -27,9 +27,9 @@ const normalizeEmail = (members: Record<string, unknown>) =>
 
 const parse = [parseJsonBody];
 
-export function authRoutes({ authService, limits }: AuthRoutesOptions) {
+export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
   const register = new Elysia()
-    .use(limitRoute(limits?.register ?? null))
+    .use(rateLimitRoutes(limiters?.register))
     .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/register",
@@ -42,7 +42,7 @@ export function authRoutes({ authService, limits }: AuthRoutesOptions) {
     );
 
   const login = new Elysia()
-    .use(limitRoute(limits?.login ?? null))
+    .use(rateLimitRoutes(limiters?.login))
     .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/login",
@@ -61,7 +61,15 @@ export function authRoutes({ authService, limits }: AuthRoutesOptions) {
       "/auth/me",
       async ({ user, body, request }): Promise<UserShape> =>
         toShape(await authService.update(user, body, request.signal)),
-      { parse, body: "UpdateUserRequest", detail: operations.updateMe },
+      {
+        parse,
+        body: "UpdateUserRequest",
+        beforeHandle: async ({ user, body, clientAddress, set }) => {
+          if (body.password === undefined) return;
+          await limiters?.passwordChange.limit({ clientAddress, userId: user.id }, set.headers);
+        },
+        detail: operations.updateMe,
+      },
     )
     .delete(
       "/auth/me",

@@ -1,15 +1,15 @@
-/** A full queue: what is over it is told so at once, what waits in it is answered, and everything else goes on. */
+/** A full hash queue: further logins return 503 at once, queued logins succeed, and other routes are not affected. */
 import { describe, expect, test } from "bun:test";
 import { type Service, startService } from "../../support/service.ts";
 
 const QUEUED_LOGINS = 8;
-/** Long derivations that hold the only lane and the first places of the queue, for seconds if they are let. */
+/** Derivations that occupy the only lane and the front of the queue for seconds, unless they are aborted. */
 const BLOCKERS = 4;
 const BLOCKER = { password: new Uint8Array(1), salt: new Uint8Array(1), iterations: 10_000_000 };
-/** What the service promises for a login that is turned away. */
-const SHED_WITHIN_MS = 50;
+/** The longest time for a response that does not wait for the queue. */
+const PROMPT_MS = 50;
 
-/** A service whose queue is full of logins that really wait; `release` lets them have their turn. */
+/** A service whose queue is full of waiting logins; `release` aborts the derivations in front of them. */
 async function startFull() {
   const service = await startService({
     env: { HASH_KERNEL: "portable", HASH_QUEUE_LIMIT: String(BLOCKERS - 1 + QUEUED_LOGINS) },
@@ -19,10 +19,10 @@ async function startFull() {
   for (let index = 0; index < BLOCKERS; index++) {
     service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).catch(() => undefined);
   }
-  let answered = 0;
+  let completed = 0;
   const queued = Array.from({ length: QUEUED_LOGINS }, async () => {
     const { status } = await login(service, person);
-    answered += 1;
+    completed += 1;
     return status;
   });
   while (service.hasher.stats().queueLength < service.hasher.stats().queueLimit) await Bun.sleep(1);
@@ -30,7 +30,7 @@ async function startFull() {
     service,
     person,
     queued,
-    answered: () => answered,
+    completed: () => completed,
     release: () => blockers.abort(),
     async [Symbol.asyncDispose]() {
       blockers.abort();
@@ -43,31 +43,31 @@ async function startFull() {
 const login = (service: Service, { email, password }: { email: string; password: string }) =>
   service.call("POST", "/auth/login", { body: { email, password } });
 
-/** The median, since one answer of many may meet a collection of garbage or a busy neighbour. */
-async function medianMs(ask: () => Promise<unknown>): Promise<number> {
+/** The median, because a single response can be delayed by garbage collection or by other processes. */
+async function medianMs(send: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 15; round++) {
     const sentAt = performance.now();
-    await ask();
+    await send();
     times.push(performance.now() - sentAt);
   }
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.POSITIVE_INFINITY;
 }
 
 describe("while the queue is full", () => {
-  test("a login more is a 503 that says when to come back, at once and before any that waits is answered", async () => {
+  test("another login returns 503 with Retry-After at once, before any queued login completes", async () => {
     await using full = await startFull();
     const { service, person } = full;
-    const shed = await login(service, person);
-    expect(shed.status).toBe(503);
-    expect(shed.body).toEqual({ detail: "Too many passwords are waiting to be checked" });
-    expect(shed.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    const rejected = await login(service, person);
+    expect(rejected.status).toBe(503);
+    expect(rejected.body).toEqual({ detail: "Too many passwords are waiting to be checked" });
+    expect(rejected.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     const median = await medianMs(async () => expect((await login(service, person)).status).toBe(503));
-    expect(full.answered()).toBe(0);
-    expect(median).toBeLessThan(SHED_WITHIN_MS);
+    expect(full.completed()).toBe(0);
+    expect(median).toBeLessThan(PROMPT_MS);
   });
 
-  test("registering and a new password are shed the same way, and nothing of them is kept", async () => {
+  test("registrations and password changes return 503 as well, and store nothing", async () => {
     await using full = await startFull();
     const { service, person } = full;
     const body = { email: "late@example.org", username: "late", password: "correct horse battery" };
@@ -78,31 +78,31 @@ describe("while the queue is full", () => {
     expect(rows).toEqual([{ username: person.username }]);
   });
 
-  test("probes, todos and /auth/me answer as ever, before any login that waits", async () => {
+  test("probes, todos and /auth/me respond at once, before any queued login completes", async () => {
     await using full = await startFull();
     const { service, person } = full;
     for (const path of ["/healthz", "/readyz", "/todos", "/auth/me"]) {
       const median = await medianMs(async () => {
         expect((await service.call("GET", path, { token: person.token })).status).toBe(200);
       });
-      expect([path, median < SHED_WITHIN_MS]).toEqual([path, true]);
+      expect([path, median < PROMPT_MS]).toEqual([path, true]);
     }
-    expect(full.answered()).toBe(0);
+    expect(full.completed()).toBe(0);
   });
 
-  test("what waits is answered when its turn comes, and then there is room again", async () => {
+  test("queued logins succeed when the queue advances, and then new logins are accepted", async () => {
     await using full = await startFull();
     full.release();
     expect(await Promise.all(full.queued)).toEqual(full.queued.map(() => 200));
     expect((await login(full.service, full.person)).status).toBe(200);
   });
 
-  test("each that was turned away is one line, with its reason and no stack", async () => {
+  test("each rejected login is one log line with its reason and without a stack", async () => {
     await using full = await startFull();
     const { service, person } = full;
-    const shed = await login(service, person);
+    const rejected = await login(service, person);
     await service.request("/healthz");
-    const lines = service.log.filter(({ request_id }) => request_id === shed.headers.get("x-request-id"));
+    const lines = service.log.filter(({ request_id }) => request_id === rejected.headers.get("x-request-id"));
     expect(lines).toMatchObject([
       { level: 40, status: 503, route: "/auth/login", err: { type: "QueueFull", code: "HASH_QUEUE_FULL" } },
     ]);
