@@ -1,5 +1,6 @@
 /** HTTP for accounts: shapes in, shapes out. The rules are in the service. */
 import {
+  EMAIL_MAX_LENGTH,
   LoginRequest,
   RegisterRequest,
   type Token,
@@ -9,7 +10,7 @@ import {
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { authentication } from "../../middleware/bearer-auth.ts";
-import { parseJsonBody } from "../../middleware/body-limit.ts";
+import { jsonBody } from "../../middleware/body-limit.ts";
 import { type Limit, limitRoute } from "../../middleware/rate-limit.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
@@ -21,11 +22,12 @@ export interface AuthRoutesOptions {
   readonly limits: { readonly login: Limit; readonly register: Limit } | null;
 }
 
-/** Two addresses that differ only in case or surrounding blanks are one account. */
-const normaliseEmail = (members: Record<string, unknown>) =>
-  typeof members.email === "string" ? { ...members, email: members.email.trim().toLowerCase() } : members;
-
-const parse = [parseJsonBody];
+/** Addresses that differ only in case or surrounding spaces are equal. A text that is too long stays as it is. */
+function normaliseEmail(members: Record<string, unknown>): Record<string, unknown> {
+  if (typeof members.email !== "string") return members;
+  const email = members.email.trim();
+  return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
+}
 
 export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
   const register = new Elysia()
@@ -38,7 +40,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
         set.status = 201;
         return toShape(user);
       },
-      { parse, body: "RegisterRequest", detail: operations.register },
+      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
     );
 
   const login = new Elysia()
@@ -50,7 +52,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
         access_token: await accounts.login(body, request.signal),
         token_type: "bearer",
       }),
-      { parse, body: "LoginRequest", detail: operations.login },
+      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
   const me = new Elysia()
@@ -61,7 +63,7 @@ export function authRoutes({ accounts, limits }: AuthRoutesOptions) {
       "/auth/me",
       async ({ user, body, request }): Promise<UserShape> =>
         toShape(await accounts.update(user, body, request.signal)),
-      { parse, body: "UpdateUserRequest", detail: operations.updateMe },
+      { parse: [jsonBody(UpdateUserRequest)], body: "UpdateUserRequest", detail: operations.updateMe },
     )
     .delete(
       "/auth/me",
