@@ -23,7 +23,7 @@ const buffer = Buffer.alloc(80);
 function readWaitedMs(): number {
   if (scheduleFile === null) return 0;
   const length = readSync(scheduleFile, buffer, 0, buffer.length, 0);
-  return Number(buffer.latin1Slice(0, length).split(" ")[1]) / 1e6;
+  return Number(buffer.toString("latin1", 0, length).split(" ")[1]) / 1e6;
 }
 
 let isRunning = false;

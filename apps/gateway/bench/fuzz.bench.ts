@@ -20,10 +20,19 @@ print(`${requests} hostile requests, seed ${seed}`);
 await using service = await startService({ env: { LOG_LEVEL: "warn" } });
 const beganAt = performance.now();
 try {
-  const { statuses } = await runFuzz(service, { requests, seed });
+  const { statuses, slowest } = await runFuzz(service, { requests, seed });
   const seconds = (performance.now() - beganAt) / 1000;
   print(`No fault in ${seconds.toFixed(0)} s; the service still serves. Answers by status:`);
   for (const [status, count] of Object.entries(statuses)) print(`  ${status}  ${count}`);
+  const { method, target, headers, body } = slowest.request ?? {};
+  const description = `${method} ${JSON.stringify(target)}, ${headers?.length} headers, ${body?.byteLength ?? 0} bytes`;
+  print(
+    `Slowest: ${slowest.ms.toFixed(1)} ms for ${description} ${JSON.stringify(
+      Buffer.from(body ?? [])
+        .toString()
+        .slice(0, 200),
+    )}`,
+  );
 } catch (error) {
   print(error instanceof Error ? `${error.message}\n${String(error.cause)}` : String(error));
   process.exitCode = 1;

@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { openFolder } from "@latchkey/testing/folder";
 import { describeMachine } from "@latchkey/testing/machine";
 import { startService } from "@latchkey/testing/measured-service";
+import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
 import type { Hold } from "./event-loop-probe.ts";
-import { createHostileRequests, type HostileRequest } from "./hostile-requests.ts";
 import { median } from "./rank-test.ts";
 import { print } from "./rounds.ts";
 import { seed } from "./servers.ts";
@@ -29,7 +29,11 @@ await using service = await startService(folder, {
 });
 const port = Number(new URL(service.url).port);
 const { authorization } = await seed(service.url);
-const requests = createHostileRequests({ token: authorization.slice("Bearer ".length) });
+const explorer = await (await fetch(`${service.url}/docs`)).text();
+const requests = createHostileRequests({
+  token: authorization.slice("Bearer ".length),
+  largestAsset: /"([^"]+swagger-ui\.js)"/.exec(explorer)?.[1] ?? "",
+});
 
 const command = async (path: string): Promise<Hold> =>
   (await (await fetch(`http://probe${path}`, { unix })).json()) as Hold;
@@ -54,11 +58,18 @@ for (const request of requests.filter(({ name }) => name.includes(values.only)))
   const holds: Awaited<ReturnType<typeof measure>>[] = [];
   for (let round = 0; round < rounds; round++) holds.push(await measure(request));
   const longest = holds.map(({ longestMs }) => longestMs);
-  const figures = [median(longest), longest[0] ?? 0, Math.max(...longest), median(holds.map(({ totalMs }) => totalMs))];
+  const figures = [
+    median(longest),
+    longest[0] ?? 0,
+    Math.max(...longest),
+    median(holds.map(({ totalMs }) => totalMs)),
+  ];
   const isOver = median(longest) > LIMIT_MS;
   isSlow ||= isOver;
   const statuses = [...new Set(holds.map(({ status }) => status))].join();
-  print(`${figures.map((ms) => ms.toFixed(2).padStart(8)).join("")}       ${statuses}     ${request.name}${isOver ? "  TOO LONG" : ""}`);
+  print(
+    `${figures.map((ms) => ms.toFixed(2).padStart(8)).join("")}       ${statuses}     ${request.name}${isOver ? "  TOO LONG" : ""}`,
+  );
 }
 print(`\n${describeMachine()}`);
 if (isSlow) process.exitCode = 1;

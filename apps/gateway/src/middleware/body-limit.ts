@@ -1,5 +1,5 @@
 /** Reads request bodies: at most 128 KiB, valid UTF-8, JSON. A body that announces more is refused before it is read. */
-import { BODY_MAX_BYTES, JSON_MAX_DEPTH, type ValidationIssue } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, type ValidationIssue } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import type Type from "typebox";
 import { InvalidRequest, PayloadTooLarge } from "../errors.ts";
@@ -25,7 +25,7 @@ export function bodyLimit() {
  * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
  * @throws {InvalidRequest} `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
  * nesting; `content_type` for another type
- * @throws {PayloadTooLarge} as soon as more than 128 KiB were received, also for chunked bodies
+ * @throws {PayloadTooLarge} as soon as more than 128 KiB or 1,024 chunks were received
  */
 export function jsonBody({ properties }: Type.TObject) {
   const names = Object.keys(properties);
@@ -53,8 +53,8 @@ async function readBounded(request: Request): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > BODY_MAX_BYTES) throw new PayloadTooLarge();
     chunks.push(chunk);
+    if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new PayloadTooLarge();
   }
   return Buffer.concat(chunks);
 }

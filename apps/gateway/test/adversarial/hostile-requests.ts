@@ -7,9 +7,11 @@ export interface HostileRequest {
   readonly bytes: Buffer;
 }
 
-export interface Tokens {
+export interface HostileOptions {
   /** Of a user that exists. */
   readonly token: string;
+  /** The path of the largest response. */
+  readonly largestAsset: string;
 }
 
 /** The server refuses a head of more than 16 KiB. */
@@ -21,7 +23,8 @@ const fill = (text: string, bytes: number): string =>
 /** As many numbered texts as fit into `bytes`. */
 function series(bytes: number, make: (index: number) => string): string {
   const parts: string[] = [];
-  for (let size = 0; size < bytes; size += Buffer.byteLength(parts.at(-1) ?? "")) parts.push(make(parts.length));
+  for (let size = 0; size < bytes; size += Buffer.byteLength(parts.at(-1) ?? ""))
+    parts.push(make(parts.length));
   return parts.slice(0, -1).join("");
 }
 
@@ -30,18 +33,20 @@ const base36 = (index: number): string => index.toString(36).padStart(4, "0");
  * Names that all have the same hash in the engine's objects and in its table of strings: rapidhash multiplies two halves
  * of a short text, and the fixed characters make one of the factors zero.
  */
-const collidingName = (index: number): string => `\u0093K\u00b8\u008b${base36(index)}\u00c9\u00ac.\u0096`;
+export const collidingName = (index: number): string =>
+  `\u0093K\u00b8\u008b${base36(index)}\u00c9\u00ac.\u0096`;
 
 interface Parts {
   readonly headers?: readonly string[];
   readonly body?: string;
-  readonly isChunked?: boolean;
+  /** Sends the body in chunks of this length. */
+  readonly chunkBytes?: number;
 }
 
-function request(name: string, operation: string, { headers = [], body, isChunked = false }: Parts): HostileRequest {
+function request(name: string, operation: string, { headers = [], body, chunkBytes }: Parts): HostileRequest {
   const [method = ""] = operation.split(" ");
   const bytes = Buffer.from(body ?? "");
-  const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes.byteLength}`;
+  const framing = chunkBytes ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes.byteLength}`;
   const head = [
     `${operation} HTTP/1.1`,
     "Host: hostile.example",
@@ -49,8 +54,20 @@ function request(name: string, operation: string, { headers = [], body, isChunke
     ...(body === undefined ? [] : ["Content-Type: application/json", framing]),
     "\r\n",
   ].join("\r\n");
-  const chunks = [`${bytes.byteLength.toString(16)}\r\n`, bytes, "\r\n0\r\n\r\n"].map((part) => Buffer.from(part));
-  return { name, method, bytes: Buffer.concat([Buffer.from(head, "latin1"), ...(isChunked ? chunks : [bytes])]) };
+  return {
+    name,
+    method,
+    bytes: Buffer.concat([Buffer.from(head, "latin1"), chunkBytes ? chunked(bytes, chunkBytes) : bytes]),
+  };
+}
+
+function chunked(bytes: Buffer, chunkBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    chunks.push(Buffer.from(`${chunk.byteLength.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
+  }
+  return Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]);
 }
 
 const ROOM = BODY_MAX_BYTES - 100;
@@ -105,8 +122,9 @@ const BODIES: Readonly<Record<string, string>> = {
   "128 KiB of invalid UTF-8 at its end": title(`"${fill("é", ROOM)}`),
 };
 
-export function createHostileRequests({ token }: Tokens): HostileRequest[] {
-  const get = (name: string, target: string, ...headers: string[]) => request(name, `GET ${target}`, { headers });
+export function createHostileRequests({ token, largestAsset }: HostileOptions): HostileRequest[] {
+  const get = (name: string, target: string, ...headers: string[]) =>
+    request(name, `GET ${target}`, { headers });
   const header = (name: string, text: string) => `${name}: ${fill(text, HEAD_BYTES)}`;
   const base64url = (text: string) => Buffer.from(text).toString("base64url");
   const jsonOfOneHash = `{${series(HEAD_BYTES * 0.7, (index) => `"${collidingName(index)}":0,`)}"id":1}`;
@@ -126,12 +144,30 @@ export function createHostileRequests({ token }: Tokens): HostileRequest[] {
     }),
     request("thousands of members with one hash, chunked", "PATCH /todos/1", {
       body: BODIES["thousands of members with one hash"] ?? "",
-      isChunked: true,
+      chunkBytes: 16_384,
     }),
-    request("128 KiB in chunks of one byte", "PATCH /todos/1", { body: "{}" }),
+    request("128 KiB in chunks of one byte", "PATCH /todos/1", {
+      body: title(`"${fill("x", ROOM)}"`),
+      chunkBytes: 1,
+    }),
+    request("1 MiB in chunks of one byte, not read", "GET /auth/me", {
+      headers: [`Authorization: Bearer ${token}`],
+      body: fill("x", ROOM),
+      chunkBytes: 1,
+    }),
+    request("128 KiB in hundreds of chunks", "PATCH /todos/1", {
+      body: title(`"${fill("x", ROOM)}"`),
+      chunkBytes: 160,
+    }),
     get("thousands of query parameters", `/todos?${fill("a&", HEAD_BYTES)}`),
-    get("thousands of query parameters with names", `/todos?${series(HEAD_BYTES, (index) => `${base36(index)}=&`)}`),
-    get("query parameters of one hash", `/todos?${series(HEAD_BYTES, (index) => `${encodeURIComponent(collidingName(index))}&`)}`),
+    get(
+      "thousands of query parameters with names",
+      `/todos?${series(HEAD_BYTES, (index) => `${base36(index)}=&`)}`,
+    ),
+    get(
+      "query parameters of one hash",
+      `/todos?${series(HEAD_BYTES, (index) => `${encodeURIComponent(collidingName(index))}&`)}`,
+    ),
     get("thousands of cursors", `/todos?${fill("cursor=x&", HEAD_BYTES)}`),
     get("thousands of limits", `/todos?${fill("limit=1&", HEAD_BYTES)}`),
     get("thousands of escaped query parameters", `/todos?${fill("%61&", HEAD_BYTES)}`),
@@ -144,9 +180,24 @@ export function createHostileRequests({ token }: Tokens): HostileRequest[] {
     get("an id of 15 KB of escapes", `/todos/${fill("%31", HEAD_BYTES)}`),
     get("a path of 15 KB of slashes", fill("/", HEAD_BYTES)),
     get("a path of 15 KB of dot segments", fill("/..", HEAD_BYTES)),
+    request("a preflight of 15 KB", `OPTIONS ${fill("/..", HEAD_BYTES / 2)}`, {
+      headers: [
+        "Origin: https://a.example",
+        "Access-Control-Request-Method: POST",
+        `Access-Control-Request-Headers: ${fill("x,", HEAD_BYTES / 2)}`,
+      ],
+    }),
     get("a page of 100 todos", "/todos?limit=100"),
-    get("hundreds of headers", "/todos", ...Array.from({ length: 180 }, (_, index) => `X-Name-${index}: ${"x".repeat(60)}`)),
-    get("hundreds of headers with one name", "/todos", ...Array.from({ length: 180 }, () => `X-Name: ${"x".repeat(60)}`)),
+    get(
+      "hundreds of headers",
+      "/todos",
+      ...Array.from({ length: 180 }, (_, index) => `X-Name-${index}: ${"x".repeat(60)}`),
+    ),
+    get(
+      "hundreds of headers with one name",
+      "/todos",
+      ...Array.from({ length: 180 }, () => `X-Name: ${"x".repeat(60)}`),
+    ),
     get("thousands of X-Forwarded-For entries", "/todos", header("X-Forwarded-For", "1.2.3.4,")),
     get("thousands of empty X-Forwarded-For entries", "/todos", header("X-Forwarded-For", ",")),
     get("an X-Request-ID of 15 KB", "/todos", header("X-Request-ID", "x")),
@@ -157,18 +208,39 @@ export function createHostileRequests({ token }: Tokens): HostileRequest[] {
     get("thousands of weights", "/openapi.json", header("Accept-Encoding", "br;q=1;")),
     get("thousands of entity tags", "/openapi.json", header("If-None-Match", '"x",')),
     get("thousands of accepted types", "/", header("Accept", "a/b,")),
-    get("the largest asset, not compressed", "/openapi.json"),
-    request("a content type of 15 KB", "POST /todos", { headers: [header("X-Content-Type", "application/+")], body: "{}" }),
+    get("the largest asset, not compressed", largestAsset),
+    request("a content type of 15 KB", "POST /todos", {
+      headers: [header("X-Content-Type", "application/+")],
+      body: "{}",
+    }),
     get("a bearer token of 15 KB", "/auth/me", header("Authorization", "Bearer ")),
     get("a bearer token of spaces", "/auth/me", `Authorization: Bearer${fill(" ", HEAD_BYTES)}x`),
-    get("a bearer token of 15 KB without points", "/auth/me", `Authorization: Bearer ${fill("x", HEAD_BYTES)}`),
-    get("a bearer token of three long parts", "/auth/me", `Authorization: Bearer ${Array(3).fill(fill("x", HEAD_BYTES / 3)).join(".")}`),
-    get("a bearer token with long claims", "/auth/me", `Authorization: Bearer ${base64url('{"alg":"HS256"}')}.${fill("x", HEAD_BYTES - 100)}.${signature}`),
+    get(
+      "a bearer token of 15 KB without points",
+      "/auth/me",
+      `Authorization: Bearer ${fill("x", HEAD_BYTES)}`,
+    ),
+    get(
+      "a bearer token of three long parts",
+      "/auth/me",
+      `Authorization: Bearer ${Array(3)
+        .fill(fill("x", HEAD_BYTES / 3))
+        .join(".")}`,
+    ),
+    get(
+      "a bearer token with long claims",
+      "/auth/me",
+      `Authorization: Bearer ${base64url('{"alg":"HS256"}')}.${fill("x", HEAD_BYTES - 100)}.${signature}`,
+    ),
     get(
       "a bearer token whose header has members of one hash",
       "/auth/me",
       `Authorization: Bearer ${base64url(jsonOfOneHash.replace('"id":1', '"alg":"HS256"'))}.${claims}.${signature}`,
     ),
-    get("a bearer token whose header is nested", "/auth/me", `Authorization: Bearer ${base64url(fill("[", HEAD_BYTES * 0.7))}.${claims}.${signature}`),
+    get(
+      "a bearer token whose header is nested",
+      "/auth/me",
+      `Authorization: Bearer ${base64url(fill("[", HEAD_BYTES * 0.7))}.${claims}.${signature}`,
+    ),
   ];
 }
