@@ -14,10 +14,19 @@ print(`${requests} hostile requests, seed ${seed}`);
 await using service = await startService({ env: { LOG_LEVEL: "warn" } });
 const startedAt = performance.now();
 try {
-  const { statuses } = await runFuzz(service, { requests, seed });
+  const { statuses, slowest } = await runFuzz(service, { requests, seed });
   const seconds = (performance.now() - startedAt) / 1000;
   print(`Passed in ${seconds.toFixed(0)} s; the service is still running. Responses by status:`);
   for (const [status, count] of Object.entries(statuses)) print(`  ${status}  ${count}`);
+  const { method, target, headers, body } = slowest.request ?? {};
+  const description = `${method} ${JSON.stringify(target)}, ${headers?.length} headers, ${body?.byteLength ?? 0} bytes`;
+  print(
+    `Slowest: ${slowest.ms.toFixed(1)} ms for ${description} ${JSON.stringify(
+      Buffer.from(body ?? [])
+        .toString()
+        .slice(0, 200),
+    )}`,
+  );
 } catch (error) {
   print(error instanceof Error ? `${error.message}\n${String(error.cause)}` : String(error));
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** The bounds of the wire format, each counted in Unicode code points unless its name says otherwise. */
+/** The bounds of the wire format. Lengths are counted in Unicode code points. */
 
 export const USERNAME_MIN_LENGTH = 1;
 export const USERNAME_MAX_LENGTH = 32;
@@ -13,7 +13,11 @@ export const PAGE_SIZE_MIN = 1;
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** The largest request body that is read: 1 MiB. */
-export const BODY_MAX_BYTES = 1024 * 1024;
+/** A valid request needs less than 8 KiB. */
+export const BODY_MAX_BYTES = 128 * 1024;
+/** Of a chunked body. A chunk takes time of its own, however short it is. */
+export const BODY_MAX_CHUNKS = 1024;
+/** Arrays and objects within each other, the outermost included. */
+export const JSON_MAX_DEPTH = 64;
 /** Ids are 64-bit in the database and plain numbers on the wire, so they stay within the safe integers. */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;

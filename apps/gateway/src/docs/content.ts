@@ -82,8 +82,8 @@ export async function serve(
   return content.encoded(encoding);
 }
 
-/** The weak comparison of RFC 9110 §8.8.3.2; our tags hold no comma. */
+/** The weak comparison of RFC 9110 §8.8.3.2; our tags contain no comma. */
 function isHeld(ifNoneMatch: string | null, etag: string): boolean {
-  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes(etag) || tags.includes("*");
+  const held = new Set([etag, `W/${etag}`, "*"]);
+  return (ifNoneMatch ?? "").split(",").some((tag) => held.has(tag.trim()));
 }

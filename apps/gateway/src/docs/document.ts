@@ -1,5 +1,5 @@
 /** The OpenAPI document: what the routes say of themselves, completed with what holds for all of them. */
-import { BODY_MAX_BYTES, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
 import type { HeaderName, Tag } from "./operation.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
@@ -75,7 +75,8 @@ const errorRows = Object.entries(ERROR_TABLE)
   .map(({ code, status, description }) => `| ${status} | ${code} | ${description} |`);
 
 const TOPICS = {
-  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 2 ** 20} MiB. Members that are
+  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
+${JSON_MAX_DEPTH} levels deep. Members that are
 not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are refused in any text.`,
 
   Pages: `A page has at most ${PAGE_SIZE_MAX} items, ${PAGE_SIZE_DEFAULT} unless \`limit\` asks otherwise. Send

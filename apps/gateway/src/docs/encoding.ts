@@ -6,18 +6,22 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 const CODINGS = ["br", "gzip"] as const;
 export type Encoding = (typeof CODINGS)[number] | "identity";
 
-/** An absent or malformed weight counts as 1; `identity` is always possible, and least wanted unless it is named. */
+/** Other codings are skipped, so that a long header takes little time and memory. */
+const NAMED_CODINGS: ReadonlySet<string> = new Set([...CODINGS, "identity", "*"]);
+
+/** An absent or malformed weight counts as 1; `identity` is always possible, and least preferred unless it is named. */
 export function negotiateEncoding(accepted: string | null): Encoding {
-  const weights = new Map<string, number>();
+  const weights: Partial<Record<string, number>> = {};
   for (const entry of (accepted ?? "").toLowerCase().split(",")) {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim());
+    if (!NAMED_CODINGS.has(coding)) continue;
     const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice("q=".length);
-    weights.set(coding, weight === undefined || Number.isNaN(Number(weight)) ? 1 : Number(weight));
+    weights[coding] = weight === undefined || Number.isNaN(Number(weight)) ? 1 : Number(weight);
   }
   let best: Encoding = "identity";
-  let bestWeight = weights.get("identity") ?? 0;
+  let bestWeight = weights.identity ?? 0;
   for (const coding of CODINGS.toReversed()) {
-    const weight = weights.get(coding) ?? weights.get("*") ?? 0;
+    const weight = weights[coding] ?? weights["*"] ?? 0;
     if (weight > 0 && weight >= bestWeight) [best, bestWeight] = [coding, weight];
   }
   return best;

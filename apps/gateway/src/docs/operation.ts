@@ -1,6 +1,7 @@
 /** Describes an operation for the OpenAPI document; its failures come from the error table, so the two cannot differ. */
 import type { ErrorCode } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
+import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, INTERNAL_ERROR_DETAIL } from "../errors.ts";
 
 /** Names of `components.schemas`. */
@@ -28,6 +29,8 @@ export interface OperationOptions {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
+  /** The query parameters, all optional. */
+  readonly query?: Type.TObject;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
   /** Codes of the error table, beside those of the layers; an operation of `Probes` has no rate limit and no 500. */
   readonly failures: readonly ErrorCode[];
@@ -54,7 +57,7 @@ const EXAMPLE: ErrorProperties = {
 };
 
 export function operation(options: OperationOptions): DocumentDecoration {
-  const { id, tag, summary, description, success, isProtected = false } = options;
+  const { id, tag, summary, description, query, success, isProtected = false } = options;
   const isLimited = tag !== "Probes";
   const codes = new Set<ErrorCode>([
     ...(isProtected ? AUTHENTICATION_ERRORS : []),
@@ -81,6 +84,9 @@ export function operation(options: OperationOptions): DocumentDecoration {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
+    ...(query && {
+      parameters: Object.entries(query.properties).map(([name, schema]) => ({ in: "query", name, schema })),
+    }),
     ...(isProtected ? { security: [{ bearer: [] }] } : { security: [] }),
     responses,
   };

@@ -3,8 +3,11 @@ import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "./request-context.ts";
 
-/** RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). */
-const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
+/**
+ * RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). The header
+ * has at most 1,024 characters, because it is parsed before the signature is verified (see `json.ts`).
+ */
+const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
 
 /** @param authenticate receives null if there is no well-formed bearer token */
 export function bearerAuth(authenticate: (token: string | null) => Promise<User>) {

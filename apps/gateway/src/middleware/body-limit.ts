@@ -1,7 +1,9 @@
-/** Reads request bodies: at most so many bytes, strict UTF-8, JSON. Refuses by its length what never needs to be read. */
-import { BODY_MAX_BYTES, type ValidationIssue } from "@latchkey/contracts";
+/** Reads request bodies: at most 128 KiB, valid UTF-8, JSON. A body that announces more is refused before it is read. */
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, type ValidationIssue } from "@latchkey/contracts";
 import { Elysia } from "elysia";
+import type Type from "typebox";
 import { InvalidRequest, PayloadTooLarge } from "../errors.ts";
+import { readJsonMembers } from "../json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -11,7 +13,7 @@ const refuse = (type: string, msg: string): never => {
   throw new InvalidRequest([issue]);
 };
 
-/** Refuses early a body whose announced length is over the limit, whatever the route. */
+/** Checks the announced length on every path, whether or not the route reads a body. */
 export function bodyLimit() {
   return new Elysia({ name: "body-limit" }).onRequest(({ request }) => {
     const announced = request.headers.get("content-length");
@@ -20,33 +22,40 @@ export function bodyLimit() {
 }
 
 /**
- * Parses a JSON body (RFC 8259), for a route's `parse`.
- * @throws {InvalidRequest} `json_invalid` for no body, bytes that are no UTF-8 or no JSON; `content_type` for another type
- * @throws {PayloadTooLarge} as soon as the bytes read pass the limit, chunked bodies included
+ * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
+ * @throws {InvalidRequest} `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
+ * nesting; `content_type` for another type
+ * @throws {PayloadTooLarge} as soon as more than 128 KiB or 1,024 chunks were received
  */
-export async function parseJsonBody({ request }: { readonly request: Request }): Promise<unknown> {
-  const bytes = await readBounded(request);
-  if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but there is no body");
-  if (!JSON_CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
-    refuse("content_type", "must be sent as application/json");
-  }
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return refuse("json_invalid", "must be valid JSON in UTF-8");
-  }
+export function jsonBody({ properties }: Type.TObject) {
+  const names = Object.keys(properties);
+  return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
+    const bytes = await readBounded(request);
+    if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");
+    if (!JSON_CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
+      refuse("content_type", "must be sent as application/json");
+    }
+    try {
+      return readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), names);
+    } catch {
+      return refuse(
+        "json_invalid",
+        `must be valid JSON in UTF-8, nested at most ${JSON_MAX_DEPTH} levels deep`,
+      );
+    }
+  };
 }
 
 async function readBounded(request: Request): Promise<Uint8Array> {
-  // A body of announced length cannot be longer than that, and `bodyLimit` has judged the length.
+  // The server reads no more than the announced length, which `bodyLimit` has checked.
   if (request.headers.has("content-length")) return request.bytes();
   const chunks: Uint8Array[] = [];
   let size = 0;
   // `errorHandler` drains the rest of a body that is too large.
   for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
     size += chunk.byteLength;
-    if (size > BODY_MAX_BYTES) throw new PayloadTooLarge();
     chunks.push(chunk);
+    if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new PayloadTooLarge();
   }
   return Buffer.concat(chunks);
 }

@@ -1,14 +1,12 @@
 /**
- * Wire schemas made usable in routes: each becomes a Standard Schema that hands the handler only declared members.
- * It throws instead of returning issues, since the router's own error would carry the submitted value.
+ * Checks requests against wire schemas. The length of every string is checked before any pattern runs, and an issue
+ * never contains the submitted value.
  */
-import type { ValidationIssue } from "@latchkey/contracts";
+import { EMAIL_PATTERN, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { InvalidRequest } from "../errors.ts";
-
-export type Location = "body" | "query" | "path";
 
 /** https://standardschema.dev, version 1, as far as the router uses it. */
 interface StandardSchema<Output> {
@@ -23,49 +21,93 @@ interface StandardSchema<Output> {
 type Members = Record<string, unknown>;
 
 export interface ValidatorOptions {
-  readonly in: Location;
+  readonly in: "body" | "query" | "path";
   /** Applied to the members before they are checked. */
   readonly prepare?: (members: Members) => Members;
 }
 
-/**
- * Wraps an object schema for a route.
- * @throws {InvalidRequest} from `validate`, with an issue for every fault
- */
+/** Wraps an object schema for a route; its `validate` throws {@link InvalidRequest} with all issues. */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
-  { in: location, prepare = (members) => members }: ValidatorOptions,
+  options: ValidatorOptions,
 ): Schema & StandardSchema<Type.Static<Schema>> {
-  const compiled = Compile(schema);
-  const names = Object.keys(schema.properties);
-  const isText = location !== "body";
-  const validate = (value: unknown) => {
-    const candidate = isMembers(value) ? prepare(pick(value, names)) : value;
-    if (isText && isMembers(candidate)) readNumbers(candidate, schema);
-    if (!compiled.Check(candidate)) {
-      throw new InvalidRequest(compiled.Errors(candidate).flatMap((error) => issuesOf(error, location)));
-    }
-    return { value: candidate };
-  };
-  // Not enumerable, so that it stays out of the OpenAPI document.
+  const check = createCheck(schema, options);
+  // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
+  // enumerable, so that it does not appear in the OpenAPI document.
   return Object.defineProperty({ ...schema }, "~standard", {
-    value: { version: 1, vendor: "typebox", validate },
+    value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
   }) as Schema & StandardSchema<Type.Static<Schema>>;
+}
+
+/**
+ * Returns a function that reads the declared parameters from the query string of a URL. It replaces the router's own
+ * reader, which fills an object with all parameters (see `json.ts`).
+ * @throws {InvalidRequest} with all issues
+ */
+export function queryValidator<Schema extends Type.TObject>(
+  schema: Schema,
+  options: Pick<ValidatorOptions, "prepare"> = {},
+): (url: string) => Type.Static<Schema> {
+  const check = createCheck(schema, { in: "query", ...options });
+  const names = Object.keys(schema.properties);
+  return (url) => {
+    const start = url.indexOf("?");
+    const members: Members = {};
+    const parameters = new URLSearchParams(start === -1 ? "" : url.slice(start));
+    for (const name of names) {
+      const values = parameters.getAll(name);
+      if (values.length > 0) members[name] = values.length === 1 ? values[0] : values;
+    }
+    return check(members);
+  };
+}
+
+function createCheck<Schema extends Type.TObject>(
+  schema: Schema,
+  { in: location, prepare = (members) => members }: ValidatorOptions,
+): (value: unknown) => Type.Static<Schema> {
+  const compiled = Compile(schema);
+  const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
+    "maxLength" in property && typeof property.maxLength === "number"
+      ? [{ name, maxLength: property.maxLength }]
+      : [],
+  );
+  return (value) => {
+    const candidate = isMembers(value) ? prepare(value) : value;
+    if (isMembers(candidate) && location !== "body") readNumbers(candidate, schema);
+    const tooLong = maxLengths.filter(
+      ({ name, maxLength }) => isMembers(candidate) && isLongerThan(candidate[name], maxLength),
+    );
+    if (tooLong.length === 0 && compiled.Check(candidate)) return candidate;
+
+    // The other members are checked as if these were empty.
+    const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
+    const errors = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
+    throw new InvalidRequest([
+      ...tooLong.map(({ name, maxLength }) => ({
+        loc: [location, name],
+        msg: `must be at most ${maxLength} characters long`,
+        type: "string_too_long",
+      })),
+      ...errors
+        .flatMap((error) => issuesOf(error, location))
+        .filter(({ loc: [, name = ""] }) => !(name in emptied)),
+    ]);
+  };
 }
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Unknown members are ignored, and an inherited one is no member. */
-function pick(source: Members, names: readonly string[]): Members {
-  const picked: Members = {};
-  for (const name of names) if (Object.hasOwn(source, name)) picked[name] = source[name];
-  return picked;
+/** Whether `value` is text of more than `maxLength` code points, each of which has one or two UTF-16 units. */
+function isLongerThan(value: unknown, maxLength: number): boolean {
+  if (typeof value !== "string" || value.length <= maxLength) return false;
+  return value.length > 2 * maxLength || [...value].length > maxLength;
 }
 
 const PLAIN_INTEGER = /^(0|[1-9][0-9]*)$/;
 
-/** Queries and paths are text: members declared as integers are read from plain decimal digits alone. */
+/** Queries and paths are text: integers are read from plain decimal digits only. */
 function readNumbers(members: Members, schema: Type.TObject): void {
   for (const [name, value] of Object.entries(members)) {
     const { type } = schema.properties[name] as { type?: string };
@@ -74,29 +116,34 @@ function readNumbers(members: Members, schema: Type.TObject): void {
   }
 }
 
-const ISSUE_TYPES: Readonly<Record<string, string>> = {
-  minLength: "string_too_short",
-  maxLength: "string_too_long",
-  pattern: "string_pattern_mismatch",
-  minimum: "greater_than_equal",
-  maximum: "less_than_equal",
-};
-
-function issuesOf(error: TLocalizedValidationError, location: Location): ValidationIssue[] {
-  const path = error.instancePath.split("/").slice(1);
-  const loc = [location, ...path];
-  if (error.keyword === "required") {
-    return error.params.requiredProperties.map((name) => ({
-      loc: [...loc, name],
-      msg: "is required",
-      type: "missing",
-    }));
+function issuesOf(error: TLocalizedValidationError, location: string): ValidationIssue[] {
+  const loc = [location, ...error.instancePath.split("/").slice(1)];
+  switch (error.keyword) {
+    case "required":
+      return error.params.requiredProperties.map((name) => ({
+        loc: [...loc, name],
+        msg: "is required",
+        type: "missing",
+      }));
+    case "type": {
+      const type = [error.params.type].flat().join();
+      return [{ loc, msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` }];
+    }
+    case "minLength": {
+      const { limit } = error.params;
+      const msg = limit === 1 ? "must not be empty" : `must be at least ${limit} characters long`;
+      return [{ loc, msg, type: "string_too_short" }];
+    }
+    case "pattern": {
+      const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
+      const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
+      return [{ loc, msg, type: "string_pattern_mismatch" }];
+    }
+    case "minimum":
+      return [{ loc, msg: `must be at least ${error.params.limit}`, type: "greater_than_equal" }];
+    case "maximum":
+      return [{ loc, msg: `must be at most ${error.params.limit}`, type: "less_than_equal" }];
+    default:
+      return [{ loc, msg: error.message, type: error.keyword }];
   }
-  if (error.keyword === "type")
-    return [{ loc, msg: error.message, type: `${[error.params.type].flat()[0]}_type` }];
-  return [{ loc, msg: messageOf(error), type: ISSUE_TYPES[error.keyword] ?? error.keyword }];
 }
-
-/** A pattern says little to a reader. */
-const messageOf = (error: TLocalizedValidationError): string =>
-  error.keyword === "pattern" ? "has a form or a character that is not accepted" : error.message;

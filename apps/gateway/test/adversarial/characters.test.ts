@@ -82,15 +82,4 @@ eachDatabase((startService) => {
     };
     expect([await statusOf(254), await statusOf(255)]).toEqual([201, 422]);
   });
-
-  test("an e-mail of a million characters is refused without delay", async () => {
-    await using service = await startService();
-    const started = performance.now();
-    for (const email of ["a".repeat(1_000_000), `a@${"b.".repeat(500_000)}`, `${"@".repeat(1_000_000)}`]) {
-      expect((await service.call("POST", "/auth/login", { body: { email, password: "x" } })).status).toBe(
-        422,
-      );
-    }
-    expect(performance.now() - started).toBeLessThan(3000);
-  });
 });

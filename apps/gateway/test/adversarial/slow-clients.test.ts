@@ -10,7 +10,7 @@ const ROUNDS = 20;
 const BEGINNINGS = [
   "POST /auth/login",
   "POST /auth/login HTTP/1.1\r\nHost: x\r\nX-Name: ",
-  "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
+  "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
   "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 ];
 

@@ -1,4 +1,5 @@
 /** For each status, the request that brings it about, whichever operation it is asked of. */
+import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable } from "@latchkey/database";
 import type { ReceivedAnswer } from "./openapi-contract.ts";
 import type { NamedOperation } from "./openapi-document.ts";
@@ -86,7 +87,7 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
     const target = path.replace("{id}", "1");
     return parseAnswer(
       await working.raw(
-        `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n`,
+        `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\nConnection: close\r\n\r\n`,
       ),
     );
   },

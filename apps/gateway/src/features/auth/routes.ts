@@ -1,5 +1,6 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import {
+  EMAIL_MAX_LENGTH,
   LoginRequest,
   RegisterRequest,
   type Token,
@@ -9,7 +10,7 @@ import {
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
-import { parseJsonBody } from "../../middleware/body-limit.ts";
+import { jsonBody } from "../../middleware/body-limit.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
@@ -21,11 +22,12 @@ export interface AuthRoutesOptions {
   readonly limiters: RateLimiters | null;
 }
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. */
-const normalizeEmail = (members: Record<string, unknown>) =>
-  typeof members.email === "string" ? { ...members, email: members.email.trim().toLowerCase() } : members;
-
-const parse = [parseJsonBody];
+/** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
+function normalizeEmail(members: Record<string, unknown>): Record<string, unknown> {
+  if (typeof members.email !== "string") return members;
+  const email = members.email.trim();
+  return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
+}
 
 export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
   const register = new Elysia()
@@ -38,7 +40,7 @@ export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
         set.status = 201;
         return toShape(user);
       },
-      { parse, body: "RegisterRequest", detail: operations.register },
+      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
     );
 
   const login = new Elysia()
@@ -50,7 +52,7 @@ export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
         access_token: await authService.login(body, request.signal),
         token_type: "bearer",
       }),
-      { parse, body: "LoginRequest", detail: operations.login },
+      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
   const me = new Elysia()
@@ -62,7 +64,7 @@ export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
       async ({ user, body, request }): Promise<UserShape> =>
         toShape(await authService.update(user, body, request.signal)),
       {
-        parse,
+        parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
         beforeHandle: async ({ user, body, clientAddress, set }) => {
           if (body.password === undefined) return;

@@ -1,19 +1,20 @@
 /** The cursor of a page: URL-safe base64 (RFC 4648 §5) of `{"id":<last id>}`, with padding. */
 import { CursorPayload } from "@latchkey/contracts";
 import { Compile } from "typebox/compile";
+import { readJsonMembers } from "../../json.ts";
 
 const payload = Compile(CursorPayload);
 
 export const encodeCursor = (id: number): string => encode(Buffer.from(JSON.stringify({ id })));
 
-/** The id to list after, or null if `cursor` is malformed; padding is all there or missing. */
+/** The id to list after, or null if the cursor is malformed. The padding is complete or absent. */
 export function decodeCursor(cursor: string): number | null {
   const bytes = Buffer.from(cursor, "base64url");
-  // Decoding passes over what is no base64; what is malformed does not come out the same again.
+  // Decoding ignores other characters, so a malformed cursor is not encoded to the same text.
   const canonical = encode(bytes);
   if (cursor !== canonical && cursor !== canonical.replaceAll("=", "")) return null;
   try {
-    const decoded: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const decoded = readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), ["id"]);
     return payload.Check(decoded) ? decoded.id : null;
   } catch {
     return null;

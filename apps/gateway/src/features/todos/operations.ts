@@ -1,4 +1,5 @@
 /** What the OpenAPI document says of the todo routes. */
+import { TodoQuery } from "@latchkey/contracts";
 import { operation } from "../../docs/operation.ts";
 
 export const listTodos = operation({
@@ -7,6 +8,7 @@ export const listTodos = operation({
   summary: "List todos, a page at a time",
   description:
     "Ascending by id. Echo `next_cursor` for the next page; a malformed cursor starts at the beginning.",
+  query: TodoQuery,
   success: { status: 200, description: "A page.", schema: "TodoPage" },
   failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });

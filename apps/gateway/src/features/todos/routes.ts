@@ -10,8 +10,8 @@ import {
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { parseJsonBody } from "../../middleware/body-limit.ts";
-import { validator } from "../../middleware/validator.ts";
+import { jsonBody } from "../../middleware/body-limit.ts";
+import { queryValidator, validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import * as operations from "./operations.ts";
 import type { Todos } from "./service.ts";
@@ -20,9 +20,8 @@ import type { Todos } from "./service.ts";
 const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 
-const parse = [parseJsonBody];
 const params = validator(TodoPath, { in: "path" });
-const query = validator(TodoQuery, { in: "query", prepare: dropRepeatedCursor });
+const readQuery = queryValidator(TodoQuery, { prepare: dropRepeatedCursor });
 
 export function todoRoutes(todos: Todos) {
   return new Elysia({ name: "todos" })
@@ -32,7 +31,8 @@ export function todoRoutes(todos: Todos) {
     })
     .get(
       "/todos",
-      async ({ query: { cursor, limit = PAGE_SIZE_DEFAULT } }): Promise<TodoPage> => {
+      async ({ request }): Promise<TodoPage> => {
+        const { cursor, limit = PAGE_SIZE_DEFAULT } = readQuery(request.url);
         const after = (cursor !== undefined && decodeCursor(cursor)) || 0;
         const { items, nextAfter } = await todos.list({ after, limit });
         return {
@@ -40,7 +40,7 @@ export function todoRoutes(todos: Todos) {
           next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
         };
       },
-      { query, detail: operations.listTodos },
+      { detail: operations.listTodos },
     )
     .post(
       "/todos",
@@ -49,7 +49,7 @@ export function todoRoutes(todos: Todos) {
         set.status = 201;
         return toShape(todo);
       },
-      { parse, body: "CreateTodoRequest", detail: operations.createTodo },
+      { parse: [jsonBody(CreateTodoRequest)], body: "CreateTodoRequest", detail: operations.createTodo },
     )
     .get("/todos/:id", async ({ params: { id } }): Promise<TodoShape> => toShape(await todos.read(id)), {
       params,
@@ -58,7 +58,12 @@ export function todoRoutes(todos: Todos) {
     .patch(
       "/todos/:id",
       async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todos.update(id, body)),
-      { parse, params, body: "UpdateTodoRequest", detail: operations.updateTodo },
+      {
+        parse: [jsonBody(UpdateTodoRequest)],
+        params,
+        body: "UpdateTodoRequest",
+        detail: operations.updateTodo,
+      },
     )
     .delete(
       "/todos/:id",

@@ -15,6 +15,8 @@ export interface FuzzOptions {
 export interface FuzzReport {
   /** How many answers had each status; `none` where the server closed without one. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** The request whose response took longest, from the first byte sent. */
+  readonly slowest: { readonly ms: number; readonly request: HostileRequest | null };
 }
 
 /** After so many requests the service must serve others as if nothing had happened. */
@@ -26,6 +28,7 @@ export async function runFuzz(service: Service, { requests, seed }: FuzzOptions)
   let { token } = await service.person();
   let wire = await openWire(service);
   let sent = 0;
+  let slowest: FuzzReport["slowest"] = { ms: 0, request: null };
 
   const count = (status: number | string): void => {
     statuses[status] = (statuses[status] ?? 0) + 1;
@@ -34,8 +37,12 @@ export async function runFuzz(service: Service, { requests, seed }: FuzzOptions)
   /** Over one connection for as long as the server keeps it. */
   const sendWhole = async (hostile: HostileRequest): Promise<void> => {
     if (!wire.isOpen) wire = await openWire(service);
-    wire.send(encodeRequest(hostile, token));
+    const bytes = encodeRequest(hostile, token);
+    const sentAt = performance.now();
+    wire.send(bytes);
     const answer = await wire.answer(hostile.method);
+    const ms = performance.now() - sentAt;
+    if (ms > slowest.ms) slowest = { ms, request: hostile };
     if (answer === null) throw new Error("The connection was closed without an answer");
     count(answer.status);
     expectFaultless(answer, hostile.method);
@@ -77,7 +84,7 @@ export async function runFuzz(service: Service, { requests, seed }: FuzzOptions)
   await fc.assert(fc.asyncProperty(step, take), { numRuns: requests, seed });
   wire[Symbol.dispose]();
   await expectServing(service);
-  return { statuses };
+  return { statuses, slowest };
 }
 
 function expectFaultless(answer: WireAnswer, method: string): void {

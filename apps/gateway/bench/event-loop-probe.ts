@@ -1,0 +1,58 @@
+/**
+ * Preloaded into the service by `bench hostile`. Between `start` and `stop` it spins with `setImmediate`, so the time
+ * from one turn of the event loop to the next is what a request held the loop for.
+ */
+import { openSync, readSync } from "node:fs";
+import { platform } from "node:os";
+import { isMainThread } from "node:worker_threads";
+
+export interface Hold {
+  /** The longest time from one turn to the next. */
+  readonly longestMs: number;
+  /** All times above {@link IDLE_TURN_MS}, added up. */
+  readonly totalMs: number;
+}
+
+/** A turn that runs no callback but the probe's takes less. */
+const IDLE_TURN_MS = 0.1;
+
+/** The scheduler's record of this thread: the second number is the time in which other threads had its core, in ns. */
+const scheduleFile = platform() === "linux" ? openSync("/proc/thread-self/schedstat", "r") : null;
+const buffer = Buffer.alloc(80);
+
+function readWaitedMs(): number {
+  if (scheduleFile === null) return 0;
+  const length = readSync(scheduleFile, buffer, 0, buffer.length, 0);
+  return Number(buffer.toString("latin1", 0, length).split(" ")[1]) / 1e6;
+}
+
+let isRunning = false;
+let longestMs = 0;
+let totalMs = 0;
+
+function turn(previousMs: number): void {
+  if (!isRunning) return;
+  const nowMs = performance.now() - readWaitedMs();
+  const heldMs = nowMs - previousMs;
+  longestMs = Math.max(longestMs, heldMs);
+  if (heldMs > IDLE_TURN_MS) totalMs += heldMs;
+  setImmediate(turn, nowMs);
+}
+
+const commands: Readonly<Record<string, () => Hold>> = {
+  "/start"() {
+    isRunning = true;
+    [longestMs, totalMs] = [0, 0];
+    setImmediate(turn, performance.now() - readWaitedMs());
+    return { longestMs, totalMs };
+  },
+  "/stop"() {
+    isRunning = false;
+    return { longestMs, totalMs };
+  },
+};
+
+const { EVENT_LOOP_PROBE: unix } = process.env;
+if (isMainThread && unix !== undefined) {
+  Bun.serve({ unix, fetch: ({ url }) => Response.json(commands[new URL(url).pathname]?.()) });
+}

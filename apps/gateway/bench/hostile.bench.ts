@@ -1,0 +1,75 @@
+/**
+ * How long the most expensive requests that are known hold the event loop: `bun run bench hostile`. Exits with 1 if one
+ * of them holds it for more than 3 ms.
+ */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { describeMachine } from "@latchkey/cli";
+import { openFolder } from "@latchkey/testing/folder";
+import { startService } from "@latchkey/testing/measured-service";
+import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
+import { openWire } from "../test/support/wire.ts";
+import type { Hold } from "./event-loop-probe.ts";
+import { print } from "./options.ts";
+import { median } from "./rank-test.ts";
+import { seed } from "./servers.ts";
+
+const { values } = parseArgs({
+  options: { rounds: { type: "string", default: "15" }, only: { type: "string", default: "" } },
+});
+const rounds = Number(values.rounds);
+const LIMIT_MS = 3;
+
+await using folder = await openFolder();
+const unix = join(folder.path, "probe.sock");
+await using service = await startService(folder, {
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "event-loop-probe.ts")}`,
+  EVENT_LOOP_PROBE: unix,
+  RATE_LIMIT_ENABLED: "false",
+});
+const port = Number(new URL(service.url).port);
+const { authorization } = await seed(service.url);
+const explorer = await (await fetch(`${service.url}/docs`)).text();
+const requests = createHostileRequests({
+  token: authorization.slice("Bearer ".length),
+  largestAsset: /"([^"]+swagger-ui\.js)"/.exec(explorer)?.[1] ?? "",
+});
+
+const command = async (path: string): Promise<Hold> =>
+  (await (await fetch(`http://probe${path}`, { unix })).json()) as Hold;
+
+async function measure({ method, bytes }: HostileRequest): Promise<Hold & { readonly status: number }> {
+  using wire = await openWire({ port });
+  await command("/start");
+  wire.send(bytes);
+  const answer = await wire.answer(method);
+  return { ...(await command("/stop")), status: answer?.status ?? 0 };
+}
+
+print(describeMachine());
+print(`Each request was sent ${rounds} times, alone, over a connection of its own, to a service process that had just started.
+A probe in that process runs in every turn of the event loop. A request holds the loop for the longest time between two
+turns, without the time in which the kernel ran another thread on that core (Linux). "median" decides: at most ${LIMIT_MS} ms.
+"first" includes just-in-time compilation, "worst" also garbage collection; "total" is the median of all turns.
+`);
+print(`  median   first   worst   total ms  status  request`);
+let isSlow = false;
+for (const request of requests.filter(({ name }) => name.includes(values.only))) {
+  const holds: Awaited<ReturnType<typeof measure>>[] = [];
+  for (let round = 0; round < rounds; round++) holds.push(await measure(request));
+  const longest = holds.map(({ longestMs }) => longestMs);
+  const figures = [
+    median(longest),
+    longest[0] ?? 0,
+    Math.max(...longest),
+    median(holds.map(({ totalMs }) => totalMs)),
+  ];
+  const isOver = median(longest) > LIMIT_MS;
+  isSlow ||= isOver;
+  const statuses = [...new Set(holds.map(({ status }) => status))].join();
+  print(
+    `${figures.map((ms) => ms.toFixed(2).padStart(8)).join("")}       ${statuses}     ${request.name}${isOver ? "  TOO LONG" : ""}`,
+  );
+}
+print(`\n${describeMachine()}`);
+if (isSlow) process.exitCode = 1;

@@ -1,0 +1,84 @@
+/** A hostile body takes about as long as an ordinary one of its length, so other clients are served meanwhile. */
+import { describe, expect, test } from "bun:test";
+import { BODY_MAX_BYTES } from "@latchkey/contracts";
+import { openFolder } from "@latchkey/testing/folder";
+import { startProcess } from "@latchkey/testing/service-process";
+import { openWire } from "../support/wire.ts";
+import { collidingName } from "./hostile-requests.ts";
+
+const ROOM = BODY_MAX_BYTES - 100;
+const CONNECTIONS = 4;
+const REQUESTS = 5;
+/** Less than this is not measured: other processes use the machine as well. */
+const FLOOR_MS = 20;
+
+const members = (nameOf: (index: number) => string): string =>
+  `{${Array.from({ length: Math.floor(ROOM / 24) }, (_, index) => `"${nameOf(index)}":0`).join()}}`;
+
+/** Each hostile body beside an ordinary one of the same length. */
+const BODIES = {
+  "an e-mail address of thousands of labels": {
+    hostile: `{"email":"a@${"a.".repeat(ROOM / 2)}a","password":"x"}`,
+    ordinary: `{"email":"a@b","password":"${"x".repeat(ROOM)}"}`,
+  },
+  "names with one hash": {
+    hostile: members(collidingName),
+    ordinary: members((index) => collidingName(index).replace("K", "L")),
+  },
+  "thousands of opening brackets": { hostile: "[".repeat(ROOM), ordinary: `"${"x".repeat(ROOM)}"` },
+};
+
+async function startOwnProcess() {
+  const folder = await openFolder();
+  const service = startProcess({ DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false" });
+  const port = Number(new URL(await service.ready()).port);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** How long `/healthz` takes on a connection of its own while other connections send the body. */
+async function healthLatencyMs(port: number, body: string): Promise<number> {
+  using stack = new DisposableStack();
+  const probe = stack.use(await openWire({ port, deadlineMs: 60_000 }));
+  const clients = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => stack.use(await openWire({ port, deadlineMs: 60_000 }))),
+  );
+  const head = ["POST /auth/login HTTP/1.1", "Host: x", "Content-Type: application/json"];
+  const login = [...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n");
+  for (const client of clients) client.send(login.repeat(REQUESTS));
+  // The first response shows that the service has begun with them.
+  await clients[0]?.answer("POST");
+  const sentAt = performance.now();
+  probe.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  const health = await probe.answer("GET");
+  const latencyMs = performance.now() - sentAt;
+  expect(health?.status).toBe(200);
+  for (const [index, client] of clients.entries()) {
+    for (let request = index === 0 ? 1 : 0; request < REQUESTS; request++) {
+      expect((await client.answer("POST"))?.status).toBe(422);
+    }
+  }
+  return latencyMs;
+}
+
+describe("/healthz is answered while other connections send", () => {
+  test.each(Object.entries(BODIES))(
+    "%s",
+    async (_name, { hostile, ordinary }) => {
+      await using service = await startOwnProcess();
+      const latencies = async (body: string) => {
+        const measured: number[] = [];
+        for (let round = 0; round < 3; round++) measured.push(await healthLatencyMs(service.port, body));
+        return Math.min(...measured);
+      };
+      const ordinaryMs = await latencies(ordinary);
+      expect(await latencies(hostile)).toBeLessThan(5 * Math.max(FLOOR_MS, ordinaryMs));
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,246 @@
+/** The most expensive single requests that are known, as bytes: each fills what the service reads of a head or a body. */
+import { BODY_MAX_BYTES } from "@latchkey/contracts";
+
+export interface HostileRequest {
+  readonly name: string;
+  readonly method: string;
+  readonly bytes: Buffer;
+}
+
+export interface HostileOptions {
+  /** Of a user that exists. */
+  readonly token: string;
+  /** The path of the largest response. */
+  readonly largestAsset: string;
+}
+
+/** The server refuses a head of more than 16 KiB. */
+const HEAD_BYTES = 15_500;
+
+const fill = (text: string, bytes: number): string =>
+  text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
+
+/** As many numbered texts as fit into `bytes`. */
+function series(bytes: number, make: (index: number) => string): string {
+  const parts: string[] = [];
+  for (let size = 0; size < bytes; size += Buffer.byteLength(parts.at(-1) ?? ""))
+    parts.push(make(parts.length));
+  return parts.slice(0, -1).join("");
+}
+
+const base36 = (index: number): string => index.toString(36).padStart(4, "0");
+/**
+ * Names that all have the same hash in the engine's objects and in its table of strings: rapidhash multiplies two halves
+ * of a short text, and the fixed characters make one of the factors zero.
+ */
+export const collidingName = (index: number): string =>
+  `\u0093K\u00b8\u008b${base36(index)}\u00c9\u00ac.\u0096`;
+
+interface Parts {
+  readonly headers?: readonly string[];
+  readonly body?: string;
+  /** Sends the body in chunks of this length. */
+  readonly chunkBytes?: number;
+}
+
+function request(name: string, operation: string, { headers = [], body, chunkBytes }: Parts): HostileRequest {
+  const [method = ""] = operation.split(" ");
+  const bytes = Buffer.from(body ?? "");
+  const framing = chunkBytes ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes.byteLength}`;
+  const head = [
+    `${operation} HTTP/1.1`,
+    "Host: hostile.example",
+    ...headers,
+    ...(body === undefined ? [] : ["Content-Type: application/json", framing]),
+    "\r\n",
+  ].join("\r\n");
+  return {
+    name,
+    method,
+    bytes: Buffer.concat([Buffer.from(head, "latin1"), chunkBytes ? chunked(bytes, chunkBytes) : bytes]),
+  };
+}
+
+function chunked(bytes: Buffer, chunkBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    chunks.push(Buffer.from(`${chunk.byteLength.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
+  }
+  return Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]);
+}
+
+const ROOM = BODY_MAX_BYTES - 100;
+const email = (text: string): string => `{"email":"${text}","password":"x"}`;
+const title = (value: string): string => `{"title":${value}}`;
+const object = (members: string): string => `{${members}"title":""}`;
+
+/** Bodies by what they contain. */
+const BODIES: Readonly<Record<string, string>> = {
+  "128 KiB e-mail of labels": email(`a@${fill("a.", ROOM)}a`),
+  "128 KiB e-mail of one label": email(`a@${fill("a", ROOM)}`),
+  "128 KiB e-mail of @": email(fill("@", ROOM)),
+  "128 KiB e-mail of spaces": email(`${fill(" ", ROOM)}a@b.c`),
+  "128 KiB e-mail of capital letters": email(`${fill("A", ROOM)}@b.c`),
+  "128 KiB e-mail of capital letters that grow": email(`${fill("İ", ROOM)}@b.c`),
+  "e-mail of 254 characters": email(`a@${fill("a.", 251)}a`),
+  "128 KiB password": `{"email":"nobody@example.org","password":"${fill("x", ROOM)}"}`,
+  "128 KiB password of emoji": `{"email":"nobody@example.org","password":"${fill("🦊", ROOM)}"}`,
+  "128 KiB password with U+0000 at its end": `{"email":"nobody@example.org","password":"${fill("🦊", ROOM)}\\u0000"}`,
+  "128 KiB title": title(`"${fill("x", ROOM)}"`),
+  "128 KiB title of emoji": title(`"${fill("🦊", ROOM)}"`),
+  "128 KiB of \\u0041": title(`"${fill("\\u0041", ROOM)}"`),
+  "128 KiB of \\n": title(`"${fill("\\n", ROOM)}"`),
+  "128 KiB of \\ud83d\\ude00": title(`"${fill("\\ud83d\\ude00", ROOM)}"`),
+  "128 KiB of digits": title(fill("9", ROOM)),
+  "128 KiB of digits after a point": title(`0.${fill("9", ROOM)}`),
+  "128 KiB of exponent": title(`1e${fill("9", ROOM)}`),
+  "128 KiB of numbers": title(`[${fill("1,", ROOM)}1]`),
+  "128 KiB of fractions": title(`[${fill("1.5e5,", ROOM)}1]`),
+  "128 KiB of empty strings": title(`[${fill('"",', ROOM)}1]`),
+  "128 KiB of literals": title(`[${fill("null,", ROOM)}1]`),
+  "128 KiB of empty arrays": title(`[${fill("[],", ROOM)}1]`),
+  "128 KiB of empty objects": title(`[${fill("{},", ROOM)}1]`),
+  "128 KiB of objects with one member": title(`[${series(ROOM, (index) => `{"${base36(index)}":0},`)}1]`),
+  "128 KiB of arrays 60 levels deep": title(`[${fill(`${"[".repeat(60)}${"]".repeat(60)},`, ROOM)}1]`),
+  "128 KiB of objects 60 levels deep": title(`[${fill(`${'{"a":'.repeat(60)}1${"}".repeat(60)},`, ROOM)}1]`),
+  "128 KiB of [": fill("[", ROOM),
+  '128 KiB of {"a":': fill('{"a":', ROOM),
+  "128 KiB of spaces": `${fill(" ", ROOM)}{}`,
+  "an unknown name of 128 KiB": object(`"${fill("x", ROOM)}":0,`),
+  "an unknown name of 128 KiB of escapes": object(`"${fill("\\u0041", ROOM)}":0,`),
+  "thousands of unknown members": object(series(ROOM, (index) => `"${base36(index)}":0,`)),
+  "thousands of members with one hash": object(series(ROOM, (index) => `"${collidingName(index)}":0,`)),
+  "thousands of objects with members of one hash": title(
+    `[${fill(`{${series(40_000, (index) => `"${collidingName(index)}":0,`)}"a":0},`, ROOM)}1]`,
+  ),
+  "thousands of members with numbers as names": object(series(ROOM, (index) => `"${index * 7}":0,`)),
+  "thousands of members named with escapes": object(fill('"\\u0074itl":0,', ROOM)),
+  "thousands of members named almost like a known one": object(fill('"titl\\u0066":0,', ROOM)),
+  "thousands of members with a known name": object(fill('"title":"x",', ROOM)),
+  "thousands of members named __proto__": object(fill('"__proto__":{},', ROOM)),
+  "128 KiB of invalid UTF-8 at its end": title(`"${fill("é", ROOM)}`),
+};
+
+export function createHostileRequests({ token, largestAsset }: HostileOptions): HostileRequest[] {
+  const get = (name: string, target: string, ...headers: string[]) =>
+    request(name, `GET ${target}`, { headers });
+  const header = (name: string, text: string) => `${name}: ${fill(text, HEAD_BYTES)}`;
+  const base64url = (text: string) => Buffer.from(text).toString("base64url");
+  const jsonOfOneHash = `{${series(HEAD_BYTES * 0.7, (index) => `"${collidingName(index)}":0,`)}"id":1}`;
+  const [, claims = "", signature = ""] = token.split(".");
+
+  return [
+    get("an ordinary request, for comparison", "/todos"),
+    ...Object.entries(BODIES).flatMap(([name, body]) => {
+      const operation = body.startsWith('{"email"') ? "POST /auth/login" : "PATCH /todos/1";
+      return request(name, operation, { body });
+    }),
+    request("128 KiB e-mail of labels, registered", "POST /auth/register", {
+      body: `{"email":"a@${fill("a.", ROOM)}a","username":"x","password":"long enough"}`,
+    }),
+    request("three texts of 40 KiB, registered", "POST /auth/register", {
+      body: `{"email":"${fill("🦊", 40_000)}@b.c","username":"${fill("🦊", 40_000)}","password":"${fill("🦊", 40_000)}"}`,
+    }),
+    request("thousands of members with one hash, chunked", "PATCH /todos/1", {
+      body: BODIES["thousands of members with one hash"] ?? "",
+      chunkBytes: 16_384,
+    }),
+    request("128 KiB in chunks of one byte", "PATCH /todos/1", {
+      body: title(`"${fill("x", ROOM)}"`),
+      chunkBytes: 1,
+    }),
+    request("1 MiB in chunks of one byte, not read", "GET /auth/me", {
+      headers: [`Authorization: Bearer ${token}`],
+      body: fill("x", ROOM),
+      chunkBytes: 1,
+    }),
+    request("128 KiB in hundreds of chunks", "PATCH /todos/1", {
+      body: title(`"${fill("x", ROOM)}"`),
+      chunkBytes: 160,
+    }),
+    get("thousands of query parameters", `/todos?${fill("a&", HEAD_BYTES)}`),
+    get(
+      "thousands of query parameters with names",
+      `/todos?${series(HEAD_BYTES, (index) => `${base36(index)}=&`)}`,
+    ),
+    get(
+      "query parameters of one hash",
+      `/todos?${series(HEAD_BYTES, (index) => `${encodeURIComponent(collidingName(index))}&`)}`,
+    ),
+    get("thousands of cursors", `/todos?${fill("cursor=x&", HEAD_BYTES)}`),
+    get("thousands of limits", `/todos?${fill("limit=1&", HEAD_BYTES)}`),
+    get("thousands of escaped query parameters", `/todos?${fill("%61&", HEAD_BYTES)}`),
+    get("a cursor of 15 KB", `/todos?cursor=${fill("x", HEAD_BYTES)}`),
+    get("a cursor of 15 KB of escapes", `/todos?cursor=${fill("%41", HEAD_BYTES)}`),
+    get("a cursor of members with one hash", `/todos?cursor=${base64url(jsonOfOneHash)}`),
+    get("a cursor of brackets", `/todos?cursor=${base64url(fill("[", HEAD_BYTES * 0.7))}`),
+    get("a limit of 15,000 digits", `/todos?limit=${fill("9", HEAD_BYTES)}`),
+    get("an id of 15,000 digits", `/todos/${fill("9", HEAD_BYTES)}`),
+    get("an id of 15 KB of escapes", `/todos/${fill("%31", HEAD_BYTES)}`),
+    get("a path of 15 KB of slashes", fill("/", HEAD_BYTES)),
+    get("a path of 15 KB of dot segments", fill("/..", HEAD_BYTES)),
+    request("a preflight of 15 KB", `OPTIONS ${fill("/..", HEAD_BYTES / 2)}`, {
+      headers: [
+        "Origin: https://a.example",
+        "Access-Control-Request-Method: POST",
+        `Access-Control-Request-Headers: ${fill("x,", HEAD_BYTES / 2)}`,
+      ],
+    }),
+    get("a page of 100 todos", "/todos?limit=100"),
+    get(
+      "hundreds of headers",
+      "/todos",
+      ...Array.from({ length: 180 }, (_, index) => `X-Name-${index}: ${"x".repeat(60)}`),
+    ),
+    get(
+      "hundreds of headers with one name",
+      "/todos",
+      ...Array.from({ length: 180 }, () => `X-Name: ${"x".repeat(60)}`),
+    ),
+    get("thousands of X-Forwarded-For entries", "/todos", header("X-Forwarded-For", "1.2.3.4,")),
+    get("thousands of empty X-Forwarded-For entries", "/todos", header("X-Forwarded-For", ",")),
+    get("an X-Request-ID of 15 KB", "/todos", header("X-Request-ID", "x")),
+    get("an Origin of 15 KB", "/todos", header("Origin", "https://a.")),
+    get("cookies of 15 KB", "/auth/me", header("Cookie", "a=%41; ")),
+    get("thousands of accepted codings", "/openapi.json", header("Accept-Encoding", "x,")),
+    get("thousands of accepted codings that are known", "/openapi.json", header("Accept-Encoding", "br,")),
+    get("thousands of weights", "/openapi.json", header("Accept-Encoding", "br;q=1;")),
+    get("thousands of entity tags", "/openapi.json", header("If-None-Match", '"x",')),
+    get("thousands of accepted types", "/", header("Accept", "a/b,")),
+    get("the largest asset, not compressed", largestAsset),
+    request("a content type of 15 KB", "POST /todos", {
+      headers: [header("X-Content-Type", "application/+")],
+      body: "{}",
+    }),
+    get("a bearer token of 15 KB", "/auth/me", header("Authorization", "Bearer ")),
+    get("a bearer token of spaces", "/auth/me", `Authorization: Bearer${fill(" ", HEAD_BYTES)}x`),
+    get(
+      "a bearer token of 15 KB without points",
+      "/auth/me",
+      `Authorization: Bearer ${fill("x", HEAD_BYTES)}`,
+    ),
+    get(
+      "a bearer token of three long parts",
+      "/auth/me",
+      `Authorization: Bearer ${Array(3)
+        .fill(fill("x", HEAD_BYTES / 3))
+        .join(".")}`,
+    ),
+    get(
+      "a bearer token with long claims",
+      "/auth/me",
+      `Authorization: Bearer ${base64url('{"alg":"HS256"}')}.${fill("x", HEAD_BYTES - 100)}.${signature}`,
+    ),
+    get(
+      "a bearer token whose header has members of one hash",
+      "/auth/me",
+      `Authorization: Bearer ${base64url(jsonOfOneHash.replace('"id":1', '"alg":"HS256"'))}.${claims}.${signature}`,
+    ),
+    get(
+      "a bearer token whose header is nested",
+      "/auth/me",
+      `Authorization: Bearer ${base64url(fill("[", HEAD_BYTES * 0.7))}.${claims}.${signature}`,
+    ),
+  ];
+}
