@@ -1,4 +1,4 @@
-/** The fuzzer of the tests at any length: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 at a fault. */
+/** The fuzzer of the tests at any length: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 if a response violates the oracle. */
 import { parseArgs } from "node:util";
 import { describeMachine } from "@latchkey/testing/machine";
 import { runFuzz } from "../test/adversarial/fuzz/run.ts";
@@ -22,7 +22,7 @@ const beganAt = performance.now();
 try {
   const { statuses, slowest } = await runFuzz(service, { requests, seed });
   const seconds = (performance.now() - beganAt) / 1000;
-  print(`No fault in ${seconds.toFixed(0)} s; the service still serves. Answers by status:`);
+  print(`No violation in ${seconds.toFixed(0)} s; the service still works. Responses by status:`);
   for (const [status, count] of Object.entries(statuses)) print(`  ${status}  ${count}`);
   const { method, target, headers, body } = slowest.request ?? {};
   const description = `${method} ${JSON.stringify(target)}, ${headers?.length} headers, ${body?.byteLength ?? 0} bytes`;

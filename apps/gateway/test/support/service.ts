@@ -17,7 +17,7 @@ import { type Config, parseConfig } from "../../src/config/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
-import { holdToContract } from "./openapi-assertion.ts";
+import { assertDocumented } from "./openapi-assertion.ts";
 import { exchangeBytes } from "./raw.ts";
 
 export { SECRET_KEY };
@@ -115,7 +115,7 @@ export interface Service extends AsyncDisposable {
   readonly hasher: Hasher;
   /** Everything logged so far, from debug up, parsed. */
   readonly log: readonly LogLine[];
-  /** A plain fetch of a path; its answer, like that of `call`, is held to the OpenAPI document. */
+  /** A plain fetch of a path; its response, like that of `call`, is checked against the OpenAPI document. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** `call("POST", "/todos", { body, token, headers })`: JSON out, the whole answer back. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -174,7 +174,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
     const answer = await callService(url + path, method, callOptions);
-    await holdToContract(startService, { method, path }, answer);
+    await assertDocumented(startService, { method, path }, answer);
     return answer;
   };
   const register = async (given: Partial<Credentials> = {}) => {
@@ -198,7 +198,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       const answer = await fetch(url + path, init);
       const { status, headers } = answer;
       const text = await answer.clone().text();
-      await holdToContract(startService, { method: init?.method ?? "GET", path }, { status, headers, text });
+      await assertDocumented(
+        startService,
+        { method: init?.method ?? "GET", path },
+        { status, headers, text },
+      );
       return answer;
     },
     call,
