@@ -35,7 +35,7 @@ function actualOf(text: string): unknown {
 const FRAGMENTS = [
   ...["{", "}", "[", "]", ":", ",", " ", "\t", "\n", "\u00a0", "\ufeff", "\0", "true", "fals", "null", "NaN"],
   ...["1", "-", "0", ".", "e", "+", "1e5", "-0.5", "01", '"', "\\", '"t"', '"title"', '"t\\u0069tle"'],
-  ...['"\\u0074"', '"\\n"', '"\\x"', '"\\u00zz"', '"\\ud800"', '"é\u{1f98a}"', '"\u0001"', '"x\\"y"'],
+  ...['"\\u0074"', '"\\n"', '"\\x"', '"\\u00zz"', '"\\ud800"', '"é\u{1f98a}"', '"\u001f"', '"x\\"y"'],
 ];
 
 test.each([
@@ -59,6 +59,12 @@ test.each([
     fc.property(texts, (text) => expect(actualOf(text)).toEqual(expectedOf(text))),
     { numRuns: 20_000, seed: 20_011 },
   );
+});
+
+test("member names are compared after their escapes are decoded", () => {
+  expect(actualOf('{"\\u0074":1}')).toEqual({ t: 1 });
+  expect(actualOf('{"t\\u0069tl\\u0065":2,"t\\u0049tle":3,"t\\n":4,"\\u0074t":5}')).toEqual({ title: 2 });
+  expect(actualOf('{"t":1,"\\u0074":2}')).toEqual({ t: 2 });
 });
 
 describe("nesting", () => {
