@@ -35,11 +35,11 @@ describe("the reference", () => {
       await using browser = await openBrowser();
       const { page, faults } = await browser.visit(`${service.url}/redoc`, DESKTOP);
 
-      await page.fill("input[placeholder='Search...']", "liveness alive");
+      await page.fill("input[placeholder='Search...']", "process running");
       const results = page.locator("[data-role='search:results']");
       await results.waitFor();
 
-      expect(await results.textContent()).toContain("Is the process alive?");
+      expect(await results.textContent()).toContain("Check that the process is running");
       expect(faults).toEqual([]);
     },
     TIMEOUT_MS,
