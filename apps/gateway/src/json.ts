@@ -6,7 +6,7 @@ import { JSON_MAX_DEPTH } from "@latchkey/contracts";
 
 const [SPACE, QUOTE, PLUS, COMMA, MINUS, DOT] = [0x20, 0x22, 0x2b, 0x2c, 0x2d, 0x2e];
 const [ZERO, NINE, COLON, LOWER_A, LOWER_E, LOWER_F] = [0x30, 0x39, 0x3a, 0x61, 0x65, 0x66];
-const [OPEN_BRACKET, BACKSLASH, LOWER_U, OPEN_BRACE] = [0x5b, 0x5c, 0x75, 0x7b];
+const [OPEN_BRACKET, BACKSLASH, LOWER_U, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5c, 0x75, 0x7b, 0x7d];
 /** From `[` to `]`, and from `{` to `}`. */
 const TO_CLOSING = 2;
 /** From an upper-case letter to the lower-case one. */
@@ -14,26 +14,69 @@ const LOWER_BIT = 0x20;
 /** `\u0061` instead of `a`. */
 const ESCAPE_LENGTH = 6;
 
-const LITERALS = ["true", "false", "null"];
-
-type OnMember = (nameStart: number, valueStart: number, valueEnd: number) => void;
-
 /**
  * Returns the named members of a JSON object, or null for any other JSON. An array or object as a member's value is
  * returned empty. If a name is repeated, its last value counts.
- * @throws {SyntaxError} if `text` is not JSON or is nested deeper than 64 levels
+ * @throws {SyntaxError} if `json` is not JSON or is nested deeper than 64 levels
  */
-export function readJsonMembers(text: string, names: readonly string[]): Record<string, unknown> | null {
+export function readJsonMembers(json: string, names: readonly string[]): Record<string, unknown> | null {
+  // The terminator is not part of any JSON, so nothing below reads beyond the end.
+  const text = `${json}\0`;
   const values = new Map<string, string>();
-  const start = skipBlanks(text, 0);
-  const end = skipValue(text, start, 1, (nameStart, valueStart, valueEnd) => {
-    for (const name of names) {
-      if (isName(text, nameStart, name)) values.set(name, text.slice(valueStart, valueEnd));
+  /** The closing bracket of each level. */
+  const levels: number[] = [];
+  let at = skipBlanks(text, 0);
+  const isObject = text.charCodeAt(at) === OPEN_BRACE;
+  let nameStart = 0;
+  let valueStart = 0;
+
+  // One iteration per value: the engine compiles a loop while it runs, so that even a first long text takes little time.
+  while (true) {
+    const code = text.charCodeAt(at);
+    let isComplete = true;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (levels.push(code + TO_CLOSING) > JSON_MAX_DEPTH) throw new SyntaxError("Too many levels");
+      at = skipBlanks(text, at + 1);
+      isComplete = text.charCodeAt(at) === code + TO_CLOSING;
+    } else if (code === QUOTE) at = skipString(text, at);
+    else at = code <= NINE ? skipNumber(text, at) : skipLiteral(text, at);
+
+    // A complete value can complete the levels around it, until a comma follows.
+    while (isComplete) {
+      at = skipBlanks(text, at);
+      if (levels.length === 0) {
+        if (at < json.length) throw new SyntaxError("Text after the value");
+        return isObject ? build(values) : null;
+      }
+      if (levels.length === 1 && valueStart > 0) {
+        for (const name of names) {
+          if (isName(text, nameStart, name)) values.set(name, text.slice(valueStart, at));
+        }
+      }
+      const next = text.charCodeAt(at);
+      if (next === levels[levels.length - 1]) levels.pop();
+      else if (next === COMMA) isComplete = false;
+      else throw new SyntaxError("No comma");
+      at = isComplete ? at + 1 : skipBlanks(text, at + 1);
     }
-  });
-  if (skipBlanks(text, end) < text.length) throw new SyntaxError("Text after the value");
-  if (text.charCodeAt(start) !== OPEN_BRACE) return null;
-  return Object.fromEntries([...values].map(([name, value]) => [name, build(value)]));
+
+    if (levels[levels.length - 1] === CLOSE_BRACE) {
+      const start = at;
+      at = skipBlanks(text, skipString(text, start));
+      if (text.charCodeAt(at) !== COLON) throw new SyntaxError("No colon");
+      at = skipBlanks(text, at + 1);
+      if (levels.length === 1) [nameStart, valueStart] = [start, at];
+    }
+  }
+}
+
+function build(values: ReadonlyMap<string, string>): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of values) {
+    if (value.startsWith("[")) members[name] = [];
+    else members[name] = value.startsWith("{") ? {} : JSON.parse(value);
+  }
+  return members;
 }
 
 /** Whether the string at `start` is `name`, whose characters can be escaped. Allocates nothing for other names. */
@@ -58,46 +101,7 @@ function readHex(text: string, start: number): number {
   return value;
 }
 
-function build(value: string): unknown {
-  if (value.startsWith("[")) return [];
-  return value.startsWith("{") ? {} : JSON.parse(value);
-}
-
 // Each function below returns the position after what it skips, and throws a SyntaxError if something else is there.
-// Beyond the end of the text, a character code is NaN, which equals nothing.
-
-function skipValue(text: string, start: number, depth: number, onMember?: OnMember): number {
-  const code = text.charCodeAt(start);
-  if (code === QUOTE) return skipString(text, start);
-  if (code === OPEN_BRACE || code === OPEN_BRACKET) return skipContainer(text, start, depth, onMember);
-  if (code === MINUS || isDigit(code)) return skipNumber(text, start);
-  const literal = LITERALS.find((word) => text.startsWith(word, start));
-  if (literal === undefined) throw new SyntaxError("No value");
-  return start + literal.length;
-}
-
-function skipContainer(text: string, start: number, depth: number, onMember?: OnMember): number {
-  if (depth > JSON_MAX_DEPTH) throw new SyntaxError("Too many levels");
-  const opening = text.charCodeAt(start);
-  let at = skipBlanks(text, start + 1);
-  if (text.charCodeAt(at) === opening + TO_CLOSING) return at + 1;
-  while (true) {
-    const nameStart = at;
-    if (opening === OPEN_BRACE) {
-      at = skipBlanks(text, skipString(text, nameStart));
-      if (text.charCodeAt(at) !== COLON) throw new SyntaxError("No colon");
-      at = skipBlanks(text, at + 1);
-    }
-    const valueStart = at;
-    const valueEnd = skipValue(text, valueStart, depth + 1);
-    if (opening === OPEN_BRACE) onMember?.(nameStart, valueStart, valueEnd);
-    at = skipBlanks(text, valueEnd);
-    const next = text.charCodeAt(at);
-    if (next === opening + TO_CLOSING) return at + 1;
-    if (next !== COMMA) throw new SyntaxError("No comma");
-    at = skipBlanks(text, at + 1);
-  }
-}
 
 /** The second characters of escapes such as `\n`. */
 const ESCAPES = new Set(Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)));
@@ -109,12 +113,12 @@ function skipString(text: string, start: number): number {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return at + 1;
     if (code !== BACKSLASH) {
-      if (Number.isNaN(code) || code < SPACE) throw new SyntaxError("No closing quote");
+      if (code < SPACE) throw new SyntaxError("No closing quote");
       at += 1;
     } else if (text.charCodeAt(at + 1) === LOWER_U) {
-      at += ESCAPE_LENGTH;
-      for (let digit = at - 4; digit < at; digit++) {
-        if (!isHexDigit(text.charCodeAt(digit))) throw new SyntaxError("No hexadecimal digit");
+      at += 2;
+      for (const end = at + 4; at < end; at++) {
+        if (!isHexDigit(text.charCodeAt(at))) throw new SyntaxError("No hexadecimal digit");
       }
     } else {
       if (!ESCAPES.has(text.charCodeAt(at + 1))) throw new SyntaxError("Unknown escape");
@@ -137,6 +141,12 @@ function skipDigits(text: string, start: number): number {
   while (isDigit(text.charCodeAt(at))) at += 1;
   if (at === start) throw new SyntaxError("No digit");
   return at;
+}
+
+function skipLiteral(text: string, start: number): number {
+  const literal = ["null", "true", "false"].find((word) => text.startsWith(word, start));
+  if (literal === undefined) throw new SyntaxError("No value");
+  return start + literal.length;
 }
 
 function skipBlanks(text: string, start: number): number {
