@@ -73,7 +73,11 @@ const lock = acquireLock();
 const isProduction = process.argv.includes("--production") && !existsSync(join(NODE_MODULES, "turbo"));
 await run({
   name: isProduction ? "Installing the production dependencies" : "Installing all dependencies",
-  command: ["install", "--frozen-lockfile", ...(isProduction ? ["--production", "--filter", "./apps/*"] : [])],
+  command: [
+    "install",
+    "--frozen-lockfile",
+    ...(isProduction ? ["--production", "--filter", "./apps/*"] : []),
+  ],
   advice: lock ? "" : `${ROOT} is not writable: start the service once as the owner of the folder.\n`,
   showProgress: true,
 });
