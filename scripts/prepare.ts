@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dir, "..");
 const NODE_MODULES = join(ROOT, "node_modules");
 /** A step that takes longer is announced on standard error. Usually there is nothing to do. */
-const ANNOUNCE_AFTER_MS = 300;
+const ANNOUNCE_AFTER_MS = 100;
 const LOCK_WAIT_MS = 10 * 60 * 1000;
 /** Codes of files and of SQLite if this user cannot write to the checkout. */
 const NOT_WRITABLE = /^(EACCES|EPERM|EROFS|SQLITE_(CANTOPEN|READONLY))/;
