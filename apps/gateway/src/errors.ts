@@ -103,7 +103,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    description: "The body is larger than 128 KiB or has more than 1,024 chunks.",
+    description: "The body is larger than 128 KiB or has more than 512 chunks.",
     detail: "Payload Too Large",
   },
   INVALID_REQUEST: {

@@ -1,6 +1,7 @@
-export * from "./accounts.ts";
+/** The wire contracts: shapes, limits and error codes. */
 export * from "./errors.ts";
 export * from "./limits.ts";
 export * from "./probes.ts";
 export * from "./text.ts";
 export * from "./todos.ts";
+export * from "./users.ts";

@@ -15,8 +15,8 @@ export const PAGE_SIZE_DEFAULT = 20;
 
 /** A valid request needs less than 8 KiB. */
 export const BODY_MAX_BYTES = 128 * 1024;
-/** Of a chunked body. A chunk takes time of its own, however short it is. */
-export const BODY_MAX_CHUNKS = 1024;
+/** Of a chunked body: each chunk takes time, however short it is. */
+export const BODY_MAX_CHUNKS = 512;
 /** Arrays and objects within each other, the outermost included. */
 export const JSON_MAX_DEPTH = 64;
 /** Ids are 64-bit in the database and plain numbers on the wire, so they stay within the safe integers. */

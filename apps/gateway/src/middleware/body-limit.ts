@@ -25,7 +25,7 @@ export function bodyLimit() {
  * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
  * @throws {InvalidRequest} `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
  * nesting; `content_type` for another type
- * @throws {PayloadTooLarge} as soon as more than 128 KiB or 1,024 chunks were received
+ * @throws {PayloadTooLarge} as soon as more than 128 KiB or 512 chunks were received
  */
 export function jsonBody({ properties }: Type.TObject) {
   const names = Object.keys(properties);

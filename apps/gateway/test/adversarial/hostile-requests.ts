@@ -150,14 +150,18 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
       body: title(`"${fill("x", ROOM)}"`),
       chunkBytes: 1,
     }),
-    request("1 MiB in chunks of one byte, not read", "GET /auth/me", {
+    request("128 KiB in chunks of one byte for an unsupported method", "PUT /todos", {
+      body: title(`"${fill("x", ROOM)}"`),
+      chunkBytes: 1,
+    }),
+    request("128 KiB in chunks of one byte, not read", "GET /auth/me", {
       headers: [`Authorization: Bearer ${token}`],
       body: fill("x", ROOM),
       chunkBytes: 1,
     }),
     request("128 KiB in hundreds of chunks", "PATCH /todos/1", {
       body: title(`"${fill("x", ROOM)}"`),
-      chunkBytes: 160,
+      chunkBytes: 300,
     }),
     get("thousands of query parameters", `/todos?${fill("a&", HEAD_BYTES)}`),
     get(

@@ -180,16 +180,15 @@ describe("PATCH /auth/me with a password", () => {
   type Person = Awaited<ReturnType<Service["person"]>>;
   const change = (service: Service, { token }: Person, address: string, password = "a new password") =>
     service.call("PATCH", "/auth/me", { token, body: { password }, ...from(address) });
-  const statuses = async (requests: readonly Promise<Answer>[]) =>
-    (await Promise.all(requests)).map(({ status }) => status).sort();
 
   test("counts per user: the sixth within a minute returns 429 from any client address and runs no derivation", async () => {
     await using service = await startService({
       env: { RATE_LIMIT_ENABLED: "true", TRUST_PROXY: "1" },
     });
     const user = await service.person();
-    const requests = Array.from({ length: 8 }, (_, index) => change(service, user, `192.0.2.${index}`));
-    expect(await statuses(requests)).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    for (const [index, status] of [200, 200, 200, 200, 200, 429, 429, 429].entries()) {
+      expect((await change(service, user, `192.0.2.${index}`)).status).toBe(status);
+    }
     const derivations = service.hasher.stats().completed;
     const rejected = await change(service, user, "192.0.2.99", "never stored");
     expect(rejected.status).toBe(429);

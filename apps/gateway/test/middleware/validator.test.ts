@@ -238,10 +238,12 @@ eachDatabase((startService) => {
       [["body", "username"], "string_too_short"],
       [["body", "password"], "string_too_short"],
     ]);
-    for (const issue of detail) {
-      expect(Object.keys(issue).sort()).toEqual(["loc", "msg", "type"]);
-      expect(issue.msg.length).toBeGreaterThan(5);
-    }
+    for (const issue of detail) expect(Object.keys(issue).sort()).toEqual(["loc", "msg", "type"]);
+    expect(detail.map(({ msg }) => msg)).toEqual([
+      "is not a valid e-mail address",
+      "must not be empty",
+      "must be at least 8 characters long",
+    ]);
     const missing = (await service.call("POST", "/auth/register", { body: {} })).expect<Rejection>(422);
     expect(missing.detail.map(({ loc, type }) => [loc, type])).toEqual(
       ["email", "username", "password"].map((name) => [["body", name], "missing"]),

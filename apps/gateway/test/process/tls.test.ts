@@ -115,8 +115,8 @@ test.skipIf(!hasRedis)(
     await using folder = await openFolder();
     const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
     for (const [certificate, message] of [
-      [trusted, "limits are shared through Redis"],
-      [other, "limits are counted in this process until Redis answers"],
+      [trusted, "rate limits are shared through Redis"],
+      [other, "Redis is unreachable: rate limits are counted in this process"],
     ] as const) {
       await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
       expect(await service.line(message)).toBeDefined();
