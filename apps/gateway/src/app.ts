@@ -47,6 +47,9 @@ export interface AppOptions {
 /** A second limit, above that of `bodyLimit`: the server's own 413 has no envelope and no headers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
+/** The route of all assets in logs and metrics: each has its own path, which contains a hash. */
+const ASSET_ROUTE = "/docs/assets/*";
+
 export function createApp({
   config,
   secretKey,
@@ -62,11 +65,13 @@ export function createApp({
   const limiters =
     config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
-  const log: AccessLog = (entry) => {
+  const assets = readAssets();
+  const log: AccessLog = (original) => {
+    const isAsset = assets.contents.has(original.route ?? "");
+    const entry = isAsset ? { ...original, route: ASSET_ROUTE } : original;
     write(entry);
     options.observe?.(entry);
   };
-  const assets = readAssets();
   const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
 

@@ -6,6 +6,7 @@ import {
   parseEnvironment,
   type Variables,
   validateKernel,
+  variablesHelp,
 } from "@latchkey/config";
 import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 
@@ -33,6 +34,17 @@ export function checkConfig(variables: Variables, context: ConfigContext) {
   const environment = readEnvironment(variables, context);
   return { values: describeEnvironment(environment), warnings: environment.warnings };
 }
+
+/** `--help`. */
+export const describeUsage = (): string => `Usage: bun start [--check-config | --help]
+
+  --check-config  print the effective configuration, secrets masked, and exit
+  --help          print this text and exit
+
+Environment variables. Bun also reads them from the file .env in the folder in
+which it starts, without a message; the environment takes precedence.
+
+${variablesHelp()}`;
 
 const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
   parseEnvironment(variables, {

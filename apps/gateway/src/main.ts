@@ -5,7 +5,7 @@ import { ConfigurationError } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createApp } from "./app.ts";
-import { type Config, type ConfigContext, checkConfig, parseConfig } from "./config.ts";
+import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig } from "./config.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
@@ -122,10 +122,11 @@ function printConfig(): void {
 }
 
 async function main([argument, ...others]: readonly string[]): Promise<void> {
-  if (others.length > 0 || ![undefined, "--check-config"].includes(argument)) {
-    throw new StartupError(EXIT.usage, "Usage: bun start [--check-config]");
+  if (others.length > 0 || ![undefined, "--check-config", "--help"].includes(argument)) {
+    throw new StartupError(EXIT.usage, "Usage: bun start [--check-config | --help]");
   }
   if (argument === undefined) await serve(parseConfig(process.env, configContext()));
+  else if (argument === "--help") process.stdout.write(describeUsage());
   else printConfig();
 }
 

@@ -85,7 +85,7 @@ describe("an unexpected error returns 500 without details, and its cause is logg
     expect(JSON.stringify(Object.fromEntries(answer.headers))).not.toContain("select");
     // The line is written after the response, so wait for one more exchange.
     expect((await service.call("GET", "/nowhere")).status).toBe(404);
-    const lines = service.log.filter(({ msg }) => msg === "request failed");
+    const lines = service.log.filter(({ err }) => err !== undefined);
     expect(lines).toMatchObject([
       { request_id: answer.headers.get("x-request-id"), method: "GET", route: "/todos" },
     ]);
@@ -110,13 +110,13 @@ test("an error that the router cannot handle returns 500 in the envelope and is 
 test("the cause of a 503 is logged, the causes of 4xx responses are not", async () => {
   await using service = await startService();
   for (const path of ["/auth/me", "/nowhere", "/todos?limit=0"]) await service.request(path);
-  expect(service.log.filter(({ msg }) => msg === "request failed")).toEqual([]);
+  expect(service.log.filter(({ err }) => err !== undefined)).toEqual([]);
   await service.database.close();
   const answer = await service.call("GET", "/todos");
   expect(answer.status).toBe(503);
   expect(answer.body).toEqual({ detail: "The database is unavailable" });
   await service.request("/healthz");
-  expect(service.log.filter(({ msg }) => msg === "request failed")).toMatchObject([
+  expect(service.log.filter(({ err }) => err !== undefined)).toMatchObject([
     { request_id: answer.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },
   ]);
 });

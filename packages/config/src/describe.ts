@@ -42,3 +42,28 @@ function defaultOf(name: VariableName): string {
   const fallback = typeof definition.default === "string" ? `\`${definition.default}\`` : definition.unset;
   return definition.requiredInProduction ? `${fallback}; required in production` : `${fallback}`;
 }
+
+const HELP_WIDTH = 80;
+const INDENTATION = " ".repeat(6);
+
+/** All variables as plain text for `--help`: the name and the default, and below them the description. */
+export const variablesHelp = (): string =>
+  VARIABLE_NAMES.map((name) => {
+    const { accepted, description, secret }: Variable<unknown> = VARIABLES[name];
+    const file = secret ? `. Can be read from the file at ${name}_FILE` : "";
+    const text = `${description}${file}. Accepted: ${accepted}.`;
+    return wrap(`${name}  default: ${defaultOf(name)}`, "  ") + wrap(text, INDENTATION);
+  })
+    .join("")
+    .replaceAll("`", "");
+
+/** Breaks a text between words. Only the first line has its own indentation. */
+function wrap(text: string, firstIndentation: string): string {
+  const lines = [firstIndentation];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line.trim() !== "" && line.length + word.length > HELP_WIDTH) lines.push(`${INDENTATION}${word} `);
+    else lines[lines.length - 1] = `${line}${word} `;
+  }
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}

@@ -1,5 +1,5 @@
 /** Environment variables: their definitions, parsing, and descriptions. */
-export { describeEnvironment, variablesTable } from "./describe.ts";
+export { describeEnvironment, variablesHelp, variablesTable } from "./describe.ts";
 export {
   ConfigurationError,
   type Environment,

@@ -1,4 +1,7 @@
-/** The errors that repositories throw. Messages contain no SQL, parameters, paths or credentials, so all can be logged. */
+/**
+ * The errors that this package throws. Messages contain no SQL, parameters or credentials, so all can be logged. Only the
+ * error of opening a file that cannot be written contains a path.
+ */
 
 /** Runs a driver's query and rejects with the errors of this file instead of the driver's. */
 export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;

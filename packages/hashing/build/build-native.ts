@@ -49,7 +49,18 @@ const LINK_FLAGS = {
 
 /** Builds unless the file already exists. Never throws because of the machine: the result contains the reason. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {
-  const { environment, directory = BUILD_DIRECTORY, target = "addon", defines = [] } = options;
+  const { directory = BUILD_DIRECTORY } = options;
+  try {
+    return await build({ target: "addon", defines: [], ...options, directory });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!/^(EACCES|EPERM|EROFS)$/.test(code)) throw error;
+    return { status: "failed", reason: `${directory} is not writable (${code})`, output: "" };
+  }
+}
+
+async function build(options: Required<BuildOptions>): Promise<BuildResult> {
+  const { environment, directory, target, defines } = options;
   mkdirSync(directory, { recursive: true });
   const fail = (reason: string, output = ""): BuildResult => {
     if (target === "addon") {
@@ -70,8 +81,9 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   const id = hash.digest("hex").slice(0, 8);
   const path = join(directory, `${addonFilePrefix()}-${id}${target === "addon" ? ".node" : `-${target}`}`);
   if (existsSync(path)) {
-    // The service loads the newest file, which must be the one requested last.
-    utimesSync(path, new Date(), new Date());
+    // The service loads the newest file, which must be the one requested last. A file of another user cannot be changed.
+    const newest = findAddonFile(directory);
+    if (!("path" in newest && newest.path === path)) utimesSync(path, new Date(), new Date());
     return { status: "found", path };
   }
   const errors = await compile(path, compiler, { environment, target, defines });

@@ -1,4 +1,4 @@
-/** Writes one log line per request. Levels: error for a 500, warn for a 503, debug for probes, info for everything else. */
+/** Writes one log line per request, with a message such as `POST /todos 201 2.2 ms`. Levels: error for a 500, warn for a 503, debug for probes, info for everything else. */
 import { Elysia } from "elysia";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
@@ -35,18 +35,19 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
   return (entry) => {
     const level = levelOf(entry);
     if (!logger.isLevelEnabled(level)) return;
+    const { method, route = "-", status, durationMs } = entry;
     const line = {
       request_id: entry.requestId,
       request_id_inbound: entry.isRequestIdInbound,
-      method: entry.method,
+      method,
       route: entry.route,
-      status: entry.status,
-      duration_ms: Math.round(entry.durationMs * 1000) / 1000,
+      status,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
       client_address: entry.clientAddress,
       user_id: entry.userId,
+      ...(entry.error !== undefined && { err: entry.error }),
     };
-    if (entry.error === undefined) logger[level](line);
-    else logger[level]({ ...line, err: entry.error }, "request failed");
+    logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);
   };
 }
 

@@ -40,6 +40,30 @@ const messageOf = (thrown: unknown): string =>
 
 export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) };
 
+/**
+ * Members of a request's line that its message repeats, or that only programs read. The readable format omits them, so
+ * that a request is one line: `POST /todos 201 2.2 ms request_id=…`.
+ */
+const OMITTED_MEMBERS = [
+  "request_id",
+  "request_id_inbound",
+  "method",
+  "route",
+  "status",
+  "duration_ms",
+  "client_address",
+  "user_id",
+];
+
+const createReadableOutput = () =>
+  pretty({
+    sync: true,
+    translateTime: "SYS:HH:MM:ss.l",
+    ignore: OMITTED_MEMBERS.join(","),
+    messageFormat: ({ msg, request_id: requestId }) =>
+      requestId === undefined ? `${msg}` : `${msg} request_id=${requestId}`,
+  });
+
 /** Writes the level by name and the time as RFC 3339. */
 export function createLogger({ level, format }: LoggerOptions): Logger {
   return pino(
@@ -50,7 +74,7 @@ export function createLogger({ level, format }: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === "pretty" ? pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" }) : createBufferedOutput(),
+    format === "pretty" ? createReadableOutput() : createBufferedOutput(),
   );
 }
 

@@ -11,7 +11,7 @@ async function linesOf(service: Service): Promise<LogLine[]> {
 const start = (env: Record<string, string> = {}, options: ServiceOptions = {}) =>
   startService({ ...options, env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "1/hour", ...env } });
 
-test("a log line contains time, level, request id, method, route pattern, status, duration, client address and user id", async () => {
+test("a log line contains time, level, a message, request id, method, route pattern, status, duration, client address and user id", async () => {
   await using service = await start();
   const { id, token } = await service.person();
   const answer = await service.call("GET", "/auth/me", { token, headers: { "x-request-id": "mine" } });
@@ -28,6 +28,7 @@ test("a log line contains time, level, request id, method, route pattern, status
     duration_ms: expect.any(Number),
     client_address: "127.0.0.1",
     user_id: id,
+    msg: expect.stringMatching(/^GET \/auth\/me 200 \d+\.\d ms$/),
   });
   expect(line?.duration_ms).toBeGreaterThan(0);
 });

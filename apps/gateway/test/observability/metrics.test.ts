@@ -19,6 +19,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   return {
     url,
     ready,
+    lines: service.lines,
     /** A request is observed just after its response, so another request is sent before the scrape. */
     async scrape() {
       await fetch(`${url}/healthz`);
@@ -49,6 +50,19 @@ test("requests are counted by method, route pattern and status, and no label hol
   expect(metrics.value("http_request_duration_seconds_sum")).toBeGreaterThan(0);
   const labels = new Set(metrics.samples.flatMap((sample) => Object.values(sample.labels)));
   for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|limit|PROPFIND|127\.0/);
+});
+
+test("all assets of the documentation have one route, in metrics and in the log", async () => {
+  await using service = await start();
+  const page = await (await fetch(`${service.url}/docs`)).text();
+  const paths = new Set(page.match(/\/docs\/assets\/[^"]+/g));
+  expect(paths.size).toBeGreaterThan(2);
+  for (const path of paths) expect((await fetch(service.url + path)).status).toBe(200);
+  const metrics = await service.scrape();
+  const labels = { method: "GET", route: "/docs/assets/*", status: "200" };
+  expect(metrics.value("http_request_duration_seconds_count", labels)).toBe(paths.size);
+  const routes = service.lines.map(({ route }) => route).filter((route) => `${route}`.includes("assets"));
+  expect(routes).toEqual([...paths].map(() => "/docs/assets/*"));
 });
 
 test("requests that exceed a quota are counted", async () => {

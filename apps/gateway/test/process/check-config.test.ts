@@ -1,6 +1,7 @@
-/** `--check-config` at the shell: it prints the effective configuration, opens nothing and shows no secret. */
+/** `--check-config` and `--help` at the shell: they open nothing and show no secret. */
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
+import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
@@ -36,6 +37,19 @@ test.each([[["--check"]], [["--check-config", "now"]], [["serve"]]])(
   "%p is a usage error with exit code 64",
   async (args) => {
     const { stdout, stderr, code } = await run(args, {});
-    expect([stdout, stderr, code]).toEqual(["", "Usage: bun start [--check-config]\n", 64]);
+    expect([stdout, stderr, code]).toEqual(["", "Usage: bun start [--check-config | --help]\n", 64]);
   },
 );
+
+test("--help lists every variable with its default, in at most 80 columns, and opens nothing", async () => {
+  await using folder = await openFolder();
+  const { stdout, stderr, code } = await run(["--help"], { DATABASE_URL: folder.databaseUrl, PORT: "x" });
+  expect([stderr, code]).toEqual(["", 0]);
+  expect([...stdout.matchAll(/^ {2}([A-Z_]+) {2}default: ./gm)].map(([, name]) => name)).toEqual([
+    ...VARIABLE_NAMES,
+  ]);
+  expect(stdout).toContain("  PORT  default: 3000\n");
+  expect(stdout).toContain("  METRICS_PORT  default: no metrics\n");
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
+});

@@ -13,7 +13,7 @@ interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly runbook: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 interface Panel {
   readonly title: string;
@@ -84,7 +84,7 @@ describe("alert rules", () => {
       expect(errorsOf(expr)).toEqual([]);
       expect(["page", "ticket"]).toContain(labels.severity);
       expect(annotations.summary).not.toBe("");
-      const [file, anchor] = annotations.runbook.split("#");
+      const [file, anchor] = annotations.runbook_url.split("#");
       expect(file).toBe("docs/operations.md");
       const anchors = [...runbook.matchAll(/^## (.+)$/gm)].map(([, title = ""]) =>
         title

