@@ -53,6 +53,7 @@ describe("the PostgreSQL schema", () => {
     );
     expect(tables.map(({ name }) => name)).toEqual([
       "public.__drizzle_migrations",
+      "public.__latchkey_migrations",
       "public.todos",
       "public.users",
     ]);
