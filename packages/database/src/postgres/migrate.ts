@@ -152,6 +152,7 @@ async function applyMigrations(
   const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
   const history = await readHistory(lockHolder);
   const lastApplied = Math.max(0, ...history);
+  // Before the second table is read, because a user can lack privileges on a table that another user created later.
   if (lastApplied === latestKnown) return "current";
   const progress = await readProgress(lockHolder);
   if (lastApplied > latestKnown) {

@@ -1,7 +1,12 @@
 /** What is particular to PostgreSQL: migrations, privileges, session settings, types, connection errors. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
-import { DatabaseUnavailable, openDatabase, UnsupportedDatabaseServer } from "../../src/index.ts";
+import {
+  DatabaseUnavailable,
+  MigrationRejected,
+  openDatabase,
+  UnsupportedDatabaseServer,
+} from "../../src/index.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
@@ -40,6 +45,15 @@ describe("the PostgreSQL schema", () => {
     const error = await database.todos.findById(1).catch((reason) => reason);
     expect(error).toBeInstanceOf(DatabaseUnavailable);
     expect(error.reason).toBe("42501");
+  });
+
+  test("is created completely or not at all", async () => {
+    const url = await server.createDatabase();
+    await server.query("create table public.users (name text)", url);
+    await using database = await openDatabase({ url });
+    await expect(database.migrate()).rejects.toBeInstanceOf(MigrationRejected);
+    const tables = "select tablename from pg_tables where schemaname = 'public'";
+    expect(await server.query(tables, url)).toEqual([{ tablename: "users" }]);
   });
 
   test("is in `public`, regardless of the search path", async () => {
