@@ -48,10 +48,9 @@ export async function withDatabase<T>(
 
 /**
  * Creates a missing database file and migrates the schema to this release.
- * @throws {CliError | UnsupportedDatabaseUrl | SchemaTooNew | DatabaseUnavailable}
+ * @throws {CliError | UnsupportedDatabaseUrl | SchemaTooNew | MigrationRejected | DatabaseUnavailable}
  */
-export async function migrateDatabase(variables: Variables): Promise<Database["kind"]> {
+export async function migrateDatabase(variables: Variables, log: (message: string) => void) {
   await using database = await openDatabase(readOptions(variables));
-  await database.migrate();
-  return database.kind;
+  return { database: database.kind, schema: await database.migrate(log) };
 }

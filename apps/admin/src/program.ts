@@ -56,6 +56,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   DATABASE_UNAVAILABLE: EXIT.unavailable,
   UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
   SCHEMA_TOO_NEW: EXIT.dataError,
+  MIGRATION_REJECTED: EXIT.dataError,
 };
 
 export function convertError(error: unknown): CliError | CommanderError {

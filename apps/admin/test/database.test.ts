@@ -38,7 +38,20 @@ test("a database results in exit code 69 when it is unreachable, without printin
   }
 });
 
-test("a database is not migrated when its schema is newer", async () => {
+test("a migration results in exit code 65 when the database rejects one of its statements", async () => {
+  await using folder = await openFolder();
+  const path = join(folder.path, "latchkey.db");
+  {
+    using sqlite = new Sqlite(path);
+    sqlite.run("create table users (name text)");
+  }
+  const { code, stdout, stderr } = await runTool(["migrate"], { env: { DATABASE_URL: `file:${path}` } });
+  expect({ code, stdout }).toEqual({ code: 65, stdout: "" });
+  expect(stderr).toContain("rejected the migration (SQLITE_ERROR)");
+  expectSentence(stderr);
+});
+
+test("a database is not migrated when its schema is newer and not compatible", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "latchkey.db");
   const env = { DATABASE_URL: `file:${path}` };
@@ -51,6 +64,16 @@ test("a database is not migrated when its schema is newer", async () => {
   expect(code).toBe(65);
   expect(stderr).toContain("newer than this release");
   expectSentence(stderr);
+  {
+    using sqlite = new Sqlite(path);
+    sqlite.run(
+      "insert into __latchkey_migrations (created_at, oldest_release) values (9000000000000, '0.0.1')",
+    );
+  }
+  expect(await runTool(["migrate"], { env })).toMatchObject({
+    code: 0,
+    stdout: "The libsql database has a newer schema that is compatible with this release.\n",
+  });
 });
 
 test("a database can be read but not written while another process holds the write lock", async () => {

@@ -26,10 +26,12 @@ const configContext = (): ConfigContext => ({
   readFile: (path) => readFileSync(path, "utf8"),
 });
 
-async function openMigrated(options: DatabaseOptions): Promise<Database> {
+async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<Database> {
   try {
     const database = await openDatabase(options);
-    await database.migrate();
+    const schema = await database.migrate((message) => logger.warn(message));
+    if (schema === "newer")
+      logger.warn("The database schema is newer than this release and compatible with it.");
     return database;
   } catch (error) {
     throw databaseStartupError(error);
@@ -42,7 +44,7 @@ async function serve(config: Config): Promise<void> {
 
   // A relative `file:` starts at the repository's root in any working directory.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
-  const database = await openMigrated(location);
+  const database = await openMigrated(location, logger);
   // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
   const folder = dirname(databaseFile(location) ?? ROOT);
   const secretKey =

@@ -27,11 +27,14 @@ export class DatabaseUnavailable extends Error {
    */
   constructor(
     readonly reason: string,
-    explanation?: string,
+    readonly explanation?: string,
   ) {
-    super(`The database is unavailable (${reason})${explanation === undefined ? "" : `: ${explanation}`}.`);
+    super(`The database is unavailable ${describeReason(reason, explanation)}.`);
   }
 }
+
+const describeReason = (reason: string, explanation?: string): string =>
+  `(${reason})${explanation === undefined ? "" : `: ${explanation}`}`;
 
 /** The server responds, but its version or settings are not supported. */
 export class UnsupportedDatabaseServer extends Error {
@@ -55,14 +58,36 @@ export class UnsupportedDatabaseUrl extends Error {
   }
 }
 
-/** A newer release has migrated this database; this release must not write to it. */
+/**
+ * Reasons for which a reachable database rejects a statement: PostgreSQL's classes 22, 23 and 42 (appendix A: data,
+ * constraints, names and privileges), and the equivalent codes of SQLite.
+ */
+const REJECTED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
+
+/** The database works, but it rejected a statement of a migration. Another attempt does not help. */
+export class MigrationRejected extends Error {
+  override readonly name = "MigrationRejected";
+  readonly code = "MIGRATION_REJECTED";
+
+  constructor({ reason, explanation }: DatabaseUnavailable) {
+    super(`The database rejected the migration ${describeReason(reason, explanation)}.`);
+  }
+}
+
+/** Returns the domain error of a failed migration. */
+export function toMigrationError(error: unknown): unknown {
+  const isRejected = error instanceof DatabaseUnavailable && REJECTED_STATEMENT.test(error.reason);
+  return isRejected ? new MigrationRejected(error) : error;
+}
+
+/** A newer release has migrated this database, and its schema is not compatible with this release. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
   readonly code = "SCHEMA_TOO_NEW";
 
   constructor() {
     super(
-      "The database schema is newer than this release: run the release that migrated it, or a later one.",
+      "The database schema is newer than this release and not compatible with it: run the release that migrated it, or a later one.",
     );
   }
 }

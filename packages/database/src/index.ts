@@ -1,6 +1,7 @@
 /** The public API of the package: one function that opens a database, the interfaces it returns, the errors they throw. */
 export {
   DatabaseUnavailable,
+  MigrationRejected,
   SchemaTooNew,
   UnsupportedDatabaseServer,
   UnsupportedDatabaseUrl,

@@ -60,6 +60,9 @@ export interface TodoRepository {
   list(page: PageRequest): Promise<Todo[]>;
 }
 
+/** `newer`: a later release has migrated the schema, and all of its migrations are compatible with this release. */
+export type SchemaState = "current" | "newer";
+
 export interface Database extends AsyncDisposable {
   readonly kind: "libsql" | "postgres";
   readonly users: UserRepository;
@@ -70,11 +73,13 @@ export interface Database extends AsyncDisposable {
    */
   ping(): Promise<void>;
   /**
-   * Migrates the schema to this release; several processes can call it at the same time.
+   * Migrates the schema to this release; several processes can call it at the same time. Fails after a minute.
+   * @param log receives a sentence for each attempt that did not get a lock on a table
    * @throws SchemaTooNew
+   * @throws MigrationRejected
    * @throws DatabaseUnavailable
    */
-  migrate(): Promise<void>;
+  migrate(log?: (message: string) => void): Promise<SchemaState>;
   /** Closes all connections; later calls of the repositories reject with `DatabaseUnavailable`. */
   close(): Promise<void>;
 }

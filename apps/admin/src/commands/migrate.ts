@@ -1,5 +1,5 @@
 /** `migrate`: the schema. */
-import { toJson, write } from "@latchkey/cli";
+import { toJson, write, writeError } from "@latchkey/cli";
 import { Command } from "commander";
 import { migrateDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
@@ -14,8 +14,11 @@ export function migrateCommand(variables: Variables): Command {
     .description("migrate the database schema to this release")
     .option(...JSON_OPTION)
     .action(async ({ json = false }: { json?: boolean }) => {
-      const database = await migrateDatabase(variables);
-      const sentence = `The ${database} database has the schema of this release.`;
-      await write(`${json ? toJson({ database }) : sentence}\n`);
+      const result = await migrateDatabase(variables, (message) => writeError(`${message}\n`));
+      const schema =
+        result.schema === "newer"
+          ? "a newer schema that is compatible with this release"
+          : "the schema of this release";
+      await write(`${json ? toJson(result) : `The ${result.database} database has ${schema}.`}\n`);
     });
 }

@@ -28,20 +28,13 @@ export class StartupError extends Error {
   }
 }
 
-/**
- * Reasons for which a reachable database rejects a statement of a migration: PostgreSQL's classes 22, 23 and 42
- * (appendix A: data, constraints, names and privileges), and the equivalent codes of SQLite.
- */
-const REJECTED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
-
 /** Classifies an error thrown while the database was opened or migrated. */
 export function databaseStartupError(error: unknown): StartupError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UnsupportedDatabaseUrl) {
     return new StartupError(EXIT.configuration, `DATABASE_URL: ${message}`);
   }
-  const isUnavailable = error instanceof DatabaseUnavailable && !REJECTED_STATEMENT.test(error.reason);
-  return new StartupError(isUnavailable ? EXIT.database : EXIT.migration, message);
+  return new StartupError(error instanceof DatabaseUnavailable ? EXIT.database : EXIT.migration, message);
 }
 
 export interface ListenOptions<Listener> {

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import {
   DatabaseUnavailable,
+  MigrationRejected,
   SchemaTooNew,
   UnsupportedDatabaseServer,
   UnsupportedDatabaseUrl,
@@ -10,25 +11,11 @@ import { databaseStartupError, EXIT } from "../../src/lifecycle/startup-errors.t
 
 test.each([
   ["UnsupportedDatabaseUrl", new UnsupportedDatabaseUrl("x"), EXIT.configuration],
+  ["MigrationRejected", new MigrationRejected(new DatabaseUnavailable("42P07")), EXIT.migration],
+  ["DatabaseUnavailable", new DatabaseUnavailable("28P01"), EXIT.database],
   ["SchemaTooNew", new SchemaTooNew(), EXIT.migration],
   ["UnsupportedDatabaseServer", new UnsupportedDatabaseServer("x"), EXIT.migration],
   ["a bug in a migration", new TypeError("x"), EXIT.migration],
 ])("%s has its own exit code", (_name, error, exitCode) => {
   expect(databaseStartupError(error)).toMatchObject({ exitCode });
-});
-
-test.each([
-  ["DEADLINE", EXIT.database],
-  ["28P01", EXIT.database],
-  ["53300", EXIT.database],
-  ["ERR_POSTGRES_CONNECTION_REFUSED", EXIT.database],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", EXIT.database],
-  ["SQLITE_CANTOPEN", EXIT.database],
-  ["SQLITE_NOTADB", EXIT.database],
-  ["SQLITE_BUSY", EXIT.database],
-  ["42P07", EXIT.migration],
-  ["42501", EXIT.migration],
-  ["SQLITE_ERROR", EXIT.migration],
-])("a database that is unavailable because of %s ends the start with %d", (reason, exitCode) => {
-  expect(databaseStartupError(new DatabaseUnavailable(reason))).toMatchObject({ exitCode });
 });

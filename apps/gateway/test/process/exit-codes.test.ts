@@ -7,6 +7,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { startProcess } from "@latchkey/testing/service-process";
+import { querySqlite } from "@latchkey/testing/sqlite";
 import { EXIT } from "../../src/lifecycle/startup-errors.ts";
 
 async function exitOf(env: Readonly<Record<string, string>>) {
@@ -29,6 +30,16 @@ async function migrate(databaseUrl: string): Promise<void> {
 
 /** Records a migration that only a later release has. */
 const NEWER_SCHEMA = "insert into __drizzle_migrations (hash, created_at) values ('x', 9000000000000)";
+
+/** Records the oldest release that is compatible with this migration. */
+const COMPATIBLE =
+  "insert into __latchkey_migrations (created_at, oldest_release) values (9000000000000, '0.0.1')";
+
+async function expectReadyOnNewerSchema(databaseUrl: string): Promise<void> {
+  await using service = startProcess({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: databaseUrl });
+  await service.line("The database schema is newer than this release and compatible with it.");
+  expect((await fetch(`${await service.ready()}/todos`)).status).toBe(200);
+}
 
 test("78: all configuration errors are reported together, without secrets", async () => {
   const { code, lines } = await exitOf({
@@ -61,17 +72,16 @@ describe("with an embedded database", () => {
     }
   });
 
-  test("65: a newer release has migrated the database", async () => {
+  test("65: a newer release has migrated the database, unless its schema is compatible", async () => {
     await using folder = await openFolder();
     await migrate(folder.databaseUrl);
-    {
-      using database = new Database(join(folder.path, "latchkey.db"));
-      database.run(NEWER_SCHEMA);
-    }
+    await querySqlite(folder.databaseUrl, NEWER_SCHEMA);
     expect(await exitWith(folder.databaseUrl)).toEqual({
       code: 65,
       lines: [expect.stringContaining("newer than this release")],
     });
+    await querySqlite(folder.databaseUrl, COMPATIBLE);
+    await expectReadyOnNewerSchema(folder.databaseUrl);
   });
 
   test("65: another application has a table of the same name", async () => {
@@ -93,6 +103,8 @@ test("65 and 69 on PostgreSQL: newer schema, another application's table, wrong 
     code: 65,
     lines: [expect.stringContaining("newer than this release")],
   });
+  await server.query(COMPATIBLE, newer);
+  await expectReadyOnNewerSchema(newer);
 
   const foreign = await server.createDatabase();
   await server.query("create table public.users (name text)", foreign);

@@ -39,7 +39,7 @@ export async function openLibsqlDatabase({
     // A query without a table would not read the file.
     ping: async () =>
       void (await attemptPing(() => client.reader.orm.get(sql`select count(*) from sqlite_schema`))),
-    migrate: () => migrate(path),
+    migrate: () => migrate({ path }),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -5,7 +5,9 @@
 import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { SchemaTooNew } from "../errors.ts";
+import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
+import { toMigrationError } from "../errors.ts";
+import type { SchemaState } from "../repositories.ts";
 import { openClient } from "./client.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
@@ -13,33 +15,58 @@ const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url)
 /** Long enough for another process to finish a migration that rewrites a large table. */
 const BUSY_TIMEOUT_MS = 60_000;
 
+interface MigrateOptions {
+  readonly path: string;
+  /** @default the migrations of this release */
+  readonly migrationsFolder?: string;
+}
+
 /**
  * @throws SchemaTooNew
+ * @throws MigrationRejected
  * @throws DatabaseUnavailable
  */
-export async function migrate(path: string): Promise<void> {
-  const migrations = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER });
+export async function migrate({
+  path,
+  migrationsFolder = MIGRATIONS_FOLDER,
+}: MigrateOptions): Promise<SchemaState> {
+  const migrations = readMigrationFiles({ migrationsFolder });
   const { writer, close } = await openClient(path, BUSY_TIMEOUT_MS);
   try {
-    await writer.attempt(() =>
+    return await writer.attempt(() =>
       writer.orm.transaction(async (transaction) => {
-        // The same table as in Drizzle's own migrator.
+        // The same table as in Drizzle's own migrator, and one beside it, so that earlier releases can start.
         await transaction.run(sql`
           create table if not exists __drizzle_migrations
           (id integer primary key, hash text not null, created_at numeric not null)`);
-        const [row] = await transaction.values<[number | null]>(
-          sql`select max(created_at) from __drizzle_migrations`,
+        await transaction.run(sql`
+          create table if not exists __latchkey_migrations
+          (created_at integer primary key, oldest_release text)`);
+        const history = await transaction.all<{ createdAt: number }>(
+          sql`select created_at as "createdAt" from __drizzle_migrations`,
         );
-        const lastApplied = row?.[0] ?? 0;
-        if (lastApplied > (migrations.at(-1)?.folderMillis ?? 0)) throw new SchemaTooNew();
-        for (const migration of migrations.filter(({ folderMillis }) => folderMillis > lastApplied)) {
-          for (const statement of migration.sql) await transaction.run(sql.raw(statement));
+        const records = await transaction.all<MigrationRecord>(sql`
+          select created_at as "createdAt", oldest_release as "oldestRelease" from __latchkey_migrations`);
+        const applied = history.map(({ createdAt }) => createdAt);
+        const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
+        const unknown = applied.filter((createdAt) => createdAt > latestKnown);
+        assertCompatible(unknown, records);
+        const lastApplied = Math.max(0, ...applied);
+        for (const { folderMillis, hash, sql: statements } of migrations) {
+          if (folderMillis <= lastApplied) continue;
+          for (const statement of statements) await transaction.run(sql.raw(statement));
           await transaction.run(
-            sql`insert into __drizzle_migrations (hash, created_at) values (${migration.hash}, ${migration.folderMillis})`,
+            sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`,
           );
+          await transaction.run(sql`
+            insert into __latchkey_migrations (created_at, oldest_release)
+            values (${folderMillis}, ${parseOldestRelease(statements)})`);
         }
+        return unknown.length > 0 ? "newer" : "current";
       }),
     );
+  } catch (error) {
+    throw toMigrationError(error);
   } finally {
     close();
   }

@@ -36,7 +36,7 @@ export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }:
         attempt(() => orm.execute(sql`select 1`)),
         PING_DEADLINE_MS,
       )),
-    migrate: () => migrate(address),
+    migrate: (log) => migrate({ address, log }),
     close,
     [Symbol.asyncDispose]: close,
   };

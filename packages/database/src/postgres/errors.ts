@@ -6,6 +6,9 @@ import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
 /** The reason of the error when the server did not respond within the deadline. */
 export const DEADLINE_REASON = "DEADLINE";
 
+/** The SQLSTATE `lock_not_available`. */
+const LOCK_TIMEOUT_REASON = "55P03";
+
 /** The SQLSTATE `read_only_sql_transaction`. */
 const READ_ONLY_REASON = "25006";
 
@@ -18,6 +21,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   "42501": "the user lacks a privilege on the tables or the schema",
   "53100": "the server's disk is full",
   "53300": "the server has no free connections",
+  [LOCK_TIMEOUT_REASON]: "another transaction holds a lock on the table",
   "57014": "a query took too long",
   [DEADLINE_REASON]: "the server did not respond in time",
   ERR_POSTGRES_CONNECTION_CLOSED: "the connection was closed",
@@ -41,6 +45,11 @@ export function unavailable(reason: string): DatabaseUnavailable {
 /** Whether the server rejects all writes, as a standby does. */
 export function isReadOnly(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.reason === READ_ONLY_REASON;
+}
+
+/** Whether a statement waited for a lock longer than `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.reason === LOCK_TIMEOUT_REASON;
 }
 
 /** Returns the domain error for a failed query; an error that the client did not throw is a bug and is returned unchanged. */

@@ -1,7 +1,12 @@
 /** What is particular to PostgreSQL: migrations, privileges, session settings, types, connection errors. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
-import { DatabaseUnavailable, openDatabase, UnsupportedDatabaseServer } from "../../src/index.ts";
+import {
+  DatabaseUnavailable,
+  MigrationRejected,
+  openDatabase,
+  UnsupportedDatabaseServer,
+} from "../../src/index.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
@@ -42,6 +47,15 @@ describe("the PostgreSQL schema", () => {
     expect(error.reason).toBe("42501");
   });
 
+  test("is created completely or not at all", async () => {
+    const url = await server.createDatabase();
+    await server.query("create table public.users (name text)", url);
+    await using database = await openDatabase({ url });
+    await expect(database.migrate()).rejects.toBeInstanceOf(MigrationRejected);
+    const tables = "select tablename from pg_tables where schemaname = 'public'";
+    expect(await server.query(tables, url)).toEqual([{ tablename: "users" }]);
+  });
+
   test("is in `public`, regardless of the search path", async () => {
     const url = await server.createDatabase();
     await server.query("create schema latchkey authorization latchkey", url);
@@ -53,6 +67,7 @@ describe("the PostgreSQL schema", () => {
     );
     expect(tables.map(({ name }) => name)).toEqual([
       "public.__drizzle_migrations",
+      "public.__latchkey_migrations",
       "public.todos",
       "public.users",
     ]);

@@ -341,7 +341,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       for (const error of [taken, closed]) expect(Bun.inspect(error, { depth: 10 })).not.toContain(secret);
     });
 
-    test("migrate rejects a schema of a newer release", async () => {
+    test("migrate rejects a schema of a newer release without information about compatibility", async () => {
       await using testDatabase = await open();
       await testDatabase.query("insert into __drizzle_migrations (hash, created_at) values ('later', 9e12)");
       await expect(testDatabase.database.migrate()).rejects.toBeInstanceOf(SchemaTooNew);

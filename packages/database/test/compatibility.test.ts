@@ -1,0 +1,94 @@
+/** A release runs on the schema of a later one if all of its migrations are compatible, on both databases. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { version } from "../../../package.json";
+import { parseOldestRelease } from "../src/compatibility.ts";
+import { toMigrationError } from "../src/errors.ts";
+import { DatabaseUnavailable, MigrationRejected, SchemaTooNew } from "../src/index.ts";
+import { EXPAND, migrateWithExtra } from "./support/extra-migration.ts";
+import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
+import { openPostgresTestDatabase } from "./support/postgres-database.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const USER = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };
+
+describe.each([
+  ["libsql", openLibsqlTestDatabase],
+  ["PostgreSQL", () => openPostgresTestDatabase(server)],
+] as const)("on %s", (_name, open) => {
+  test("a release runs on a newer schema that is compatible with it", async () => {
+    await using testDatabase = await open();
+    await migrateWithExtra(testDatabase.url, { oldestRelease: version });
+    await using replica = await testDatabase.reopen();
+    expect(await replica.migrate()).toBe("newer");
+    expect(await replica.users.create(USER)).toMatchObject(USER);
+    expect(await testDatabase.query("select token_version from users")).toEqual([{ token_version: 0 }]);
+  });
+
+  test.each([
+    ["no earlier release", null],
+    ["only later releases than this one", "999.0.0"],
+  ])("a newer schema that is compatible with %s is rejected", async (_case, oldestRelease) => {
+    await using testDatabase = await open();
+    await migrateWithExtra(testDatabase.url, { oldestRelease });
+    await expect(testDatabase.database.migrate()).rejects.toBeInstanceOf(SchemaTooNew);
+  });
+
+  test("a statement that the database rejects is a MigrationRejected with its reason", async () => {
+    await using testDatabase = await open();
+    const statements = ["alter table missing add column x integer"];
+    const error = await migrateWithExtra(testDatabase.url, { oldestRelease: version, statements }).catch(
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(MigrationRejected);
+    expect(error.message).toMatch(/\((42P01|SQLITE_ERROR)\)/);
+    expect(await testDatabase.database.migrate()).toBe("current");
+  });
+
+  test("an unfinished migration can be repeated", async () => {
+    await using testDatabase = await open();
+    const broken = [...EXPAND, "alter table missing add column x integer"];
+    const failed = migrateWithExtra(testDatabase.url, { oldestRelease: version, statements: broken });
+    await expect(failed).rejects.toBeInstanceOf(MigrationRejected);
+    await migrateWithExtra(testDatabase.url, {
+      oldestRelease: version,
+      statements: [...EXPAND, "drop table networks"],
+    });
+    await using replica = await testDatabase.reopen();
+    expect(await replica.migrate()).toBe("newer");
+  });
+});
+
+test("every migration except the first names the oldest compatible release, the same in both databases", () => {
+  const [libsql, postgres] = ["libsql", "postgres"].map((dialect) => {
+    const migrationsFolder = join(import.meta.dir, "../src", dialect, "migrations");
+    return readMigrationFiles({ migrationsFolder }).map(({ sql }) => parseOldestRelease(sql));
+  });
+  expect(libsql).toEqual(postgres);
+  expect(postgres?.slice(1)).not.toContain(null);
+});
+
+test.each([
+  ["DEADLINE", false],
+  ["28P01", false],
+  ["53300", false],
+  ["55P03", false],
+  ["ERR_POSTGRES_CONNECTION_REFUSED", false],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", false],
+  ["SQLITE_CANTOPEN", false],
+  ["SQLITE_NOTADB", false],
+  ["SQLITE_BUSY", false],
+  ["42P07", true],
+  ["42501", true],
+  ["SQLITE_ERROR", true],
+])("the error %s of a migration means that the database rejected a statement: %p", (reason, isRejected) => {
+  const error = toMigrationError(new DatabaseUnavailable(reason));
+  expect(error instanceof MigrationRejected).toBe(isRejected);
+});

@@ -1,0 +1,116 @@
+/** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { DatabaseUnavailable } from "../../src/index.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { parsePostgresUrl } from "../../src/postgres/url.ts";
+import { openMigrationsFolder } from "../support/extra-migration.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** A database whose table `todos` is locked by an open transaction that has read it. */
+async function openLockedDatabase() {
+  const testDatabase = await openPostgresTestDatabase(server, { poolSize: 3 });
+  const client = new Bun.SQL(testDatabase.url, { max: 1 });
+  await client`begin`;
+  await client`select * from todos`;
+  return {
+    ...testDatabase,
+    address: parsePostgresUrl(testDatabase.url),
+    columns: () =>
+      testDatabase.query<{ name: string }>(
+        "select attname as name from pg_attribute where attname in ('extra_1', 'extra_2') order by 1",
+      ),
+    unlock: () => client`commit`,
+    [Symbol.asyncDispose]: async () => {
+      await client.close();
+      await testDatabase[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const ADD_TO_USERS = "alter table users add column extra_1 integer not null default 0";
+const ADD_TO_TODOS = "alter table todos add column extra_2 integer not null default 0";
+
+test("while an open transaction blocks a migration, no read and no ping fails, and it succeeds afterwards", async () => {
+  await using folder = await openMigrationsFolder("postgres", {
+    oldestRelease: "1.0.0",
+    statements: [ADD_TO_TODOS],
+  });
+  await using locked = await openLockedDatabase();
+  const { todos, ping } = locked.database;
+  const threeAttempts = Promise.withResolvers<void>();
+  const attempts: string[] = [];
+  const log = (message: string) => {
+    if (attempts.push(message) === 3) threeAttempts.resolve();
+  };
+  let isMigrating = true;
+  const repeat = async (query: () => Promise<unknown>) => {
+    for (; isMigrating; await Bun.sleep(5)) await query();
+  };
+  // More readers than connections, so that a ping waits behind blocked reads.
+  const traffic = [
+    ...Array.from({ length: 6 }, () => repeat(() => todos.list({ after: 0, limit: 1 }))),
+    repeat(ping),
+  ];
+  const migrated = migrate({ address: locked.address, migrationsFolder: folder.path, log });
+  await Promise.race([threeAttempts.promise, ...traffic]);
+  await locked.unlock();
+  expect(await migrated).toBe("current");
+  isMigrating = false;
+  await Promise.all(traffic);
+  expect(attempts[2]).toContain("Attempt 3 ended after 300 ms");
+  expect(await locked.columns()).toEqual([{ name: "extra_2" }]);
+});
+
+test("a blocked migration ends at the deadline, and the next one resumes after the applied statements", async () => {
+  await using folder = await openMigrationsFolder("postgres", {
+    oldestRelease: "1.0.0",
+    statements: [ADD_TO_USERS, ADD_TO_TODOS],
+  });
+  await using locked = await openLockedDatabase();
+  const options = { address: locked.address, migrationsFolder: folder.path };
+  const error = await migrate({ ...options, deadlineMs: 2_500 }).catch((reason) => reason);
+  expect(error).toBeInstanceOf(DatabaseUnavailable);
+  expect(error.reason).toBe("55P03");
+  expect(await locked.columns()).toEqual([{ name: "extra_1" }]);
+  expect(await locked.database.migrate()).toBe("current");
+
+  await locked.unlock();
+  await Promise.all([migrate(options), migrate(options)]);
+  expect(await locked.columns()).toEqual([{ name: "extra_1" }, { name: "extra_2" }]);
+  expect(await locked.query("select count(*)::int as count from __drizzle_migrations")).toEqual([
+    { count: 2 },
+  ]);
+});
+
+test("while one replica waits for a lock on a table, the others make no attempts", async () => {
+  await using folder = await openMigrationsFolder("postgres", {
+    oldestRelease: "1.0.0",
+    statements: [ADD_TO_TODOS],
+  });
+  await using locked = await openLockedDatabase();
+  const options = { address: locked.address, migrationsFolder: folder.path };
+  const attempts = { first: 0, second: 0 };
+  const isBlocked = Promise.withResolvers<void>();
+  const isBlockedAgain = Promise.withResolvers<void>();
+  const first = migrate({
+    ...options,
+    log: () => {
+      attempts.first++;
+      if (attempts.first === 1) isBlocked.resolve();
+      if (attempts.first === 3) isBlockedAgain.resolve();
+    },
+  });
+  await Promise.race([isBlocked.promise, first]);
+  const second = migrate({ ...options, log: () => attempts.second++ });
+  await Promise.race([isBlockedAgain.promise, first, second]);
+  await locked.unlock();
+  expect(await Promise.all([first, second])).toEqual(["current", "current"]);
+  expect(attempts).toEqual({ first: 3, second: 0 });
+});

@@ -1,0 +1,51 @@
+/** The migrations of this release and one more, as a later release would have them. */
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { migrate as migrateLibsql } from "../../src/libsql/migrate.ts";
+import { parseFileUrl } from "../../src/libsql/url.ts";
+import { migrate as migratePostgres } from "../../src/postgres/migrate.ts";
+import { parsePostgresUrl } from "../../src/postgres/url.ts";
+
+/** What a compatible migration can do: both databases accept these statements. */
+export const EXPAND = [
+  `alter table users add column token_version integer not null default 0`,
+  `create table networks (user_id bigint not null references users (id) on delete cascade, digest text not null)`,
+  `create index networks_user_id on networks (user_id)`,
+];
+
+interface ExtraMigration {
+  /** Written into the migration; null: no release is. */
+  readonly oldestRelease: string | null;
+  /** @default EXPAND */
+  readonly statements?: readonly string[];
+}
+
+/** Creates a folder with all migrations; disposing it removes it. */
+export async function openMigrationsFolder(
+  dialect: "libsql" | "postgres",
+  { oldestRelease, statements = EXPAND }: ExtraMigration,
+) {
+  const folder = await openFolder();
+  await cp(join(import.meta.dir, "../../src", dialect, "migrations"), folder.path, { recursive: true });
+  const journalFile = join(folder.path, "meta/_journal.json");
+  const journal: { entries: { when: number }[] } = await Bun.file(journalFile).json();
+  const last = journal.entries.at(-1)?.when ?? 0;
+  const entries = [...journal.entries, { when: last + 1, tag: "9999_extra", breakpoints: true }];
+  await Bun.write(journalFile, JSON.stringify({ ...journal, entries }));
+  const comment = oldestRelease === null ? "" : `-- Oldest compatible release: ${oldestRelease}\n`;
+  await Bun.write(
+    join(folder.path, "9999_extra.sql"),
+    comment + statements.join(";\n--> statement-breakpoint\n"),
+  );
+  return folder;
+}
+
+/** Migrates a database with one more migration. */
+export async function migrateWithExtra(url: string, extra: ExtraMigration): Promise<void> {
+  const isFile = url.startsWith("file:");
+  await using folder = await openMigrationsFolder(isFile ? "libsql" : "postgres", extra);
+  const migrationsFolder = folder.path;
+  if (isFile) await migrateLibsql({ path: parseFileUrl(url), migrationsFolder });
+  else await migratePostgres({ address: parsePostgresUrl(url), migrationsFolder });
+}
