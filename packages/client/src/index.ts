@@ -1,0 +1,4 @@
+/** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun and in browsers. */
+export { type Client, type ClientOptions, createClient, type RequestOptions } from "./client.ts";
+export { type ErrorCode, LatchkeyError } from "./errors.ts";
+export type * from "./types.ts";
