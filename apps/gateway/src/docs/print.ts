@@ -1,7 +1,7 @@
 /** `bun run openapi`: prints the OpenAPI document. Opens no resource: the routes are described, never called. */
-import { createApp } from "./app.ts";
-import { parseConfig } from "./config.ts";
-import { createLogger } from "./observability/logger.ts";
+import { createApp } from "../app.ts";
+import { parseConfig } from "../config.ts";
+import { createLogger } from "../observability/logger.ts";
 
 /** The document does not depend on these parts, and no route that uses them is called. */
 const unused = <Part extends object>(): Part => ({}) as Part;
