@@ -30,10 +30,12 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | null;
 }
 
-/** Operations of supervisors, not of API clients. */
-type Probe = "liveness" | "readiness";
-/** Every other operation of the document has a method of the same name. */
-type Operations = Record<Exclude<keyof operations, Probe>, (...parameters: never[]) => Promise<unknown>>;
+/** Every operation has a rate limit, except the probes, which are not for API clients. */
+type ApiOperation = {
+  [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
+}[keyof operations];
+/** Each of them has a method of the same name. */
+type Operations = Record<ApiOperation, (...parameters: never[]) => Promise<unknown>>;
 
 /** All methods throw `LatchkeyError` when the service returns an error response. */
 export interface Client extends Operations {

@@ -1,10 +1,9 @@
 /** The error that every method throws when the service returns an error response. */
 import type { operations } from "./schema.ts";
-import type { ValidationIssue } from "./types.ts";
+import type { ResponseOf, ValidationIssue } from "./types.ts";
 
-type JsonOf<Response> = Response extends { content: { "application/json": infer Body } } ? Body : never;
 type DocumentedBody = {
-  [Id in keyof operations]: JsonOf<operations[Id]["responses"][keyof operations[Id]["responses"]]>;
+  [Id in keyof operations]: ResponseOf<Id>[keyof ResponseOf<Id>];
 }[keyof operations];
 type CodeOf<Body> = Body extends { code: infer Code } ? Code : never;
 

@@ -1,18 +1,25 @@
 /** Names for the shapes of requests and responses. */
-import type { components, operations } from "./schema.ts";
+import type { operations } from "./schema.ts";
 
-type Schemas = components["schemas"];
+type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;
+type RequestOf<Id extends keyof operations> = operations[Id] extends { requestBody?: infer Message }
+  ? Json<Message>
+  : never;
+/** The bodies of all success and error responses of an operation. */
+export type ResponseOf<Id extends keyof operations> = {
+  [Status in keyof operations[Id]["responses"]]: Json<operations[Id]["responses"][Status]>;
+};
 
-export type RegisterRequest = Schemas["RegisterRequest"];
-export type LoginRequest = Schemas["LoginRequest"];
-export type UpdateUserRequest = Schemas["UpdateUserRequest"];
-export type CreateTodoRequest = Schemas["CreateTodoRequest"];
-export type UpdateTodoRequest = Schemas["UpdateTodoRequest"];
+export type RegisterRequest = RequestOf<"register">;
+export type LoginRequest = RequestOf<"login">;
+export type UpdateUserRequest = RequestOf<"updateMe">;
+export type CreateTodoRequest = RequestOf<"createTodo">;
+export type UpdateTodoRequest = RequestOf<"updateTodo">;
 /** `limit`: todos per page, 1 to 100. `cursor`: the `next_cursor` of the previous page. */
 export type TodoQuery = NonNullable<operations["listTodos"]["parameters"]["query"]>;
-export type User = Schemas["User"];
-export type Token = Schemas["Token"];
-export type Todo = Schemas["Todo"];
-export type TodoPage = Schemas["TodoPage"];
-/** One error of an invalid request: where it is, what is wrong, and a stable name for it. */
-export type ValidationIssue = Schemas["ValidationIssue"];
+export type User = ResponseOf<"getMe">[200];
+export type Token = ResponseOf<"login">[200];
+export type Todo = ResponseOf<"getTodo">[200];
+export type TodoPage = ResponseOf<"listTodos">[200];
+/** One issue of an invalid request: its location, a message and a stable type. */
+export type ValidationIssue = ResponseOf<"register">[422]["detail"][number];
