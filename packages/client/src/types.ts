@@ -1,0 +1,25 @@
+/** Names for the shapes of requests and responses. */
+import type { operations } from "./schema.ts";
+
+type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;
+type RequestOf<Id extends keyof operations> = operations[Id] extends { requestBody?: infer Message }
+  ? Json<Message>
+  : never;
+/** The bodies of all success and error responses of an operation. */
+export type ResponseOf<Id extends keyof operations> = {
+  [Status in keyof operations[Id]["responses"]]: Json<operations[Id]["responses"][Status]>;
+};
+
+export type RegisterRequest = RequestOf<"register">;
+export type LoginRequest = RequestOf<"login">;
+export type UpdateUserRequest = RequestOf<"updateMe">;
+export type CreateTodoRequest = RequestOf<"createTodo">;
+export type UpdateTodoRequest = RequestOf<"updateTodo">;
+/** `limit`: todos per page, 1 to 100. `cursor`: the `next_cursor` of the previous page. */
+export type TodoQuery = NonNullable<operations["listTodos"]["parameters"]["query"]>;
+export type User = ResponseOf<"getMe">[200];
+export type Token = ResponseOf<"login">[200];
+export type Todo = ResponseOf<"getTodo">[200];
+export type TodoPage = ResponseOf<"listTodos">[200];
+/** One issue of an invalid request: its location, a message and a stable type. */
+export type ValidationIssue = ResponseOf<"register">[422]["detail"][number];

@@ -1,0 +1,154 @@
+/** The packed package in an empty project: on Node, on Bun, in a browser and for the TypeScript compiler. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { browserTest, DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import ts from "typescript";
+import { type InstalledPackage, installPackage, run } from "./support/installed-package.ts";
+import { type RunningService, startService } from "./support/service.ts";
+
+const TOUR = join(import.meta.dir, "fixtures/tour.mjs");
+const MAIN = `import * as client from "@latchkey/client";
+import { tour } from "./tour.mjs";
+console.log(JSON.stringify(await tour(client, process.argv[2])));
+`;
+const EXPECTED = {
+  taken: [true, 409, "A user with this e-mail or username already exists", "string"],
+  usernames: ["countess", "countess"],
+  rest: ["Tea", "Salt", "Rice"],
+  pages: [3, 2],
+  todo: [true, "Milk", 404],
+  refused: [429, 1],
+  aborted: "enough",
+  loggedOut: true,
+};
+
+let installed: InstalledPackage;
+beforeAll(async () => {
+  installed = await installPackage();
+  await copyFile(TOUR, join(installed.project, "tour.mjs"));
+  await Bun.write(join(installed.project, "main.mjs"), MAIN);
+}, 60_000);
+afterAll(() => installed[Symbol.asyncDispose]());
+
+/** A service with a rate limit that the tour exceeds. */
+const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
+  startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "5/second", ...env });
+
+test("the package consists of the built files and has no dependencies", async () => {
+  expect(installed.files).toEqual([
+    "README.md",
+    "dist/LICENSE",
+    "dist/client.d.ts",
+    "dist/errors.d.ts",
+    "dist/index.d.ts",
+    "dist/index.js",
+    "dist/retry.d.ts",
+    "dist/schema.d.ts",
+    "dist/types.d.ts",
+    "package.json",
+  ]);
+  expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
+});
+
+describe("every method works", () => {
+  test.each([
+    ["Node", "node"],
+    ["Bun", process.execPath],
+  ])("on %s", async (_name, runtime) => {
+    await using service = await startLimited();
+    expect(JSON.parse(await run([runtime, "main.mjs", service.url], installed.project))).toEqual(EXPECTED);
+  });
+
+  browserTest("in a browser, from another origin", async () => {
+    await using page = servePage(installed.project);
+    await using service = await startLimited({ CORS_ORIGINS: page.origin });
+    await using browser = await openBrowser();
+    const visit = await browser.visit(page.origin, DESKTOP);
+    const result = await visit.page.evaluate(`(async () => {
+      const [client, { tour }] = await Promise.all([import("/index.js"), import("/tour.mjs")]);
+      return tour(client, ${JSON.stringify(service.url)});
+    })()`);
+    expect(result).toEqual(EXPECTED);
+  });
+});
+
+test("the recipe of the README runs as it is written", async () => {
+  await using service = await startLimited();
+  const readme = await Bun.file(join(installed.project, "node_modules/@latchkey/client/README.md")).text();
+  const recipe = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
+  expect(recipe).toContain("http://127.0.0.1:3000");
+  await Bun.write(
+    join(installed.project, "recipe.mjs"),
+    recipe.replace("http://127.0.0.1:3000", service.url),
+  );
+  expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'ada'");
+});
+
+/** An empty page and the modules that it imports. */
+function servePage(project: string): AsyncDisposable & { readonly origin: string } {
+  const file = (path: string) => new Response(Bun.file(join(project, path)));
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    routes: {
+      "/": new Response("<!doctype html><link rel=icon href=data:,>", {
+        headers: { "content-type": "text/html" },
+      }),
+      "/index.js": () => file("node_modules/@latchkey/client/dist/index.js"),
+      "/tour.mjs": () => file("tour.mjs"),
+    },
+  });
+  return { origin: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+const PROGRAM = `
+import { createClient, type ErrorCode, LatchkeyError, type Todo, type User } from "@latchkey/client";
+
+const client = createClient({ baseUrl: "http://127.0.0.1:3000", retries: 3, maxRetryWaitMs: 60_000 });
+const user: User = await client.register({ email: "ada@example.com", username: "ada", password: "12345678" });
+const todo: Todo = await client.createTodo({ title: user.username });
+for await (const { title, completed } of client.todos({ limit: 2 })) title.padEnd(completed ? 1 : todo.id);
+await client.getMe({ signal: AbortSignal.timeout(1000) }).catch((error: unknown) => {
+  if (!(error instanceof LatchkeyError)) throw error;
+  const code: ErrorCode | undefined = error.code;
+  return code === "NOT_FOUND" ? [] : Array.isArray(error.detail) && error.detail.map(({ loc }) => loc);
+});
+`;
+
+/** Compiles programs of the project in strict mode, including the declarations of the package; returns the errors. */
+function compile(files: readonly string[], module: ts.ModuleKind): string[] {
+  const program = ts.createProgram(files, {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+    module,
+    types: [],
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
+    const [message] = ts.flattenDiagnosticMessageText(messageText, "\n").split("\n");
+    return `${basename(file?.fileName ?? "")}: ${message}`;
+  });
+}
+
+test.each([
+  ["a bundler", ts.ModuleKind.Preserve],
+  ["Node", ts.ModuleKind.NodeNext],
+])("the declarations type a strict program for %s", async (_name, module) => {
+  const write = async (name: string, text: string): Promise<string> => {
+    const path = join(installed.project, name);
+    await Bun.write(path, text);
+    return path;
+  };
+  const files = await Promise.all([
+    write("program.ts", PROGRAM),
+    write("code.ts", PROGRAM.replace("NOT_FOUND", "NOT_FOUNT")),
+    write("title.ts", PROGRAM.replace("title: user.username", "title: user.id")),
+  ]);
+  expect(compile(files, module)).toEqual([
+    expect.stringContaining("code.ts: This comparison appears to be unintentional"),
+    "title.ts: Type 'number' is not assignable to type 'string'.",
+  ]);
+});

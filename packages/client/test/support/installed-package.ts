@@ -1,0 +1,40 @@
+/** The package as its users get it: packed, and installed from the tarball into an empty project. */
+import { join, resolve } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+
+const PACKAGE = resolve(import.meta.dir, "../..");
+
+export interface InstalledPackage extends AsyncDisposable {
+  /** The project in which it is installed. */
+  readonly project: string;
+  /** Paths in the tarball, without the leading `package/`. */
+  readonly files: readonly string[];
+}
+
+/** Runs a program to its end and returns its standard output. */
+export async function run(command: string[], cwd: string): Promise<string> {
+  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) === 0) return output;
+  throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
+}
+
+/** Builds and packs the package, and installs it without a registry. */
+export async function installPackage(): Promise<InstalledPackage> {
+  const folder = await openFolder();
+  const { path: project } = folder;
+  await run(["npm", "pack", "--pack-destination", project], PACKAGE);
+  const [tarball = ""] = [...new Bun.Glob("*.tgz").scanSync(project)];
+  const listed = await run(["tar", "tzf", tarball], project);
+  await Bun.write(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await run(["npm", "install", "--offline", "--no-audit", "--no-fund", `./${tarball}`], project);
+  const files = listed
+    .trim()
+    .split("\n")
+    .map((path) => path.replace(/^package\//, ""))
+    .sort();
+  return { project, files, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
