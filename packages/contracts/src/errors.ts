@@ -1,7 +1,7 @@
-/** The envelope of every error, and the stable codes that the service tells its failures apart by. */
+/** The envelope of every error, and the stable error codes. */
 import Type from "typebox";
 
-/** Every error that the service answers with on purpose; the gateway's table gives each its status and detail. */
+/** Every expected error; the gateway's table contains its status and detail. */
 export const ERROR_CODES = [
   "USER_ALREADY_EXISTS",
   "INVALID_CREDENTIALS",
@@ -21,10 +21,10 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** One fault of a request: where it is, what is wrong, and a stable name for it; never the submitted value. */
+/** One issue of an invalid request: its location, a message and a stable type; never the submitted value. */
 export const ValidationIssue = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), { examples: [["body", "password"]] }),
-  msg: Type.String({ examples: ["must not have fewer than 8 characters"] }),
+  msg: Type.String({ examples: ["must be at least 8 characters long"] }),
   type: Type.String({ examples: ["string_too_short"] }),
 });
 export type ValidationIssue = Type.Static<typeof ValidationIssue>;

@@ -1,4 +1,4 @@
-/** The wire shapes of todos and of the cursor that pages them. */
+/** The wire shapes of todos, their pages and the cursor. */
 import Type from "typebox";
 import {
   ID_MAX,
@@ -22,36 +22,36 @@ export const Todo = Type.Object({
 });
 export type Todo = Type.Static<typeof Todo>;
 
-export const CreateTodoRequest = Type.Object({
-  title: Title,
-  completed: Type.Optional(Type.Boolean({ default: false })),
-});
+export const CreateTodoRequest = Type.Object(
+  { title: Title, completed: Type.Optional(Type.Boolean({ default: false })) },
+  { examples: [{ title: "Buy milk" }] },
+);
 export type CreateTodoRequest = Type.Static<typeof CreateTodoRequest>;
 
-export const UpdateTodoRequest = Type.Object({
-  title: Type.Optional(Title),
-  completed: Type.Optional(Type.Boolean()),
-});
+export const UpdateTodoRequest = Type.Object(
+  { title: Type.Optional(Title), completed: Type.Optional(Type.Boolean()) },
+  { examples: [{ completed: true }] },
+);
 export type UpdateTodoRequest = Type.Static<typeof UpdateTodoRequest>;
 
 export const TodoPath = Type.Object({ id: Id });
 export type TodoPath = Type.Static<typeof TodoPath>;
 
-/** `cursor` is opaque: what does not decode starts the listing at the beginning, so any value passes. */
+/** Any `cursor` is valid: with a malformed one, the listing starts at the beginning. */
 export const TodoQuery = Type.Object({
-  cursor: Type.Optional(Type.String({ description: "The next_cursor of the page before." })),
+  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
   limit: Type.Optional(
     Type.Integer({ minimum: PAGE_SIZE_MIN, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT }),
   ),
 });
 export type TodoQuery = Type.Static<typeof TodoQuery>;
 
-/** What a cursor carries: the key of the last item that its page showed. */
+/** The content of a cursor: the id of the last item on its page. */
 export const CursorPayload = Type.Object({ id: Id });
 export type CursorPayload = Type.Static<typeof CursorPayload>;
 
 export const TodoPage = Type.Object({
   items: Type.Array(Todo, { maxItems: PAGE_SIZE_MAX }),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
+  next_cursor: Type.Union([Type.String({ examples: ["eyJpZCI6MX0="] }), Type.Null()]),
 });
 export type TodoPage = Type.Static<typeof TodoPage>;

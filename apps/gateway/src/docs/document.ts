@@ -1,10 +1,9 @@
-/** The OpenAPI document: what the routes say of themselves, completed with what holds for all of them. */
+/** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
 import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
-import type { HeaderName, Tag } from "./operation.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
-/** What the routes' own description holds, as far as it is used here. */
+/** The routes as the framework's plugin describes them; only the members used here. */
 export interface DescribedRoutes {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
@@ -15,7 +14,7 @@ interface DescribedOperation {
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
 }
 
-/** Of the API, not of a release: it changes when clients have to. */
+/** The version of the API, not of a release: it changes when clients have to change. */
 const API_VERSION = "1.0.0";
 const JSON_TYPE = "application/json";
 
@@ -31,7 +30,7 @@ export function completeDocument({ paths, components }: DescribedRoutes): JsonOb
     servers: [{ url: "/", description: "This service." }],
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-      // Sections of the reference: tags that no operation has.
+      // Tags without operations are sections of the reference.
       ...Object.entries(TOPICS).map(([name, description]) => ({ name, description, "x-traitTag": true })),
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
@@ -50,41 +49,37 @@ export function completeDocument({ paths, components }: DescribedRoutes): JsonOb
   };
 }
 
-const TAGS: Readonly<Record<Tag, string>> = {
-  Auth: "Accounts: register, log in, and read, change or delete the account of the token.",
-  Todos: "A todo list without accounts, listed by cursor.",
-  Probes: "For supervisors and load balancers. No limit counts them.",
+const TAGS = {
+  Auth: "Register, log in, and read, change or delete the current user.",
+  Todos: "A todo list with cursor pagination. It requires no token.",
+  Probes: "For supervisors and load balancers. They are not rate-limited.",
 };
+export type Tag = keyof typeof TAGS;
 
-const DESCRIPTION = `User accounts with bearer-token login, health probes, and a todo list paged by cursor.
+const DESCRIPTION = `User accounts with bearer-token login, health probes, and a todo list with cursor pagination.
 
-Register, log in, and send the token as \`Authorization: Bearer <token>\`; the explorer takes it under *Authorize*.
+Register, log in, and send the token as \`Authorization: Bearer <token>\`; in the explorer, enter it under *Authorize*.
 
-Three views of one document: [/docs](/docs) to try it, [/redoc](/redoc) to read it, with what holds for every
-operation, and [/openapi.json](/openapi.json) for machines.`;
+The same document has three views: [/docs](/docs) to call operations, [/redoc](/redoc) to read about them, and
+[/openapi.json](/openapi.json) for tools.`;
 
-const unexpected = {
-  code: "",
-  status: 500,
-  description: "Something unexpected, told to nobody but the log.",
-};
 const errorRows = Object.entries(ERROR_TABLE)
   .map(([code, { status, description }]) => ({ code: `\`${code}\``, status, description }))
-  .concat(unexpected)
+  .concat({ code: "", status: 500, description: "An unexpected error. Its cause is only logged." })
   .sort((one, other) => one.status - other.status)
   .map(({ code, status, description }) => `| ${status} | ${code} | ${description} |`);
 
 const TOPICS = {
   Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
 ${JSON_MAX_DEPTH} levels deep. Members that are
-not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are refused in any text.`,
+not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
 
-  Pages: `A page has at most ${PAGE_SIZE_MAX} items, ${PAGE_SIZE_DEFAULT} unless \`limit\` asks otherwise. Send
-\`next_cursor\` back, unchanged, as \`cursor\` for the page after it; the last page has \`null\`.`,
+  Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
+\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
 
-  Errors: `Every error is an object with a \`detail\`: a sentence, or for 422 a list of what is wrong where, which never
-repeats a value that was sent. A code names its example under each operation. Any path may answer 404 and 405, the latter
-with an \`Allow\` header.
+  Errors: `Every error is an object with a \`detail\`: a sentence, or for 422 a list of issues, which never contain
+submitted values. The examples of each operation are named after error codes. An unknown path returns 404; a known path
+with an unsupported method returns 405 with an \`Allow\` header.
 
 | Status | Code | When |
 |---|---|---|
@@ -94,26 +89,30 @@ ${errorRows.join("\n")}`,
 const text = (example: string) => ({ schema: { type: "string" }, example });
 const count = (example: number) => ({ schema: { type: "integer", minimum: 0 }, example });
 
-const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
+const HEADERS = {
   "X-Request-ID": {
     description:
-      "Names the request in the service's log: the client's own if it sent a well-formed one, else a UUIDv7.",
+      "Identifies the request in the service's log: the value that the client sent if it is valid, otherwise a UUIDv7.",
     required: true,
     schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
     example: "0199d3f2-8a4e-7c31-9a55-3f0f0a7be5d2",
   },
   "WWW-Authenticate": {
-    description: "The scheme that is asked for (RFC 9110 §11.6.1).",
+    description: "The required authentication scheme (RFC 9110 §11.6.1).",
     required: true,
     ...text("Bearer"),
   },
-  "Retry-After": { description: "Seconds until a retry makes sense (RFC 9110 §10.2.3).", ...count(42) },
-  "RateLimit-Limit": { description: "Requests in a window. Absent where limits are off.", ...count(6000) },
-  "RateLimit-Remaining": { description: "Requests left in this window.", ...count(5999) },
+  "Retry-After": { description: "Seconds to wait before a retry (RFC 9110 §10.2.3).", ...count(42) },
+  "RateLimit-Limit": {
+    description: "Requests per window. Absent if rate limits are disabled.",
+    ...count(6000),
+  },
+  "RateLimit-Remaining": { description: "Remaining requests in this window.", ...count(5999) },
   "RateLimit-Reset": { description: "Seconds until this window ends.", ...count(42) },
-};
+} satisfies Record<string, JsonObject>;
+export type HeaderName = keyof typeof HEADERS;
 
-/** Whatever readers the framework has, this service reads bodies as JSON alone. */
+/** The plugin lists every content type that the framework can parse; this service accepts JSON only. */
 function completeOperation(operation: DescribedOperation): JsonObject {
   const { parameters = [], requestBody, ...rest } = operation;
   return {

@@ -1,30 +1,12 @@
-/** Describes an operation for the OpenAPI document; its failures come from the error table, so the two cannot differ. */
+/** Describes an operation for the OpenAPI document. Its error responses are derived from the error table. */
 import type { ErrorCode } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, INTERNAL_ERROR_DETAIL } from "../errors.ts";
+import type { HeaderName, Tag } from "./document.ts";
+import type { SchemaName } from "./schemas.ts";
 
-/** Names of `components.schemas`. */
-export type SchemaName =
-  | "User"
-  | "Token"
-  | "Todo"
-  | "TodoPage"
-  | "Live"
-  | "Ready"
-  | "Unready"
-  | "ErrorBody"
-  | "ValidationErrorBody";
-
-/** Names of `components.headers`. */
-export type HeaderName =
-  | (typeof COMMON_HEADERS | typeof LIMIT_HEADERS)[number]
-  | "Retry-After"
-  | "WWW-Authenticate";
-
-export type Tag = "Auth" | "Todos" | "Probes";
-
-export interface OperationOptions {
+interface OperationOptions {
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
@@ -32,11 +14,11 @@ export interface OperationOptions {
   /** The query parameters, all optional. */
   readonly query?: Type.TObject;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
-  /** Codes of the error table, beside those of the layers; an operation of `Probes` has no rate limit and no 500. */
+  /** Besides those of middleware. Operations tagged `Probes` have no rate limit and no 500. */
   readonly failures: readonly ErrorCode[];
   /** The operation's own rate limit, one sentence for the description of its 429. */
   readonly rateLimit?: string;
-  /** Needs a bearer token, and so also answers with every failure of the gate. */
+  /** Requires a bearer token, so that it also returns every authentication error. */
   readonly isProtected?: boolean;
 }
 
@@ -44,13 +26,13 @@ type Responses = NonNullable<DocumentDecoration["responses"]>;
 type ResponseObject = Exclude<Responses[string], { $ref: string }>;
 
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
-const COMMON_HEADERS = ["X-Request-ID"] as const;
-const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
+const COMMON_HEADERS: readonly HeaderName[] = ["X-Request-ID"];
+const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/** What the examples of the document are made from. */
+/** The values in the examples of error responses. */
 const EXAMPLE: ErrorProperties = {
   issues: [
-    { loc: ["body", "password"], msg: "must not have fewer than 8 characters", type: "string_too_short" },
+    { loc: ["body", "password"], msg: "must be at least 8 characters long", type: "string_too_short" },
   ],
   quota: "5 per 1 minute",
   retryAfterSeconds: 42,
@@ -62,7 +44,7 @@ export function operation(options: OperationOptions): DocumentDecoration {
   const codes = new Set<ErrorCode>([
     ...(isProtected ? AUTHENTICATION_ERRORS : []),
     ...options.failures,
-    // Judged by the announced length, whatever the route does with a body.
+    // The announced length is checked on every route.
     "PAYLOAD_TOO_LARGE",
     ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
   ]);
@@ -72,10 +54,10 @@ export function operation(options: OperationOptions): DocumentDecoration {
   };
   for (const status of new Set([...codes].map((code) => ERROR_TABLE[code].status))) {
     const sharing = [...codes].filter((code) => ERROR_TABLE[code].status === status);
-    responses[status] = failure(sharing, headers, status === 429 ? options.rateLimit : undefined);
+    responses[status] = errorResponse(sharing, headers, status === 429 ? options.rateLimit : undefined);
   }
   if (isLimited) {
-    responses["500"] = response("An unexpected failure.", headers, "ErrorBody", {
+    responses["500"] = response("An unexpected error.", headers, "ErrorBody", {
       INTERNAL_SERVER_ERROR: { value: { detail: INTERNAL_ERROR_DETAIL } },
     });
   }
@@ -84,13 +66,22 @@ export function operation(options: OperationOptions): DocumentDecoration {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...(query && {
-      parameters: Object.entries(query.properties).map(([name, schema]) => ({ in: "query", name, schema })),
-    }),
-    ...(isProtected ? { security: [{ bearer: [] }] } : { security: [] }),
+    ...(query && { parameters: Object.entries(query.properties).map(queryParameter) }),
+    security: isProtected ? [{ bearer: [] }] : [],
     responses,
   };
 }
+
+const queryParameter = ([name, { description, ...schema }]: [
+  string,
+  Type.TSchema & { description?: string },
+]) => ({
+  in: "query" as const,
+  name,
+  required: false,
+  ...(description !== undefined && { description }),
+  schema,
+});
 
 export function response(
   description: string,
@@ -112,17 +103,17 @@ export function response(
   };
 }
 
-/** All codes share one status; each is an example, named by its code. */
-function failure(
+/** For codes of one status: each is an example, named after its code. */
+function errorResponse(
   codes: readonly ErrorCode[],
-  headers: readonly string[],
+  headers: readonly HeaderName[],
   addition: string | undefined,
 ): ResponseObject {
-  const answers = codes.map((code) => errorResponseFor(code, EXAMPLE));
+  const examples = codes.map((code) => ({ code, ...errorResponseFor(code, EXAMPLE) }));
   return response(
     [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
-    [...new Set([...headers, ...answers.flatMap((answer) => Object.keys(answer.headers))])],
+    [...new Set([...headers, ...examples.flatMap((example) => Object.keys(example.headers))])],
     codes.includes("INVALID_REQUEST") ? "ValidationErrorBody" : "ErrorBody",
-    Object.fromEntries(codes.map((code, index) => [code, { value: { detail: answers[index]?.detail } }])),
+    Object.fromEntries(examples.map(({ code, detail }) => [code, { value: { detail } }])),
   );
 }

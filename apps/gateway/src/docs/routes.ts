@@ -1,13 +1,13 @@
-/** HTTP for the documents: the OpenAPI document, the two pages that show it, and what these load. */
+/** Serves the OpenAPI document, the two pages that display it, and the assets of these pages. */
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
-import type { Assets } from "./assets.ts";
-import { type Content, createText, serve } from "./content.ts";
 import { completeDocument, type DescribedRoutes } from "./document.ts";
-import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
+import type { Assets } from "./pages/assets.ts";
+import { type Content, createText, serve } from "./pages/content.ts";
+import { createPage, EXPLORER, REFERENCE } from "./pages/pages.ts";
 
-export interface DocumentRoutesOptions {
-  /** The routes to document, without the layers around them. */
+interface DocumentRoutesOptions {
+  /** The routes to document, without middleware. */
   readonly features: AnyElysia;
   readonly assets: Assets;
 }
@@ -16,7 +16,6 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
   const document = createDocument(features);
   const explorer = createPage(EXPLORER, assets);
   const reference = createPage(REFERENCE, assets);
-  // Not documented: these are the document.
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
@@ -29,11 +28,11 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
   return routes;
 }
 
-/** Asks the routes once; a route that cannot be described ends the start, not a request. */
+/** Runs once at startup; a route that cannot be described is a startup error. */
 async function createDocument(features: AnyElysia): Promise<Content> {
   const specPath = "/openapi.json";
   const described = new Elysia().use(features).use(swagger({ specPath }));
-  const answer = await described.handle(new Request(`http://localhost${specPath}`));
-  const document = completeDocument((await answer.json()) as DescribedRoutes);
+  const response = await described.handle(new Request(`http://localhost${specPath}`));
+  const document = completeDocument((await response.json()) as DescribedRoutes);
   return createText(JSON.stringify(document), { type: "application/json; charset=utf-8" });
 }

@@ -83,6 +83,17 @@ test("blanks within the JSON of a token are JSON's business", async () => {
   expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
 });
 
+test("a token whose header is longer than 1,024 characters returns 401, whatever its signature", async () => {
+  await using service = await startService();
+  const { user } = await service.register();
+  const statusOf = async (padding: number) => {
+    const header = `{${alg},"x":"${"x".repeat(padding)}"}`;
+    const token = forge({ header, claims: { sub: String(user.id), exp } });
+    return (await service.call("GET", "/auth/me", { token })).status;
+  };
+  expect([await statusOf(700), await statusOf(800)]).toEqual([200, 401]);
+});
+
 test("a token of 12 KB is judged like any other, one of 100 KB never reaches the gate", async () => {
   await using service = await startService();
   const { user } = await service.register();

@@ -1,4 +1,4 @@
-/** What the rules of todos throw, beside what the database does. */
+/** The errors of the todo service; the database throws its own. */
 import type { ErrorCode } from "@latchkey/contracts";
 
 export class TodoNotFound extends Error {

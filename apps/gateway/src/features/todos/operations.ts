@@ -1,13 +1,12 @@
-/** What the OpenAPI document says of the todo routes. */
+/** The todo operations in the OpenAPI document. */
 import { TodoQuery } from "@latchkey/contracts";
 import { operation } from "../../docs/operation.ts";
 
 export const listTodos = operation({
   id: "listTodos",
   tag: "Todos",
-  summary: "List todos, a page at a time",
-  description:
-    "Ascending by id. Echo `next_cursor` for the next page; a malformed cursor starts at the beginning.",
+  summary: "List todos by page",
+  description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
   query: TodoQuery,
   success: { status: 200, description: "A page.", schema: "TodoPage" },
   failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
@@ -32,9 +31,9 @@ export const getTodo = operation({
 export const updateTodo = operation({
   id: "updateTodo",
   tag: "Todos",
-  summary: "Change a todo",
+  summary: "Update a todo",
   description: "An empty object changes nothing.",
-  success: { status: 200, description: "The todo after the change.", schema: "Todo" },
+  success: { status: 200, description: "The updated todo.", schema: "Todo" },
   failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
@@ -42,6 +41,6 @@ export const deleteTodo = operation({
   id: "deleteTodo",
   tag: "Todos",
   summary: "Delete a todo",
-  success: { status: 204, description: "The todo is gone." },
+  success: { status: 204, description: "The todo is deleted." },
   failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });

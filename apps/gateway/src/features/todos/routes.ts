@@ -1,4 +1,4 @@
-/** HTTP for todos: shapes and cursors in, shapes and cursors out. The rules are in the service. */
+/** The todo routes: HTTP only; the rules are in the service. */
 import {
   CreateTodoRequest,
   PAGE_SIZE_DEFAULT,
@@ -16,7 +16,7 @@ import { decodeCursor, encodeCursor } from "./cursor.ts";
 import * as operations from "./operations.ts";
 import type { Todos } from "./service.ts";
 
-/** A repeated `cursor` is a malformed one, and a malformed one is none. */
+/** A repeated `cursor` is malformed, and a malformed cursor is ignored. */
 const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 

@@ -1,11 +1,11 @@
-/** The rules of todos: pages by keyset, and an error for what is not there. Knows no HTTP. */
+/** The rules of todos: keyset pagination, and an error for a todo that does not exist. Does not depend on HTTP. */
 import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
 import type { Todo, TodoRepository } from "@latchkey/database";
 import { TodoNotFound } from "./errors.ts";
 
 export interface TodoPage {
   readonly items: readonly Todo[];
-  /** The id to list after for the next page; null when this is the last. */
+  /** The last id of this page; null if there is no next page. */
   readonly nextAfter: number | null;
 }
 
@@ -17,7 +17,7 @@ export interface Todos {
   update(id: number, change: UpdateTodoRequest): Promise<Todo>;
   /** @throws TodoNotFound */
   remove(id: number): Promise<void>;
-  /** Ascending by id, at most `limit` of those after `after`. */
+  /** The first `limit` todos with an id greater than `after`, in ascending order of id. */
   list(page: { readonly after: number; readonly limit: number }): Promise<TodoPage>;
 }
 
@@ -30,7 +30,7 @@ export function createTodos(todos: TodoRepository): Todos {
       if (!(await todos.delete(id))) throw new TodoNotFound();
     },
     async list({ after, limit }) {
-      // One row more than the page tells whether another page follows.
+      // One more row shows whether there is a next page.
       const rows = await todos.list({ after, limit: limit + 1 });
       const items = rows.slice(0, limit);
       return { items, nextAfter: rows.length > limit ? (items.at(-1)?.id ?? null) : null };

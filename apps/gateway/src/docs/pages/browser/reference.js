@@ -1,4 +1,4 @@
-/** Draws the reference, in the fonts that the reader's system has. */
+/** Renders the reference in system fonts. */
 const fontFamily = "system-ui, sans-serif";
 
 globalThis.Redoc.init(

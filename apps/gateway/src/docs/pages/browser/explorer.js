@@ -1,4 +1,4 @@
-/** Draws the explorer. A token given to Authorize is forgotten with the page, so none stays on a shared computer. */
+/** Renders the explorer. A token entered under Authorize is not stored, so that none remains on a shared computer. */
 globalThis.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#page",
@@ -6,6 +6,6 @@ globalThis.SwaggerUIBundle({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   persistAuthorization: false,
-  // The badge of an outside validator.
+  // No badge from an external validator.
   validatorUrl: null,
 });

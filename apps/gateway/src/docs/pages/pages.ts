@@ -1,8 +1,8 @@
-/** The two pages: nothing inline, nothing from elsewhere, and a policy that says so to the browser. */
+/** The two documentation pages. They contain nothing inline and load nothing from other hosts; their policy enforces both. */
 import type { AssetName, Assets } from "./assets.ts";
 import { type Content, createText } from "./content.ts";
 
-/** Everything is refused but what a page adds (CSP Level 3). */
+/** Forbids everything that a page does not allow explicitly (CSP Level 3). */
 const POLICY = {
   "default-src": "'none'",
   "base-uri": "'none'",
@@ -13,10 +13,7 @@ const POLICY = {
   "script-src": "'self'",
 };
 
-/**
- * The two inline styles of Redoc, by their hash (CSP Level 3 §2.3.1): an empty one, filled through the object model,
- * and that of its scroll bar.
- */
+/** Redoc's two inline styles by their hash (CSP Level 3 §2.3.1): an empty one, filled by script, and its scroll bar's. */
 const REDOC_STYLES =
   "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' 'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='";
 
@@ -25,24 +22,24 @@ interface PageOptions {
   readonly description: string;
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
-  /** Directives beside those of {@link POLICY}. */
+  /** Directives in addition to {@link POLICY}. */
   readonly policy: Readonly<Record<string, string>>;
 }
 
 export const EXPLORER: PageOptions = {
-  title: "Latchkey API: try it",
-  description: "Try the operations of the Latchkey API from the browser.",
+  title: "Latchkey API explorer",
+  description: "Call the operations of the Latchkey API from the browser.",
   styles: ["swagger-ui.css", "pages.css"],
   scripts: ["swagger-ui.js", "explorer.js"],
   policy: { "style-src": "'self'" },
 };
 
 export const REFERENCE: PageOptions = {
-  title: "Latchkey API: reference",
+  title: "Latchkey API reference",
   description: "Every operation of the Latchkey API, with its schemas and examples.",
   styles: ["pages.css"],
   scripts: ["redoc.js", "reference.js"],
-  // The worker is that of the search.
+  // The search runs in a worker.
   policy: { "style-src": `'self' ${REDOC_STYLES}`, "worker-src": "blob:" },
 };
 
@@ -63,18 +60,14 @@ export function createPage(
 ${[...links, ...tags].join("\n")}
 </head>
 <body>
-<noscript>This page is drawn by a script. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <main id="page"></main>
 </body>
 </html>
 `;
+  const directives = Object.entries({ ...POLICY, ...policy }).map(([name, sources]) => `${name} ${sources}`);
   return createText(html, {
     type: "text/html; charset=utf-8",
-    headers: { "content-security-policy": writePolicy({ ...POLICY, ...policy }) },
+    headers: { "content-security-policy": directives.join("; ") },
   });
 }
-
-const writePolicy = (directives: Readonly<Record<string, string>>): string =>
-  Object.entries(directives)
-    .map(([name, sources]) => `${name} ${sources}`)
-    .join("; ");

@@ -1,4 +1,4 @@
-/** The wire shapes of accounts: what register, login and update take, and what reading an account gives. */
+/** The wire shapes of users: the bodies of register, login and update, and the responses. */
 import Type from "typebox";
 import {
   EMAIL_MAX_LENGTH,
@@ -13,7 +13,7 @@ import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: EMAIL_MAX_LENGTH,
-  description: "Trimmed and lowercased before it is checked.",
+  description: "Trimmed and lowercased before validation.",
   examples: ["ada@example.com"],
 });
 
@@ -27,24 +27,24 @@ const Password = text({
   minLength: PASSWORD_MIN_LENGTH,
   maxLength: PASSWORD_MAX_LENGTH,
   format: "password",
-  description: "Taken as it is: never trimmed or normalised.",
+  description: "Never trimmed or normalised.",
   examples: ["correct horse battery staple"],
 });
 
 export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
-/** The bounds of a password belong to register and update: a login may try any text. */
+/** A login accepts a password of any length: the bounds apply to register and update only. */
 export const LoginRequest = Type.Object({
   email: Email,
   password: text({ format: "password", examples: ["correct horse battery staple"] }),
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
-export const UpdateUserRequest = Type.Object({
-  username: Type.Optional(Username),
-  password: Type.Optional(Password),
-});
+export const UpdateUserRequest = Type.Object(
+  { username: Type.Optional(Username), password: Type.Optional(Password) },
+  { examples: [{ username: "countess" }] },
+);
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
 export const User = Type.Object({
@@ -58,7 +58,10 @@ export const User = Type.Object({
 export type User = Type.Static<typeof User>;
 
 export const Token = Type.Object({
-  access_token: Type.String({ description: "A JWT (RFC 7519) for the Authorization header." }),
+  access_token: Type.String({
+    description: "A JWT (RFC 7519) for the Authorization header.",
+    examples: ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIiwiZXhwIjoxNzY5ODU4NDMwfQ.c2lnbmF0dXJl"],
+  }),
   token_type: Type.Literal("bearer"),
 });
 export type Token = Type.Static<typeof Token>;
