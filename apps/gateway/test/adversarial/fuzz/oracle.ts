@@ -1,4 +1,5 @@
 /** The judge of the fuzzer: what must hold of any answer, whatever was asked. Gives faults instead of throwing. */
+import { ERROR_CODES } from "@latchkey/contracts";
 import type { WireAnswer } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";
 
@@ -14,6 +15,8 @@ const HEADERS = new Set([
 
 /** What the HTTP server says itself, without the service, to what is no HTTP: a status and not a byte more. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 431, 505]);
+
+const CODES = new Set<unknown>(ERROR_CODES);
 
 const INTERNALS =
   /node_modules|\.tsx?\b|\bat .+:\d+|Error:|sqlite|libsql|select |insert |\/(src|home|tmp|usr|etc|work)\/|elysia|typebox|\bbun\b|hashed_?password/i;
@@ -47,9 +50,10 @@ export function faultsOf({ status, headers, body }: WireAnswer, method: string):
 }
 
 function isEnvelope(text: string): boolean {
-  const { detail, ...others } = parseObject(text);
-  if (Object.keys(others).length > 0) return false;
-  return typeof detail === "string" || (Array.isArray(detail) && detail.length > 0 && detail.every(isIssue));
+  const { detail, code, ...others } = parseObject(text);
+  if (Object.keys(others).length > 0 || !CODES.has(code)) return false;
+  if (code !== "INVALID_REQUEST") return typeof detail === "string";
+  return Array.isArray(detail) && detail.length > 0 && detail.every(isIssue);
 }
 
 const isIssue = (issue: unknown): boolean =>
