@@ -1,4 +1,4 @@
-/** The bounds hold in the unit they are written in: code points, not UTF-16 units and not graphemes. */
+/** Lengths are counted in code points, not in UTF-16 units or graphemes. */
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { CreateTodoRequest, LoginRequest, RegisterRequest } from "../src/index.ts";
@@ -8,7 +8,7 @@ const person = { email: "ada@example.com", username: "ada", password: "correct h
 const accepts = (change: Partial<typeof person>) => register.Check({ ...person, ...change });
 
 describe("text", () => {
-  test("lengths count code points", () => {
+  test("lengths are counted in code points", () => {
     expect(accepts({ username: "👍".repeat(32) })).toBe(true);
     expect(accepts({ username: "👍".repeat(33) })).toBe(false);
     expect(accepts({ password: "👍".repeat(8) })).toBe(true);
@@ -19,7 +19,7 @@ describe("text", () => {
   });
 
   test.each(["\u0000", "\ud800", "\udfff", "\ude00\ud83d"])(
-    "U+0000 and lone surrogates are refused: %j",
+    "U+0000 and lone surrogates are rejected: %j",
     (bad) => {
       expect(accepts({ username: `a${bad}b` })).toBe(false);
       expect(accepts({ password: `abcdefgh${bad}` })).toBe(false);
@@ -30,7 +30,7 @@ describe("text", () => {
     },
   );
 
-  test("everything else is allowed, control characters and blanks among them", () => {
+  test("every other character is accepted, including control characters and spaces", () => {
     expect(accepts({ username: " \t\u0001\u202e\uffff" })).toBe(true);
   });
 });
@@ -40,12 +40,12 @@ describe("e-mail", () => {
     expect(accepts({ email })).toBe(true);
   });
   test.each(["", "a", "a@b", "a@b.", "a@.b", "a@b..c", "a b@c.d", "a@@b.c", "@b.c", "a@b.c\n"])(
-    "refuses %j",
+    "rejects %j",
     (email) => {
       expect(accepts({ email })).toBe(false);
     },
   );
-  test("at most 254 characters", () => {
+  test("an e-mail address has at most 254 characters", () => {
     expect(accepts({ email: `${"a".repeat(248)}@b.com` })).toBe(true);
     expect(accepts({ email: `${"a".repeat(249)}@b.com` })).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** Bodies in a coding: nothing is ever unpacked, so nothing can swell. */
+/** Compressed bodies: the service never decompresses one. */
 import { expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startService } from "../support/service.ts";
@@ -12,7 +12,7 @@ const CODINGS = {
 } as const;
 
 test.each(Object.entries(CODINGS))(
-  "a body in %s is no JSON, whatever it would become",
+  "a body compressed with %s returns json_invalid, whatever it contains",
   async (coding, compress) => {
     await using service = await startService();
     const small = Buffer.from('{"title":"x"}');

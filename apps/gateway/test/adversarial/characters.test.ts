@@ -1,12 +1,12 @@
-/** How long a text is and what an e-mail looks like: lengths in code points, the pattern after trimming. */
+/** Lengths are counted in code points, and e-mail addresses are matched against the pattern after trimming. */
 import { expect, test } from "bun:test";
 import { eachDatabase, newCredentials } from "../support/service.ts";
 
-const PAIR = "e\u0301"; // two code points, one letter to the eye
-const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}"; // seven code points, one picture
+const PAIR = "e\u0301"; // two code points, displayed as one letter
+const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}"; // seven code points, displayed as one emoji
 
 eachDatabase((startService) => {
-  test("a username has 1 to 32 code points, not UTF-16 units and not pictures, on register and update", async () => {
+  test("a username has 1 to 32 code points, not UTF-16 units or graphemes, on register and update", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const statusesOf = async (username: string) => [
@@ -38,7 +38,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("an e-mail has something, one @, and a host with a dot and no empty label", async () => {
+  test("an e-mail address has a local part, one @, and a domain with a dot and no empty label", async () => {
     await using service = await startService();
     const statusOf = async (email: string) =>
       (await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } })).status;
@@ -74,7 +74,7 @@ eachDatabase((startService) => {
     for (const email of refused) expect([email, await statusOf(email)]).toEqual([email, 422]);
   });
 
-  test("an e-mail of 254 code points is taken and one of 255 is not", async () => {
+  test("an e-mail address of 254 code points is accepted and one of 255 is rejected", async () => {
     await using service = await startService();
     const statusOf = async (length: number) => {
       const email = `${"🦊".repeat(length - 4)}@b.c`;

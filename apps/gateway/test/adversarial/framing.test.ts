@@ -1,10 +1,10 @@
-/** What is no HTTP, and what one server reads as one request and another as two: refused, and never half understood. */
+/** Malformed HTTP, and framing that servers interpret differently, are refused and never processed in part. */
 import { describe, expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 import { openWire, parseAnswers, type Wire, type WireAnswer } from "../support/wire.ts";
 
 const TITLE = '{"title":"x"}';
-/** What must not be taken for a request of its own; its route would be in the log. */
+/** Must not be processed as a separate request; its route would be in the log. */
 const SMUGGLED = "GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 const post = (...framing: string[]) =>
   ["POST /todos HTTP/1.1", "Host: x", "Content-Type: application/json", ...framing, "", ""].join("\r\n");
@@ -12,22 +12,22 @@ const get = (...lines: string[]) =>
   ["GET /todos HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n");
 
 const MALFORMED: Readonly<Record<string, string>> = {
-  "no HTTP at all": "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03\r\n\r\n",
+  "a TLS handshake": "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03\r\n\r\n",
   "HTTP/0.9": "GET /todos\r\n\r\n",
   "HTTP/1.2": "GET /todos HTTP/1.2\r\nHost: x\r\n\r\n",
   "the preface of HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-  "lines that end in LF alone": "GET /todos HTTP/1.1\nHost: x\n\n",
-  "a blank in the target": "GET /todos x HTTP/1.1\r\nHost: x\r\n\r\n",
+  "lines that end in LF only": "GET /todos HTTP/1.1\nHost: x\n\n",
+  "a space in the target": "GET /todos x HTTP/1.1\r\nHost: x\r\n\r\n",
   "NUL in the target": "GET /todos\0 HTTP/1.1\r\nHost: x\r\n\r\n",
   "a target without a slash": "GET todos HTTP/1.1\r\nHost: x\r\n\r\n",
   "no Host": "GET /todos HTTP/1.1\r\nConnection: close\r\n\r\n",
   "a header without a colon": get("Nonsense"),
   "a header without a name": get(": x"),
-  "a blank before the colon": get("Name : x"),
+  "a space before the colon": get("Name : x"),
   "a folded header": get("Name: x", " y"),
   "NUL in a header": get("Name: x\0y"),
-  "CR alone in a header": get("Name: x\ry"),
-  "LF alone in a header": get("Name: x\ny: z"),
+  "CR without LF in a header": get("Name: x\ry"),
+  "LF without CR in a header": get("Name: x\ny: z"),
   "a header of 100 KB": get(`Name: ${"x".repeat(100_000)}`),
   "100 KB of headers": get(
     ...Array.from({ length: 1_000 }, (_, index) => `Name-${index}: ${"x".repeat(88)}`),
@@ -45,7 +45,7 @@ describe("malformed HTTP is refused with a bare status and reaches no route", ()
     expect((await service.request("/healthz")).status).toBe(200);
   });
 
-  test("a method that HTTP does not know", async () => {
+  test("an unknown method is refused and reaches no route", async () => {
     await using service = await startService();
     for (const method of ["get", "FOO", "\0", "G".repeat(5_000)]) {
       expect(await service.raw(`${method} /todos HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
@@ -61,31 +61,31 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   "chunks before Content-Length": `${post("Transfer-Encoding: chunked", "Content-Length: 6")}0\r\n\r\n`,
   "two lengths, the second shorter": post("Content-Length: 70", "Content-Length: 0"),
   "two lengths, the first shorter": post("Content-Length: 0", "Content-Length: 70"),
-  "two lengths in one line": post("Content-Length: 0, 70"),
+  "two lengths in one header": post("Content-Length: 0, 70"),
   "a length with a sign": post("Content-Length: +0"),
   "a negative length": post("Content-Length: -1"),
   "a length in hexadecimal": post("Content-Length: 0x0"),
-  "a blank before the length's colon": post("Content-Length : 0"),
-  "a blank before the encoding's colon": `${post("Transfer-Encoding : chunked")}0\r\n\r\n`,
-  "an encoding nobody knows": `${post("Transfer-Encoding: xchunked")}0\r\n\r\n`,
+  "a space before the colon of the length": post("Content-Length : 0"),
+  "a space before the colon of the encoding": `${post("Transfer-Encoding : chunked")}0\r\n\r\n`,
+  "an unknown encoding": `${post("Transfer-Encoding: xchunked")}0\r\n\r\n`,
   "the encoding identity": `${post("Transfer-Encoding: identity")}0\r\n\r\n`,
   "gzip before chunked": `${post("Transfer-Encoding: gzip, chunked")}0\r\n\r\n`,
   "chunked twice": `${post("Transfer-Encoding: chunked, chunked")}0\r\n\r\n`,
-  "identity behind chunked": `${post("Transfer-Encoding: chunked", "Transfer-Encoding: identity")}0\r\n\r\n`,
+  "identity after chunked": `${post("Transfer-Encoding: chunked", "Transfer-Encoding: identity")}0\r\n\r\n`,
   "a quoted encoding": `${post('Transfer-Encoding: "chunked"')}0\r\n\r\n`,
   "chunks in HTTP/1.0": `${post("Transfer-Encoding: chunked").replace("1.1", "1.0")}0\r\n\r\n`,
-  "a length hidden behind LF": post("Name: x\nContent-Length: 70"),
+  "a length after LF without CR": post("Name: x\nContent-Length: 70"),
   "a negative chunk": `${post("Transfer-Encoding: chunked")}-1\r\n\r\n`,
   "a chunk longer than 64 bits": `${post("Transfer-Encoding: chunked")}10000000000000000\r\n\r\n`,
-  "a chunk with a prefix": `${post("Transfer-Encoding: chunked")}0x0\r\n\r\n`,
-  "a chunk with a blank": `${post("Transfer-Encoding: chunked")}0 0\r\n\r\n`,
-  "a chunk that ends in LF": `${post("Transfer-Encoding: chunked")}0\n\n`,
+  "a chunk length with a prefix": `${post("Transfer-Encoding: chunked")}0x0\r\n\r\n`,
+  "a chunk length with a space": `${post("Transfer-Encoding: chunked")}0 0\r\n\r\n`,
+  "a chunk that ends in LF only": `${post("Transfer-Encoding: chunked")}0\n\n`,
   "LF in a chunk's extension": `${post("Transfer-Encoding: chunked")}0;\nx\r\n\r\n`,
   "a chunk shorter than its bytes": `${post("Transfer-Encoding: chunked")}5\r\n${TITLE}\r\n0\r\n\r\n`,
   "a chunk longer than its bytes": `${post("Transfer-Encoding: chunked")}f\r\n${TITLE}\r\n0\r\n\r\n`,
 };
 
-describe("framing that can be read two ways smuggles no request", () => {
+describe("ambiguous framing smuggles no request", () => {
   test.each(Object.entries(AMBIGUOUS))("%s", async (_name, bytes) => {
     await using service = await startService();
     expect(await service.raw(bytes + SMUGGLED)).toMatch(
@@ -98,9 +98,9 @@ describe("framing that can be read two ways smuggles no request", () => {
   test.each([
     ["of a route that reads it", post(`Content-Length: ${SMUGGLED.length}`), 422],
     ["of a route that does not", get(`Content-Length: ${SMUGGLED.length}`), 200],
-    ["of a method that is not there", post(`Content-Length: ${SMUGGLED.length}`).replace("POST", "PUT"), 405],
-    ["that is refused for its length", post("Content-Length: 2000000"), 413],
-  ])("nor does a request within the body %s", async (_name, head, status) => {
+    ["of an unsupported method", post(`Content-Length: ${SMUGGLED.length}`).replace("POST", "PUT"), 405],
+    ["that exceeds the limit", post("Content-Length: 2000000"), 413],
+  ])("a request within the body %s is not processed", async (_name, head, status) => {
     await using service = await startService();
     using wire: Wire = await openWire(service);
     wire.send(head + SMUGGLED);
@@ -111,7 +111,7 @@ describe("framing that can be read two ways smuggles no request", () => {
   });
 });
 
-test("pipelined requests are answered one by one, in their order, each with its own body, up to a chunked one", async () => {
+test("pipelined requests are answered one by one, in order, each with its own body, up to a chunked one", async () => {
   await using service = await startService();
   const bytes = [
     post("X-Request-ID: a", `Content-Length: ${TITLE.length}`) + TITLE,

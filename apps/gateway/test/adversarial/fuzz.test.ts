@@ -1,19 +1,19 @@
-/** Thousands of hostile requests against the whole service; `bun run bench fuzz` sends as many as one likes. */
+/** Thousands of hostile requests against the whole service; `bun run bench fuzz` sends any number. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 import { runFuzz } from "./fuzz/run.ts";
 import { SECRET } from "./fuzz/values.ts";
 
 const REQUESTS = 5_000;
-/** Any number does; a fixed one lets a red run be repeated. */
+/** Any number works; a fixed one makes a failure repeatable. */
 const SEED = 20_011;
 
-test("hostile requests of every kind get an answer that gives nothing away, and the service goes on serving", async () => {
+test("hostile requests of every kind get a response without internals, and the service keeps working", async () => {
   await using service = await startService();
 
   const { statuses, slowest } = await runFuzz(service, { requests: REQUESTS, seed: SEED });
 
-  // What is never reached is not tested.
+  // Statuses that never occur are not tested.
   const reached = [200, 201, 204, 400, 401, 404, 405, 409, 413, 422].filter((status) => statuses[status]);
   expect(reached).toEqual([200, 201, 204, 400, 401, 404, 405, 409, 413, 422]);
   expect(slowest.ms).toBeGreaterThan(0);

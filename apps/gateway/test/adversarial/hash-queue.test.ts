@@ -1,13 +1,13 @@
-/** The wait for a hash: a login that stands in the queue is answered, however long that takes, and keeps its connection. */
+/** A login that waits in the hash queue is answered however long it waits, and keeps its connection. */
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { type Service, startService } from "../support/service.ts";
 import { openWire, type Wire } from "../support/wire.ts";
 
-/** Whoever has this password waits. */
-const SLOW = "takes its time";
+/** A request with this password waits. */
+const SLOW = "slow password";
 
-/** A hasher that keeps so many derivations waiting until it is told otherwise, as a long queue would. */
+/** A hasher that delays so many derivations until `release` is called, like a long queue. */
 function slowHasher(expected: number) {
   const allWait = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ async function ask({ port }: Service, operation: string, { body = {}, token = "n
   return wire;
 }
 
-test("what waits for a hash longer than the idle timeout is answered; the timeout holds again behind the answer", async () => {
+test("a request that waits for a hash longer than the idle timeout is answered, and the timeout applies again after the response", async () => {
   const { wrapHasher, allWait, release } = slowHasher(3);
   await using service = await startService({ idleTimeoutSeconds: 1, wrapHasher });
   const { email, username, password, token } = await service.person();
@@ -52,7 +52,7 @@ test("what waits for a hash longer than the idle timeout is answered; the timeou
   await allWait;
   using idle = await ask(service, "POST /auth/login", { body: { email, password } });
   expect(await idle.answer("POST")).toMatchObject({ status: 200 });
-  // It has been silent for less time than the three.
+  // It was idle for a shorter time than the three.
   await idle.closed;
 
   expect([login, register, update].map(({ isOpen }) => isOpen)).toEqual([true, true, true]);
@@ -62,7 +62,7 @@ test("what waits for a hash longer than the idle timeout is answered; the timeou
   expect(await update.answer("PATCH")).toMatchObject({ status: 200 });
 }, 60_000);
 
-test("a client that hangs up while it waits harms nobody", async () => {
+test("a client that closes its connection while it waits affects no other client", async () => {
   const { wrapHasher, allWait, release } = slowHasher(1);
   await using service = await startService({ wrapHasher });
   using login = await ask(service, "POST /auth/login", {
@@ -75,7 +75,7 @@ test("a client that hangs up while it waits harms nobody", async () => {
   expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
 });
 
-/** So many logins at once that the queue of two is full. */
+/** Enough logins at once to fill the queue of two. */
 async function crowd(service: Service): Promise<number[]> {
   const { email, password } = await service.register();
   const answers = await Promise.all(
@@ -87,7 +87,7 @@ async function crowd(service: Service): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
-test("through a full queue whoever stands in it logs in, and the others are told when to come back", async () => {
+test("with a full queue, the queued logins succeed and the others return 503 with Retry-After", async () => {
   await using service = await startService({ hashing: "production", env: { HASH_QUEUE_LIMIT: "2" } });
   const statuses = await crowd(service);
   expect(new Set(statuses)).toEqual(new Set([200, 503]));

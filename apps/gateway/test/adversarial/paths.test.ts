@@ -1,11 +1,11 @@
-/** Paths as clients never send them, over a raw socket: however one is written, it means one route to every layer. */
+/** Unusual spellings of paths, sent over a raw socket: router, rate limit and log always agree on the route. */
 import { describe, expect, test } from "bun:test";
 import { type Service, startService } from "../support/service.ts";
 import { parseAnswers } from "../support/wire.ts";
 
 const ANY_LIMITS = { RATE_LIMIT_ENABLED: "true" };
 
-/** The answer to one request whose target is sent as it is. */
+/** The response to one request with exactly this target. */
 async function ask(service: Service, target: string, host = "x") {
   const answer = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const [first] = parseAnswers(answer, ["GET"]);
@@ -16,7 +16,7 @@ async function ask(service: Service, target: string, host = "x") {
 const LIVE = '{"status":"ok"}';
 const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
 
-describe("dot segments are resolved before anything looks at the path", () => {
+describe("dot segments are resolved before routing and rate limiting", () => {
   test.each([
     ["/todos/../healthz", 200, LIVE],
     ["/a/b/../../healthz", 200, LIVE],
@@ -33,12 +33,12 @@ describe("dot segments are resolved before anything looks at the path", () => {
     ["/docs/assets/../../package.json", 404, NOT_FOUND],
     ["/docs/assets/..%2f..%2fpackage.json", 404, NOT_FOUND],
     ["/docs/assets/%2e%2e/%2e%2e/src/main.ts", 404, NOT_FOUND],
-  ])("%s is a %d", async (target, status, text) => {
+  ])("%s returns %d", async (target, status, text) => {
     await using service = await startService();
     expect(await ask(service, target)).toMatchObject({ status, text });
   });
 
-  test("so that they lead around no quota", async () => {
+  test("dot segments do not bypass the default quota", async () => {
     await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_DEFAULT: "2/hour" } });
     expect((await ask(service, "/healthz/../todos")).status).toBe(200);
     expect((await ask(service, "/docs/assets/../../todos")).status).toBe(200);
@@ -46,7 +46,7 @@ describe("dot segments are resolved before anything looks at the path", () => {
     expect((await ask(service, "/todos/../healthz")).status).toBe(200);
   });
 
-  test("nor around the quota of login", async () => {
+  test("dot segments do not bypass the login quota", async () => {
     await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_LOGIN: "1/hour" } });
     const body = '{"email":"nobody@example.org","password":"whatever"}';
     const login = (target: string) =>
@@ -60,7 +60,7 @@ describe("dot segments are resolved before anything looks at the path", () => {
   });
 });
 
-describe("no other writing of a path is another one", () => {
+describe("other spellings of a path do not match it", () => {
   test.each([
     ["//healthz", 404, NOT_FOUND],
     ["/healthz//", 404, NOT_FOUND],
@@ -71,12 +71,12 @@ describe("no other writing of a path is another one", () => {
     ["/healthz?/../todos", 200, LIVE],
     ["http://evil.example/healthz", 200, LIVE],
     ["http://user:word@evil.example:99/healthz", 200, LIVE],
-  ])("%s is a %d", async (target, status, text) => {
+  ])("%s returns %d", async (target, status, text) => {
     await using service = await startService();
     expect(await ask(service, target)).toMatchObject({ status, text });
   });
 
-  test("a Host says nothing of the path, whatever is in it", async () => {
+  test("the Host header does not affect the path", async () => {
     await using service = await startService();
     for (const host of [
       "x/auth/me?",
@@ -96,7 +96,7 @@ describe("no other writing of a path is another one", () => {
 
 describe("an id in the path is decoded once", () => {
   test.each(["%31", "1%00", "%2531", "%zz", "%ff%fe", "%", "\xe9", "a".repeat(8_000)])(
-    "/todos/%s is the todo 1 or a 422, and never a failure",
+    "/todos/%s returns the todo 1 or 422, never a server error",
     async (id) => {
       await using service = await startService();
       await service.call("POST", "/todos", { body: { title: "x" } });

@@ -1,4 +1,4 @@
-/** Clients that take their time: hundreds of them keep nobody else waiting, and none of them keeps a place for ever. */
+/** Slow clients: hundreds of them delay no other client, and none keeps its connection forever. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 import { openWire, type Wire } from "../support/wire.ts";
@@ -6,7 +6,7 @@ import { openWire, type Wire } from "../support/wire.ts";
 const CONNECTIONS = 500;
 const ROUNDS = 20;
 
-/** What one of them has sent before it begins to drip. */
+/** What a slow client sends at once, before it sends single bytes. */
 const BEGINNINGS = [
   "POST /auth/login",
   "POST /auth/login HTTP/1.1\r\nHost: x\r\nX-Name: ",
@@ -14,7 +14,7 @@ const BEGINNINGS = [
   "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 ];
 
-test("five hundred connections that send a byte at a time keep nobody else waiting", async () => {
+test("five hundred connections that send a byte at a time delay no other client", async () => {
   await using service = await startService();
   using stack = new DisposableStack();
   const slow = await Promise.all(
@@ -33,15 +33,15 @@ test("five hundred connections that send a byte at a time keep nobody else waiti
   }
 });
 
-test("a body that does not come to an end in the idle timeout ends the connection, however it drips", async () => {
+test("a body that is incomplete after the idle timeout closes the connection, even if bytes keep arriving", async () => {
   await using service = await startService({ idleTimeoutSeconds: 1 });
   using wire: Wire = await openWire(service);
   wire.send(BEGINNINGS[2] ?? "");
-  const drip = setInterval(() => wire.send("x"), 100);
+  const sending = setInterval(() => wire.send("x"), 100);
   try {
     await wire.closed;
   } finally {
-    clearInterval(drip);
+    clearInterval(sending);
   }
   expect(service.log.filter(({ route }) => route === "/auth/login")).toMatchObject([{ status: 499 }]);
 });

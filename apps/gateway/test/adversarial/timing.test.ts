@@ -1,8 +1,8 @@
-/** Nobody learns from a failed login whether an account is there: the answers are the same to the last byte. */
+/** A failed login does not reveal whether the user exists: the responses are identical. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 
-test("an unknown e-mail, a wrong password and an inactive account get one answer: status, headers and body", async () => {
+test("an unknown e-mail, a wrong password and an inactive user return the same status, headers and body", async () => {
   await using service = await startService({
     env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "100/minute", TRUST_PROXY: "1" },
   });
@@ -19,7 +19,7 @@ test("an unknown e-mail, a wrong password and an inactive account get one answer
       "Connection: close",
       "Content-Type: application/json",
     ];
-    // A client of its own each, so that all have the same quota left.
+    // Each is sent by a different client, so that all have the same remaining quota.
     const own = [`X-Forwarded-For: 192.0.2.${index}`, "X-Request-ID: same", `Content-Length: ${body.length}`];
     const answer = await service.raw([...head, ...own, "", body].join("\r\n"));
     answers.push(answer.replace(/^Date: .*\r\n/im, ""));

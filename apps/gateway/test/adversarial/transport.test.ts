@@ -1,9 +1,9 @@
-/** Details of the transport that people expect: what a body is written in, one route with and without its slash, when to come back. */
+/** Details of HTTP that clients rely on: charset, Date, trailing slashes and Retry-After. */
 import { describe, expect, test } from "bun:test";
 import { KINDS } from "../support/response-cases.ts";
 import { type Service, startService } from "../support/service.ts";
 
-describe("every answer says what its text is written in and when it was given, and not what serves it", () => {
+describe("every response has a charset and a Date, and does not name the server software", () => {
   test.each(Object.entries(KINDS))("%s", async (_name, { ask, start, status }) => {
     await using service = await startService({
       ...start,
@@ -17,7 +17,7 @@ describe("every answer says what its text is written in and when it was given, a
     expect(JSON.stringify(Object.fromEntries(headers))).not.toMatch(/\bbun\b|elysia/i);
   });
 
-  test("nor do the refusals of what is no HTTP", async () => {
+  test("the response to malformed HTTP does not name the server software", async () => {
     await using service = await startService();
     expect(await service.raw("nonsense\r\n\r\n")).toBe(
       "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
@@ -25,7 +25,7 @@ describe("every answer says what its text is written in and when it was given, a
   });
 });
 
-describe("a trailing slash is the same route, for every method", () => {
+describe("a path with a trailing slash is the same route, for every method", () => {
   const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   const PATHS = [
     ...["/auth/register", "/auth/login", "/auth/me", "/todos", "/todos/404", "/todos/no-id"],
@@ -43,7 +43,7 @@ describe("a trailing slash is the same route, for every method", () => {
   });
 });
 
-describe("however often one asks, Date and Retry-After together name one moment", () => {
+describe("Date plus Retry-After is the same time in every 429 of a window", () => {
   const nobody = { email: "nobody@example.org", password: "whatever" };
   const ASK = {
     RATE_LIMIT_DEFAULT: (service: Service) => service.call("GET", "/todos"),
@@ -55,7 +55,7 @@ describe("however often one asks, Date and Retry-After together name one moment"
     await ask(service);
     const dates = new Set<number>();
     const moments = new Set<number>();
-    // Until the clock has moved on twice.
+    // Until the clock has advanced twice.
     while (dates.size < 3) {
       const { status, headers } = await ask(service);
       expect(status).toBe(429);
@@ -64,7 +64,7 @@ describe("however often one asks, Date and Retry-After together name one moment"
       moments.add(date + Number(headers.get("retry-after")));
       expect(headers.get("ratelimit-reset")).toBe(headers.get("retry-after"));
     }
-    // Both are whole seconds, rounded by clocks of their own.
+    // Both are rounded to whole seconds, independently.
     expect(Math.max(...moments) - Math.min(...moments)).toBeLessThanOrEqual(1);
   });
 });

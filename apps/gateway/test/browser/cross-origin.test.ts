@@ -1,4 +1,4 @@
-/** The API called from a page on another port, in a real browser: an allowed page reads everything, a foreign one nothing. */
+/** The API called from a page of another origin, in a real browser: an allowed page reads responses, another reads none. */
 import { expect } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import type { Page } from "@latchkey/testing/chromium";
@@ -7,7 +7,7 @@ import { startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** An empty page on a port of its own. */
+/** An empty page on a separate port. */
 function servePage(): Disposable & { readonly origin: string } {
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -24,13 +24,13 @@ interface Call {
   readonly url: string;
   readonly method?: string;
   readonly token?: string;
-  /** Sent as JSON; a number asks for so many blanks. */
+  /** Sent as JSON; a number stands for so many spaces. */
   readonly body?: object | number;
   readonly type?: string;
   readonly mode?: "cors" | "no-cors";
 }
 
-/** What a script of the page gets to see of an answer; `unreadable` where the browser keeps it. */
+/** What a script of the page can read of a response; `unreadable` if the browser blocks it. */
 const callFrom = (page: Page, call: Call) =>
   page.evaluate(async ({ url, method = "GET", token, body, type = "application/json", mode = "cors" }) => {
     try {
@@ -58,7 +58,7 @@ const callFrom = (page: Page, call: Call) =>
 const WRONG = { email: "nobody@example.org", password: "whatever" };
 
 browserTest(
-  "a page of an allowed origin reads status, body, X-Request-ID and Retry-After of every kind of answer",
+  "a page of an allowed origin reads status, body, X-Request-ID and Retry-After of every kind of response",
   async () => {
     using home = servePage();
     await using service = await startService({
@@ -69,22 +69,22 @@ browserTest(
     const { page } = await browser.visit(home.origin, DESKTOP);
     const call = (path: string, options: Omit<Call, "url"> = {}) =>
       callFrom(page, { url: service.url + path, ...options });
-    const told = { requestId: "from-a-page", retryAfter: null };
+    const common = { requestId: "from-a-page", retryAfter: null };
 
-    expect(await call("/auth/me", { token })).toEqual({ ...told, status: 200, body: user });
+    expect(await call("/auth/me", { token })).toEqual({ ...common, status: 200, body: user });
     expect(service.log).toContainEqual(expect.objectContaining({ method: "OPTIONS", status: 204 }));
     expect(await call("/auth/me", { token: "a.b.c" })).toEqual({
-      ...told,
+      ...common,
       status: 401,
       body: { detail: "Invalid or expired token", code: "INVALID_TOKEN" },
     });
     expect(await call("/auth/me", { method: "PATCH", token, body: { username: "" } })).toMatchObject({
-      ...told,
+      ...common,
       status: 422,
       body: { detail: [{ loc: ["body", "username"] }] },
     });
     expect(await call("/todos", { method: "POST", token, body: BODY_MAX_BYTES + 1 })).toEqual({
-      ...told,
+      ...common,
       status: 413,
       body: { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" },
     });
@@ -100,7 +100,7 @@ browserTest(
 );
 
 browserTest(
-  "a page of a foreign origin reads nothing, and what needs a preflight is not even sent",
+  "a page of another origin reads nothing, and requests that need a preflight are not sent",
   async () => {
     using home = servePage();
     using foreign = servePage();

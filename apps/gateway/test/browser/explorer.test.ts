@@ -1,4 +1,4 @@
-/** `/docs` in a real browser: a person authorizes, tries an operation, and sees the answer. */
+/** `/docs` in a real browser: authorize, execute an operation, and read the response. */
 import { describe, expect } from "bun:test";
 import type { Page } from "@latchkey/testing/chromium";
 import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
@@ -14,7 +14,7 @@ async function authorize(page: Page, token: string): Promise<void> {
   await page.click(".modal-ux button.btn-done");
 }
 
-/** Opens an operation, executes it as it stands, and gives status and body of the answer. */
+/** Opens an operation, executes it unchanged, and returns status and body of the response. */
 async function execute(page: Page, operation: string): Promise<{ status: string; body: string }> {
   await page.click(`#operations-${operation} .opblock-summary-control`);
   await page.click(`#operations-${operation} button.execute`);
@@ -27,7 +27,7 @@ async function execute(page: Page, operation: string): Promise<{ status: string;
 
 describe("the explorer", () => {
   test(
-    "takes a token from login and shows the person of GET /auth/me",
+    "accepts a token and shows the user of GET /auth/me",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
@@ -46,7 +46,7 @@ describe("the explorer", () => {
   );
 
   test(
-    "registers and logs in with its own examples",
+    "registers and logs in with the examples of the document",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
@@ -65,7 +65,7 @@ describe("the explorer", () => {
   );
 
   test(
-    "shows every operation on a phone, and none wider than the phone",
+    "shows every operation on a phone without horizontal scrolling",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
@@ -83,7 +83,7 @@ describe("the explorer", () => {
   );
 
   test(
-    "keeps no token once the page is gone",
+    "stores no token beyond the page",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();

@@ -1,4 +1,4 @@
-/** Draws the pictures of the pages that the README shows: `docs/explorer.png` and `docs/reference.png`. */
+/** Takes the screenshots in the README: `docs/explorer.png` and `docs/reference.png`. */
 import { join } from "node:path";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { startService } from "../support/service.ts";

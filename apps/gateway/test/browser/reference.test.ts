@@ -1,4 +1,4 @@
-/** `/redoc` in a real browser: every operation is drawn, and can be found. */
+/** `/redoc` in a real browser: every operation is displayed and can be found. */
 import { describe, expect } from "bun:test";
 import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
@@ -8,7 +8,7 @@ const TIMEOUT_MS = 60_000;
 
 describe("the reference", () => {
   test(
-    "renders every operation with its summary, on a desk and on a phone",
+    "renders every operation with its summary, on a desktop and on a phone",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
@@ -29,7 +29,7 @@ describe("the reference", () => {
   );
 
   test(
-    "finds operations by a word",
+    "finds operations by words of their summary",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();

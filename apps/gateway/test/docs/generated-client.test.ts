@@ -1,4 +1,4 @@
-/** A stranger's program: types made from the document, a client that knows nothing else, compiled and run. */
+/** A client program whose types are generated from the document, compiled and run. */
 import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -54,13 +54,13 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** A folder from which the packages of this one can be imported. */
+/** A folder from which the packages of this workspace can be imported. */
 async function openFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(import.meta.dir, "../../node_modules/.client-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-/** What the compiler says of programs, in strict mode. */
+/** The compiler errors of programs, in strict mode. */
 function compile(files: string[]): string[] {
   const program = ts.createProgram(files, {
     strict: true,
@@ -78,13 +78,13 @@ function compile(files: string[]): string[] {
   });
 }
 
-describe("a client made from the document", () => {
-  test("compiles, registers, logs in, reads and changes its account and its todos", async () => {
+describe("a client generated from the document", () => {
+  test("compiles, registers, logs in, and reads and changes its user and todos", async () => {
     await using service = await startService();
     await using folder = await openFolder();
     const document = await fetchDocument(service);
     const file = join(folder.path, "program.ts");
-    // A member with a default may be left out of a body; the generator would otherwise ask for it.
+    // A member with a default can be omitted from a body; otherwise the generator would require it.
     const types = await openapiTS(document as unknown as OpenAPI3, { defaultNonNullable: false });
     await Bun.write(join(folder.path, "latchkey.ts"), astToString(types));
 

@@ -1,4 +1,4 @@
-/** Every status that the document promises is brought about by a request, and each answer held to the document. */
+/** A request produces every documented status, and each response matches the document. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { createContract } from "../support/openapi-contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
@@ -15,13 +15,13 @@ describe("the document and the service", async () => {
     ),
   );
 
-  test("promise something", () => {
+  test("the document lists more than 60 responses", () => {
     expect(promises.length).toBeGreaterThan(60);
   });
 
-  test.each(promises)("agree on %s answering %s", async (_id, status, operation) => {
+  test.each(promises)("agree on %s returning %s", async (_id, status, operation) => {
     const produce = PRODUCERS[status.replace(/^2../, "2xx")];
-    if (!produce) throw new Error(`No request brings about a ${status}`);
+    if (!produce) throw new Error(`No request produces a ${status}`);
     const answer = await produce(operation, subjects);
     expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
     expect(contract(operation, answer)).toEqual([]);
@@ -41,10 +41,10 @@ describe("the document and the service", async () => {
     ["a missing header", healthz, answer(200, '{"status":"ok"}', { "x-request-id": "" })],
     ["a header", healthz, answer(200, '{"status":"ok"}', { "retry-after": "1" })],
     ["a content type", healthz, answer(200, '{"status":"ok"}', { "content-type": "text/html" })],
-    ["a body that is no JSON", healthz, answer(200, "ok")],
+    ["a body that is not JSON", healthz, answer(200, "ok")],
     ["a success of an unknown path", { method: "GET", path: "/nowhere" }, answer(200, "{}")],
     ["a 405 without Allow", { method: "PUT", path: "/todos" }, answer(405, '{"detail":"no"}')],
-  ])("do not agree on %s that is not documented", (_case, request, given) => {
+  ])("the assertion rejects %s that is not documented", (_case, request, given) => {
     expect(contract(request, given)).not.toEqual([]);
   });
 

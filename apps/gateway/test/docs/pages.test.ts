@@ -1,4 +1,4 @@
-/** The pages, the document and their assets over HTTP: what loads what, coded and cached how, under which policy. */
+/** The pages, the document and the assets over HTTP: links, compression, caching and policies. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ const ASSET_PATH = /"(\/docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
 describe("documents", async () => {
   const service = await startService();
   afterAll(() => service[Symbol.asyncDispose]());
-  /** As a client that takes no coding but those given, and decodes nothing. */
+  /** Accepts only the given codings, and does not decompress. */
   const get = (path: string, accepted = "identity", headers: Record<string, string> = {}) =>
     fetch(service.url + path, {
       headers: { "accept-encoding": accepted, ...headers },
@@ -22,7 +22,7 @@ describe("documents", async () => {
     ...new Set(pages.flatMap((html) => [...html.matchAll(ASSET_PATH)].map(([, path = ""]) => path))),
   ];
 
-  test("the pages load scripts, styles and an icon, all by the hash of their bytes", async () => {
+  test("the pages load scripts, styles and an icon by the hash of their bytes", async () => {
     expect(assets.map((path) => path.split("/").at(-1)).sort()).toEqual([
       "explorer.js",
       "icon.svg",
@@ -38,7 +38,7 @@ describe("documents", async () => {
     }
   });
 
-  test("the vendors' files are whole but for source maps and the one outside address", async () => {
+  test("the vendors' files are unchanged except for source maps and the one external address", async () => {
     const cut = {
       "swagger-ui.js": ["swagger-ui-dist/swagger-ui-bundle.js", /(?!)/],
       "swagger-ui.css": ["swagger-ui-dist/swagger-ui.css", /\/\*# sourceMappingURL=.*$/],
@@ -54,13 +54,13 @@ describe("documents", async () => {
     }
   });
 
-  test("the pages hold no script and no style of their own, and name no other host", () => {
+  test("the pages contain no inline script or style, and name no other host", () => {
     for (const html of pages) {
       expect(html).not.toMatch(/<style|<script(?![^>]* src="\/)[^>]*>|\son\w+=|\sstyle=|https?:|"\/\//i);
     }
   });
 
-  test("each page has the narrowest policy that lets it work", async () => {
+  test("each page has the strictest policy that works", async () => {
     const common =
       "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:; script-src 'self'; style-src 'self'";
     const policyOf = async (path: string) => (await get(path)).headers.get("content-security-policy");
@@ -78,12 +78,12 @@ describe("documents", async () => {
     ["swagger-ui.js", "text/javascript; charset=utf-8"],
     ["swagger-ui.css", "text/css; charset=utf-8"],
     ["icon.svg", "image/svg+xml; charset=utf-8"],
-  ])("%s is %s", async (name, type) => {
+  ])("%s has the content type %s", async (name, type) => {
     const path = name.startsWith("/") ? name : assets.find((asset) => asset.endsWith(`/${name}`));
     expect((await get(path ?? "")).headers.get("content-type")).toBe(type);
   });
 
-  test("pages and document are asked for anew each time, assets never", async () => {
+  test("pages and document are revalidated on each use, and assets are cached forever", async () => {
     for (const path of DOCUMENTS) {
       expect((await get(path)).headers.get("cache-control")).toBe("no-cache");
     }
@@ -121,13 +121,13 @@ describe("documents", async () => {
     ["deflate, zstd", "identity"],
     ["", "identity"],
     [";;,=,q", "identity"],
-  ])("Accept-Encoding: %s is given %s", async (accepted, coding) => {
+  ])("Accept-Encoding: %s selects %s", async (accepted, coding) => {
     const answer = await get("/docs", accepted);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-encoding") ?? "identity").toBe(coding);
   });
 
-  test("a client that has the bytes is told 304, for each coding by itself", async () => {
+  test("a client that has the content gets 304, separately for each coding", async () => {
     for (const path of [...DOCUMENTS, ...assets]) {
       const tags = new Set<string>();
       for (const coding of ["identity", "gzip", "br"]) {
@@ -137,7 +137,7 @@ describe("documents", async () => {
         for (const held of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
           const answer = await get(path, coding, { "if-none-match": held });
           expect([answer.status, await answer.text()]).toEqual([304, ""]);
-          // Whatever a 304 says replaces what the cache has stored.
+          // The headers of a 304 replace those in the cache.
           for (const name of ["etag", "cache-control", "vary", "content-security-policy"]) {
             expect(answer.headers.get(name)).toBe(full.headers.get(name));
           }
@@ -148,7 +148,7 @@ describe("documents", async () => {
     }
   });
 
-  test("HEAD answers as GET does, without the body", async () => {
+  test("HEAD returns the same status and headers as GET, without the body", async () => {
     for (const path of [...DOCUMENTS, ...assets]) {
       const [got, head] = await Promise.all(
         ["GET", "HEAD"].map((method) =>
@@ -163,14 +163,14 @@ describe("documents", async () => {
     }
   });
 
-  test("other methods are 405 with Allow", async () => {
+  test("other methods return 405 with Allow", async () => {
     for (const path of [...DOCUMENTS, ...assets]) {
       const answer = await service.call("POST", path, { body: {} });
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     }
   });
 
-  test("nothing but the assets is under their path", async () => {
+  test("no other path exists below /docs/assets", async () => {
     const [known = ""] = assets;
     const name = known.split("/").at(-1);
     const paths = [
@@ -195,7 +195,7 @@ describe("documents", async () => {
     expect(await service.raw(dots)).toStartWith("HTTP/1.1 404");
   });
 
-  test("assets cost nothing of the default quota, pages and document do", async () => {
+  test("assets do not count against the default quota; pages and document do", async () => {
     const env = { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/hour" };
     await using limited = await startService({ env });
     const statusOf = async (path: string) => (await limited.request(path)).status;

@@ -1,4 +1,4 @@
-/** The README against the code: every error code, and a tour that works when pasted. */
+/** The README matches the code: every error code, and a tour that works as printed. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES } from "@latchkey/contracts";
@@ -14,7 +14,7 @@ describe("README", () => {
     expect(row).toContain(`| ${ERROR_TABLE[code].status} |`);
   });
 
-  test("has a tour that works when it is pasted", async () => {
+  test("has a tour that works as printed", async () => {
     await using service = await startService();
     const [, tour = ""] = /## Five minutes with curl\n+```sh\n([\s\S]+?)```/.exec(readme) ?? [];
     const script = `set -e\n${tour.replace("http://127.0.0.1:3000", service.url)}`;

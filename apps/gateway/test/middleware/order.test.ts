@@ -1,11 +1,11 @@
-/** The matrix: every kind of answer carries every layer. A kind that lacks one says so in its row. */
+/** Every kind of response passes through all middleware. Exceptions are stated in `response-cases.ts`. */
 import { expect, test } from "bun:test";
 import { KINDS, type Kind, ORIGIN, REQUEST_ID } from "../support/response-cases.ts";
 import { startService } from "../support/service.ts";
 
-type Layer = (headers: Headers, kind: Kind) => void;
+type ExpectHeaders = (headers: Headers, kind: Kind) => void;
 
-const LAYERS: Readonly<Record<string, Layer>> = {
+const MIDDLEWARE: Readonly<Record<string, ExpectHeaders>> = {
   CORS(headers) {
     expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);
     expect(headers.get("vary")?.split(/, */)).toContain("Origin");
@@ -46,10 +46,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const limits = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN };
 
 for (const [name, kind] of Object.entries(KINDS)) {
-  test(`${name}: every layer`, async () => {
+  test(`the response "${name}" has the headers of all middleware`, async () => {
     await using service = await startService({ ...kind.start, env: { ...limits, ...kind.start?.env } });
     const answer = await kind.ask(service);
     expect(answer.status).toBe(kind.status);
-    for (const expectLayer of Object.values(LAYERS)) expectLayer(answer.headers, kind);
+    for (const expectHeaders of Object.values(MIDDLEWARE)) expectHeaders(answer.headers, kind);
   });
 }

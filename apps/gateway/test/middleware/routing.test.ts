@@ -1,4 +1,4 @@
-/** Which paths and methods there are, and what every other gets. */
+/** The paths and methods of the service, and the responses to all others. */
 import { expect, test } from "bun:test";
 import type { Todo } from "@latchkey/contracts";
 import { eachDatabase } from "../support/service.ts";
@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 eachDatabase((startService) => {
-  test("an unknown path is a 404 for every method", async () => {
+  test("an unknown path returns 404 for every method", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const paths = [
@@ -39,16 +39,20 @@ eachDatabase((startService) => {
     }
   });
 
-  test.each(Object.entries(ALLOWED))("another method on %s is a 405 with Allow", async (path, allow) => {
-    await using service = await startService();
-    for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
-      const { status, text, headers } = await service.call(method, path);
-      const expected = method === "HEAD" ? "" : '{"detail":"Method Not Allowed","code":"METHOD_NOT_ALLOWED"}';
-      expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
-    }
-  });
+  test.each(Object.entries(ALLOWED))(
+    "an unsupported method on %s returns 405 with Allow",
+    async (path, allow) => {
+      await using service = await startService();
+      for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
+        const { status, text, headers } = await service.call(method, path);
+        const expected =
+          method === "HEAD" ? "" : '{"detail":"Method Not Allowed","code":"METHOD_NOT_ALLOWED"}';
+        expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
+      }
+    },
+  );
 
-  test("a method nobody has heard of is a 405 on a known path and a 404 on another", async () => {
+  test("an unknown method returns 405 on a known path and 404 on another, or 400", async () => {
     await using service = await startService();
     const ask = (method: string, path: string) =>
       service.raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -58,7 +62,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("HEAD works wherever GET does: the same status and headers, no body", async () => {
+  test("HEAD works wherever GET does, with the same status and headers and no body", async () => {
     await using service = await startService();
     const { token } = await service.person();
     const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
@@ -75,7 +79,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a trailing slash is the same path", async () => {
+  test("a path with a trailing slash is the same path", async () => {
     await using service = await startService();
     const { token, user } = await service.person();
     expect((await service.call("GET", "/auth/me/", { token })).body).toEqual(user);
@@ -83,7 +87,7 @@ eachDatabase((startService) => {
     expect((await service.call("PUT", "/todos/")).status).toBe(405);
   });
 
-  test("an HTTP/1.0 client gets the same service", async () => {
+  test("HTTP/1.0 is supported", async () => {
     await using service = await startService();
     const body = '{"title":"from 1996"}';
     const answer = await service.raw(

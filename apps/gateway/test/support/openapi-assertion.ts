@@ -1,4 +1,4 @@
-/** The contract as the fixture applies it: read once from a service, then asked about every answer of every test. */
+/** Asserts that every response in every test matches the OpenAPI document, which is read once. */
 import { type Contract, createContract, type ReceivedAnswer, type SentRequest } from "./openapi-contract.ts";
 import { fetchDocument } from "./openapi-document.ts";
 
@@ -14,16 +14,16 @@ async function readContract(start: () => Promise<Startable>): Promise<Contract> 
 }
 
 /**
- * @param start gives a service that answers with its document, used the first time alone
- * @throws {Error} when the answer is not one that the document promises
+ * @param start starts a service from which the document is read, once
+ * @throws {Error} if the document does not describe the response
  */
-export async function holdToContract(
+export async function assertDocumented(
   start: () => Promise<Startable>,
   request: SentRequest,
   answer: ReceivedAnswer,
 ): Promise<void> {
   contract ??= readContract(start);
-  const faults = (await contract)(request, answer);
-  if (faults.length === 0) return;
-  throw new Error(`${request.method} ${request.path} breaks the document: ${faults.join("; ")}`);
+  const errors = (await contract)(request, answer);
+  if (errors.length === 0) return;
+  throw new Error(`${request.method} ${request.path} does not match the document: ${errors.join("; ")}`);
 }

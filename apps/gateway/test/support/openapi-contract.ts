@@ -1,6 +1,6 @@
 /**
- * Holds an answer to the document: its status, headers and body are those that the operation promises, and none that
- * it does not. What no operation answers (other paths, other methods, preflights) has rules of its own.
+ * Checks a response against the document: the operation describes its status, all of its headers and its body. Responses
+ * of no operation (other paths, other methods, preflights) have separate rules.
  */
 import { Compile } from "typebox/schema";
 import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./openapi-document.ts";
@@ -17,13 +17,13 @@ export interface ReceivedAnswer {
   readonly text: string;
 }
 
-/** Gives what is wrong with the answer, a sentence each; nothing if it keeps the contract. */
+/** Returns the differences between the response and the document. */
 export type Contract = (request: SentRequest, answer: ReceivedAnswer) => string[];
 
-/** The documents themselves, which the document leaves out. */
+/** The documentation, which the document does not describe. */
 const UNDOCUMENTED = /^\/(openapi\.json|docs|redoc|docs\/assets\/.+)$/;
-/** Headers that an operation must have announced. */
-const ANNOUNCED = /^(x-request-id|ratelimit-.+|retry-after|www-authenticate|allow)$/;
+/** Headers that an operation must document. */
+const DOCUMENTED_HEADERS = /^(x-request-id|ratelimit-.+|retry-after|www-authenticate|allow)$/;
 const ERROR_RESPONSE = { $ref: "#/components/schemas/ErrorResponse" };
 
 export function createContract(document: OpenApiDocument): Contract {
@@ -33,10 +33,10 @@ export function createContract(document: OpenApiDocument): Contract {
   }));
   const schemas = createSchemas(document);
 
-  const judgeFallback = (answer: ReceivedAnswer, status: number): string[] => [
+  const checkFallback = (answer: ReceivedAnswer, status: number): string[] => [
     ...(answer.status === status ? [] : [`status ${answer.status} instead of ${status}`]),
     ...(status === 405 && !answer.headers.has("allow") ? ["405 without Allow"] : []),
-    ...schemas.faultsOf(ERROR_RESPONSE, answer.text),
+    ...schemas.errorsOf(ERROR_RESPONSE, answer.text),
   ];
 
   return ({ method, path: target }, answer) => {
@@ -47,51 +47,52 @@ export function createContract(document: OpenApiDocument): Contract {
     const named = known.find(({ operation }) => operation.method === (isHead ? "GET" : method));
     // Only operations with a body document it, but the announced length is checked everywhere.
     const isUndocumented413 = answer.status === 413 && !named?.operation.requestBody;
-    if (named && !isUndocumented413) return judge(named.operation, answer, { schemas, isHead });
+    if (named && !isUndocumented413) return checkOperation(named.operation, answer, { schemas, isHead });
     if (answer.status === 204 && method === "OPTIONS") return [];
-    if (answer.status === 413 || answer.status === 429) return judgeFallback(answer, answer.status);
-    return isHead ? [] : judgeFallback(answer, known.length > 0 ? 405 : 404);
+    if (answer.status === 413 || answer.status === 429) return checkFallback(answer, answer.status);
+    return isHead ? [] : checkFallback(answer, known.length > 0 ? 405 : 404);
   };
 }
 
 const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 
-interface Judging {
+interface CheckOptions {
   readonly schemas: ReturnType<typeof createSchemas>;
   readonly isHead: boolean;
 }
 
-function judge(
+function checkOperation(
   { responses }: NamedOperation,
   { status, headers, text }: ReceivedAnswer,
-  { schemas, isHead }: Judging,
+  { schemas, isHead }: CheckOptions,
 ): string[] {
   const response = responses[status];
   if (!response) return [`status ${status} is not documented: ${text}`];
-  const faults: string[] = [];
+  const errors: string[] = [];
 
-  const announced = new Map(Object.entries(response.headers ?? {}).map(([name, { $ref }]) => [name, $ref]));
-  const announcedNames = new Set([...announced.keys()].map((name) => name.toLowerCase()));
+  const documented = new Map(Object.entries(response.headers ?? {}).map(([name, { $ref }]) => [name, $ref]));
+  const documentedNames = new Set([...documented.keys()].map((name) => name.toLowerCase()));
   for (const name of headers.keys()) {
-    if (ANNOUNCED.test(name) && !announcedNames.has(name)) faults.push(`header ${name} is not documented`);
+    if (DOCUMENTED_HEADERS.test(name) && !documentedNames.has(name))
+      errors.push(`header ${name} is not documented`);
   }
-  for (const [name, reference] of announced) {
-    faults.push(
-      ...schemas.headerFaults(reference, headers.get(name)).map((fault) => `header ${name}: ${fault}`),
+  for (const [name, reference] of documented) {
+    errors.push(
+      ...schemas.headerErrors(reference, headers.get(name)).map((error) => `header ${name}: ${error}`),
     );
   }
 
   const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
-  if (isHead) return faults;
+  if (isHead) return errors;
   if (content === undefined)
-    return text === "" ? faults : [...faults, `a body where none is documented: ${text}`];
+    return text === "" ? errors : [...errors, `a body where none is documented: ${text}`];
   if (headers.get("content-type")?.split(";")[0] !== type) {
-    faults.push(`content type ${headers.get("content-type")} instead of ${type}`);
+    errors.push(`content type ${headers.get("content-type")} instead of ${type}`);
   }
-  return [...faults, ...schemas.faultsOf(content.schema, text)];
+  return [...errors, ...schemas.errorsOf(content.schema, text)];
 }
 
-/** The document's schemas, compiled when first asked for. */
+/** The document's schemas, compiled on first use. */
 function createSchemas({ components }: OpenApiDocument) {
   const compiled = new Map<Schema, ReturnType<typeof Compile>>();
   const resolve = (reference: string): Schema => {
@@ -107,14 +108,14 @@ function createSchemas({ components }: OpenApiDocument) {
     return isValid ? [] : errors.map(({ instancePath, message }) => `${instancePath || "body"} ${message}`);
   };
   return {
-    faultsOf(schema: Schema, text: string): string[] {
+    errorsOf(schema: Schema, text: string): string[] {
       try {
         return check(schema, JSON.parse(text));
       } catch {
-        return [`a body that is no JSON: ${text}`];
+        return [`a body that is not JSON: ${text}`];
       }
     },
-    headerFaults(reference: string, value: string | null): string[] {
+    headerErrors(reference: string, value: string | null): string[] {
       const { required = false, schema } = resolve(reference) as { required?: boolean; schema: Schema };
       if (value === null) return required ? ["is missing"] : [];
       return check(schema, schema.type === "integer" ? Number(value) : value);
@@ -122,7 +123,7 @@ function createSchemas({ components }: OpenApiDocument) {
   };
 }
 
-/** From the dialect of 3.0.3 to JSON Schema, and stricter: an object has no member that is not documented. */
+/** From the dialect of 3.0.3 to JSON Schema. It is stricter: objects have no undocumented members. */
 function toJsonSchema(part: unknown, resolve: (reference: string) => Schema): unknown {
   if (Array.isArray(part)) return part.map((member) => toJsonSchema(member, resolve));
   if (typeof part !== "object" || part === null) return part;

@@ -1,4 +1,4 @@
-/** The OpenAPI document as its tests read it: the members that they look at, and its operations in one list. */
+/** The OpenAPI document as its tests read it: the members that they use, and all operations in one list. */
 
 export interface ResponseObject {
   readonly description: string;
@@ -38,14 +38,14 @@ interface Requestable {
   request(path: string): Promise<Response>;
 }
 
-/** The document as a client gets it. */
+/** The document as a client receives it. */
 export async function fetchDocument(service: Requestable): Promise<OpenApiDocument> {
   const answer = await service.request("/openapi.json");
   return (await answer.json()) as OpenApiDocument;
 }
 
 export interface NamedOperation extends OperationObject {
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
 }

@@ -1,11 +1,11 @@
-/** For each status, the request that brings it about, whichever operation it is asked of. */
+/** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable } from "@latchkey/database";
 import type { ReceivedAnswer } from "./openapi-contract.ts";
 import type { NamedOperation } from "./openapi-document.ts";
 import { newCredentials, type Service, startService } from "./service.ts";
 
-/** What differs from the valid request without a token. */
+/** Differences from the valid request without a token. */
 interface Variation {
   readonly token?: string;
   readonly body?: unknown;
@@ -32,15 +32,15 @@ function send(service: Service, operation: NamedOperation, variation: Variation 
 
 export interface Subjects extends AsyncDisposable {
   readonly working: Service;
-  /** Its clients have one request an hour. */
+  /** Allows one request per hour. */
   readonly limited: Service;
-  /** Every call of its database rejects with something unexpected. */
+  /** Every call of its database rejects with an unexpected error. */
   readonly failing: Service;
   /** Every call of its database rejects as unavailable. */
   readonly unavailable: Service;
 }
 
-/** They sign with one key, so a token of one is good for all. */
+/** All use the same key, so each accepts the tokens of the others. */
 export async function startSubjects(): Promise<Subjects> {
   const subjects = {
     working: await startService(),

@@ -1,4 +1,4 @@
-/** Bytes over a plain TCP connection, for what no HTTP client sends. */
+/** Sends bytes over a TCP connection, for requests that no HTTP client sends. */
 import { connect } from "node:net";
 
 interface Address {
@@ -6,7 +6,7 @@ interface Address {
   readonly port: number;
 }
 
-/** Sends `bytes` and gives everything that comes back until the server closes. */
+/** Sends `bytes` and returns everything received until the server closes the connection. */
 export function exchangeBytes({ hostname, port }: Address, bytes: string | Uint8Array): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const received: Uint8Array[] = [];

@@ -1,20 +1,20 @@
-/** One way to get each kind of answer that the service gives, for the matrix of `layers.test.ts`. */
+/** One request for each kind of response, for tests that check all of them. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import type { Service, ServiceOptions } from "./service.ts";
 
 export const ORIGIN = "https://app.example";
-export const REQUEST_ID = "layers-test.1";
+export const REQUEST_ID = "order-test.1";
 const SENT = { origin: ORIGIN, "x-request-id": REQUEST_ID };
 
 export interface Kind {
   readonly status: number;
   readonly ask: (service: Service) => Promise<Response>;
   readonly start?: ServiceOptions;
-  /** Not counted, so nothing tells of a quota. */
+  /** Not rate-limited, so it has no RateLimit headers. */
   readonly skipRateLimit?: true;
-  /** The document pages have a policy of their own. */
+  /** The documentation pages have their own policy. */
   readonly hasOwnPolicy?: true;
-  /** Documents may be kept. */
+  /** The documentation can be cached. */
   readonly isCacheable?: true;
 }
 
@@ -31,7 +31,7 @@ const send =
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const NOBODY = { email: "nobody@example.org", password: "whatever it is" };
 
-/** Longer than the limit without saying so. */
+/** Exceeds the limit without announcing its length. */
 function chunkedBody(): ReadableStream<Uint8Array> {
   const chunk = new Uint8Array(64 * 1024).fill(0x20);
   let sent = 0;
@@ -68,8 +68,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       return send("GET", "/auth/me", { headers: bearer(token) })(service);
     },
   },
-  "404 of an unknown path": { status: 404, ask: send("GET", "/nowhere") },
-  "404 of an unknown id": { status: 404, ask: send("GET", "/todos/404") },
+  "404 for an unknown path": { status: 404, ask: send("GET", "/nowhere") },
+  "404 for an unknown id": { status: 404, ask: send("GET", "/todos/404") },
   "405": { status: 405, ask: send("PUT", "/todos") },
   "409": {
     status: 409,
@@ -91,8 +91,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
         body: chunkedBody(),
       }),
   },
-  "422 of a wrong member": { status: 422, ask: send("POST", "/todos", { body: { title: 1 } }) },
-  "422 of malformed JSON": { status: 422, ask: send("POST", "/todos", { body: "{" }) },
+  "422 for an invalid member": { status: 422, ask: send("POST", "/todos", { body: { title: 1 } }) },
+  "422 for malformed JSON": { status: 422, ask: send("POST", "/todos", { body: "{" }) },
   "429 of the default quota": {
     status: 429,
     start: { env: { RATE_LIMIT_DEFAULT: "1/hour" } },
@@ -119,7 +119,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     },
     ask: send("GET", "/todos"),
   },
-  "503 of a full queue": {
+  "503 for a full hash queue": {
     status: 503,
     start: { hashing: "production", env: { HASH_QUEUE_LIMIT: "0", RATE_LIMIT_LOGIN: "1000/minute" } },
     async ask(service) {
@@ -140,42 +140,42 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       return refused;
     },
   },
-  "503 of a database that is gone": {
+  "503 for an unreachable database": {
     status: 503,
     async ask(service) {
       await service.database.close();
       return send("GET", "/todos")(service);
     },
   },
-  "503 of readiness": {
+  "503 of the readiness probe": {
     status: 503,
     start: { isStopping: () => true },
     ask: send("GET", "/readyz"),
     skipRateLimit: true,
   },
-  liveness: { status: 200, ask: send("GET", "/healthz"), skipRateLimit: true },
-  preflight: {
+  "the liveness probe": { status: 200, ask: send("GET", "/healthz"), skipRateLimit: true },
+  "a preflight": {
     status: 204,
     ask: send("OPTIONS", "/todos", { headers: { "access-control-request-method": "POST" } }),
     skipRateLimit: true,
   },
-  "OPTIONS without a preflight": { status: 405, ask: send("OPTIONS", "/todos") },
+  "OPTIONS that is not a preflight": { status: 405, ask: send("OPTIONS", "/todos") },
   HEAD: { status: 200, ask: send("HEAD", "/todos") },
-  "HEAD of an unknown path": { status: 404, ask: send("HEAD", "/nowhere") },
-  "the interactive document": {
+  "HEAD for an unknown path": { status: 404, ask: send("HEAD", "/nowhere") },
+  "the explorer page": {
     status: 200,
     ask: send("GET", "/docs"),
     hasOwnPolicy: true,
     isCacheable: true,
   },
-  "the reference document": {
+  "the reference page": {
     status: 200,
     ask: send("GET", "/redoc"),
     hasOwnPolicy: true,
     isCacheable: true,
   },
   "the OpenAPI document": { status: 200, ask: send("GET", "/openapi.json"), isCacheable: true },
-  "304 of a document": {
+  "304 for the OpenAPI document": {
     status: 304,
     async ask(service) {
       const { headers } = await send("GET", "/openapi.json")(service);
@@ -185,7 +185,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     },
     isCacheable: true,
   },
-  "an asset of the documents": {
+  "an asset of the pages": {
     status: 200,
     async ask(service) {
       const page = await (await send("GET", "/docs")(service)).text();

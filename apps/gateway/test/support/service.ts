@@ -18,7 +18,7 @@ import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type Answer, type CallOptions, callService } from "./client.ts";
-import { holdToContract } from "./openapi-assertion.ts";
+import { assertDocumented } from "./openapi-assertion.ts";
 import { exchangeBytes } from "./raw.ts";
 
 export { SECRET_KEY };
@@ -177,7 +177,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
     const response = await callService(url + path, method, callOptions);
-    await holdToContract(startService, { method, path }, response);
+    await assertDocumented(startService, { method, path }, response);
     return response;
   };
   const register = async (given: Partial<Credentials> = {}) => {
@@ -201,7 +201,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       const response = await fetch(url + path, init);
       const { status, headers } = response;
       const text = await response.clone().text();
-      await holdToContract(startService, { method: init?.method ?? "GET", path }, { status, headers, text });
+      await assertDocumented(
+        startService,
+        { method: init?.method ?? "GET", path },
+        { status, headers, text },
+      );
       return response;
     },
     call,

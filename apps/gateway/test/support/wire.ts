@@ -1,20 +1,20 @@
-/** A bare HTTP connection for tests: any bytes out, answers back one at a time, read by their framing alone. */
+/** An HTTP connection for tests: sends any bytes and returns responses one at a time, read by their framing only. */
 import { connect } from "node:net";
 
 export interface WireAnswer {
   readonly status: number;
-  /** As sent, in order, names in lower case; a header that came twice is here twice. */
+  /** As sent, in order, with lower-case names; a repeated header is listed repeatedly. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
 export interface Wire extends Disposable {
-  /** Writes; `last` closes our side, so that a server that waits for more learns that there is none. */
+  /** `last` half-closes the connection, so that the server does not wait for more. */
   send(bytes: string | Uint8Array, last?: "last"): void;
-  /** The next final answer, or null if the server closes first. Rejects after `deadlineMs` of neither. */
+  /** The next final response, or null if the server closes first. Rejects after `deadlineMs`. */
   answer(method: string): Promise<WireAnswer | null>;
   readonly isOpen: boolean;
-  /** Resolves once the connection is gone, whoever closed it. */
+  /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
     wake();
   });
   socket.on("end", () => socket.end());
-  // A reset is one of the ways to close.
+  // A reset also closes the connection.
   socket.on("error", opened.reject);
   socket.on("close", () => {
     isOpen = false;
@@ -49,7 +49,10 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
     send: (bytes, last) => void (last ? socket.end(bytes) : socket.write(bytes)),
     async answer(method) {
       const late = Promise.withResolvers<never>();
-      const timer = setTimeout(() => late.reject(new Error(`No answer in ${deadlineMs} ms`)), deadlineMs);
+      const timer = setTimeout(
+        () => late.reject(new Error(`No response within ${deadlineMs} ms`)),
+        deadlineMs,
+      );
       try {
         while (true) {
           const parsed = parseAnswer(received, method);
@@ -78,13 +81,13 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
   };
 }
 
-/** Every answer in what one connection received, to requests of these methods; throws over bytes that are no answer. */
+/** All responses in what one connection received, to requests of these methods. Throws if the bytes are incomplete. */
 export function parseAnswers(text: string, methods: readonly string[]): WireAnswer[] {
   const answers: WireAnswer[] = [];
   let bytes: Buffer = Buffer.from(text);
   while (bytes.byteLength > 0) {
     const parsed = parseAnswer(bytes, methods[answers.length] ?? "GET");
-    if (!parsed) throw new Error(`No whole answer: ${bytes.toString()}`);
+    if (!parsed) throw new Error(`Incomplete response: ${bytes.toString()}`);
     answers.push(parsed.answer);
     bytes = parsed.rest;
   }
@@ -96,7 +99,7 @@ interface Parsed {
   readonly rest: Buffer;
 }
 
-/** The first answer in `bytes` (RFC 9112 §6.3), or null if it is not whole. The service sends no chunked answers. */
+/** The first response in `bytes` (RFC 9112 §6.3), or null if it is incomplete. The service sends no chunked responses. */
 function parseAnswer(bytes: Buffer, method: string): Parsed | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

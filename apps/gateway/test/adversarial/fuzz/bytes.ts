@@ -1,4 +1,4 @@
-/** The bytes of a hostile request, as they are meant and as they arrive. */
+/** The bytes of a hostile request, and the damage to them. */
 import type { Damage, HostileRequest } from "./requests.ts";
 
 export function encodeRequest(hostile: HostileRequest, token: string): Buffer {

@@ -1,9 +1,9 @@
-/** The judge of the fuzzer: what must hold of any answer, whatever was asked. Gives faults instead of throwing. */
+/** The oracle of the fuzzer: what must hold for every response, whatever the request was. */
 import { ERROR_CODES } from "@latchkey/contracts";
 import type { WireAnswer } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";
 
-/** Every header that the service has a reason to send; anything else was put there by somebody else. */
+/** Every header that the service sends; any other was injected. */
 const HEADERS = new Set([
   ...["content-type", "content-length", "content-encoding", "etag", "date", "connection", "vary", "allow"],
   ...["access-control-allow-origin", "access-control-expose-headers", "access-control-allow-methods"],
@@ -13,7 +13,7 @@ const HEADERS = new Set([
   ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
 ]);
 
-/** What the HTTP server says itself, without the service, to what is no HTTP: a status and not a byte more. */
+/** The statuses that the HTTP server itself returns for malformed HTTP, without a body. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 431, 505]);
 
 const CODES = new Set<unknown>(ERROR_CODES);
@@ -21,15 +21,16 @@ const CODES = new Set<unknown>(ERROR_CODES);
 const INTERNALS =
   /node_modules|\.tsx?\b|\bat .+:\d+|Error:|sqlite|libsql|select |insert |\/(src|home|tmp|usr|etc|work)\/|elysia|typebox|\bbun\b|hashed_?password/i;
 
-export function faultsOf({ status, headers, body }: WireAnswer, method: string): string[] {
+export function violationsOf({ status, headers, body }: WireAnswer, method: string): string[] {
   const text = body.toString();
-  const faults: string[] = [];
-  const fail = (isFault: boolean, fault: string): void => void (isFault && faults.push(fault));
+  const violations: string[] = [];
+  const fail = (isViolation: boolean, violation: string): void =>
+    void (isViolation && violations.push(violation));
 
   const names = headers.map(([name]) => name);
   if (REFUSALS.has(status) && !names.includes("x-request-id")) {
     fail(text !== "" || names.join() !== "connection", `a refusal with ${names.join()} and ${text}`);
-    return faults;
+    return violations;
   }
   fail(status >= 500, `a ${status}`);
   for (const [index, name] of names.entries()) {
@@ -46,7 +47,7 @@ export function faultsOf({ status, headers, body }: WireAnswer, method: string):
     fail(INTERNALS.test(text), "internals");
     fail(method !== "HEAD" && !isEnvelope(text), "no envelope");
   }
-  return faults;
+  return violations;
 }
 
 function isEnvelope(text: string): boolean {

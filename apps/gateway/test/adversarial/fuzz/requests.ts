@@ -1,13 +1,13 @@
-/** Hostile requests: every route in every shape, framed as HTTP asks, and the damage that some of them take. */
+/** Hostile requests: every route in many forms, with valid framing, and damage to some of them. */
 import fc from "fast-check";
 import { body, ECHO, SECRET, secretText, text } from "./values.ts";
 
-/** `valid` stands for a token that exists only once the service runs. */
+/** `valid` stands for a token that the running service issues. */
 export type Authorization = { readonly kind: "valid" } | { readonly kind: "raw"; readonly value: string };
 
 export interface HostileRequest {
   readonly method: string;
-  /** As sent: no byte of it ends the request line. */
+  /** As sent; contains no byte that ends the request line. */
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly authorization: Authorization | null;
@@ -15,7 +15,7 @@ export interface HostileRequest {
   readonly isChunked: boolean;
 }
 
-/** What becomes of a request's bytes on the way; places are fractions of their length. */
+/** Changes to a request's bytes; positions are fractions of their length. */
 export interface Damage {
   readonly edits: readonly { readonly at: number; readonly drop: number; readonly insert: string }[];
   readonly keep: number;
@@ -37,7 +37,7 @@ const percent = (character: string): string => `%${character.charCodeAt(0).toStr
 /** As UTF-8 bytes, one character each. */
 const utf8 = (value: string): string[] => [...Buffer.from(value).toString("latin1")];
 
-/** Without what would end a target or its line, and without what would end a header. */
+/** Without characters that end a target or a line. */
 const visible = (value: string): string =>
   utf8(value)
     .map((character) => (isControl(character) || character === " " ? percent(character) : character))
@@ -66,7 +66,7 @@ const segment = fc.oneof(
     "-1",
   ),
 );
-/** Where a hostile body gets furthest: an operation that there is. */
+/** Existing operations, in which a hostile body gets furthest. */
 const operation = fc.oneof(
   ...["POST /auth/register", "POST /auth/login", "GET /auth/me", "PATCH /auth/me", "DELETE /auth/me"].map(
     fc.constant,
@@ -239,7 +239,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
   keep: fc.oneof(fc.constant(1), fraction),
 });
 
-/** One request in eight is damaged on its way. */
+/** One request in eight is damaged. */
 export const step: fc.Arbitrary<Step> = fc.record({
   request,
   damage: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: damage }),

@@ -1,11 +1,11 @@
-/** Hostile values: texts, JSON and bytes that services have tripped over, and everything that chance adds to them. */
+/** Hostile values: texts, JSON and bytes that have broken services, combined with random ones. */
 import { gzipSync } from "node:zlib";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import fc from "fast-check";
 
-/** Goes into everything that the client keeps secret; no answer may hold it. It is no well-formed request id. */
+/** Part of everything that is secret; no response can contain it. It is not a valid request id. */
 export const SECRET = "pa55~of~the~fuzzer";
-/** Goes into everything else that an error has no reason to repeat. */
+/** Part of everything else that an error must not repeat. */
 export const ECHO = "echo~of~the~fuzzer";
 
 const NASTY = [
@@ -50,7 +50,7 @@ export const text = (): fc.Arbitrary<string> =>
 export const secretText = (): fc.Arbitrary<string> =>
   fc.constantFrom(...NASTY).map((nasty) => SECRET + nasty);
 
-/** What a member of that name is meant to hold. */
+/** Valid values by member name. */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   email: fc.nat(30).map((number) => `fuzz${number}@example.org`),
   username: fc.nat(30).map((number) => `fuzz${number}`),
@@ -61,7 +61,7 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const NAMES = Object.keys(MEMBERS);
 const FORMS = [["email", "username", "password"], ["email", "password"], ["username", "password"], ["title"]];
 
-/** A hostile member as it is written, since some cannot be made from one that was parsed. */
+/** A hostile member as JSON text: some cannot be produced from a value. */
 const hostileMember = (name: string): fc.Arbitrary<string> =>
   writtenValue(name === "password" ? secretText() : text()).map(
     (value) => `${JSON.stringify(name)}:${value}`,
@@ -96,7 +96,7 @@ const member = (name: string): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: hostileMember(name) },
   );
 
-/** Members that no form has, and some that one has already. */
+/** Unknown members and repeated ones. */
 const otherMembers = (): fc.Arbitrary<string[]> =>
   fc.array(fc.oneof(...[...NAMES, "id", "is_active", "__proto__", "constructor", ECHO].map(hostileMember)), {
     maxLength: 2,
@@ -122,7 +122,7 @@ const broken = (): fc.Arbitrary<string> =>
 
 const utf8 = (written: string): Uint8Array => Buffer.from(written);
 
-/** A byte more than is read, and more than one segment of it. */
+/** One byte over the limit, and far over it. */
 const tooLarge = (): fc.Arbitrary<Uint8Array> =>
   fc.constantFrom(BODY_MAX_BYTES + 1, BODY_MAX_BYTES + 100_000).map((size) => Buffer.alloc(size, " "));
 

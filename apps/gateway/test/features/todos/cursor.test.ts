@@ -1,4 +1,4 @@
-/** Paging by cursor: exact pages in order of id, and what happens to a cursor or a limit that is not one. */
+/** Cursor pagination: exact pages in order of id, and malformed cursors. */
 import { expect, test } from "bun:test";
 import type { TodoPage } from "@latchkey/contracts";
 import { eachDatabase, type Service } from "../../support/service.ts";
@@ -24,12 +24,12 @@ const mapText = (values: Record<string, string | number>) =>
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 eachDatabase((startService) => {
-  test("an empty collection is an empty page without a next one, and no total is given", async () => {
+  test("an empty collection returns an empty page without next_cursor and without a total", async () => {
     await using service = await startService();
     expect((await service.call("GET", "/todos")).body).toEqual({ items: [], next_cursor: null });
   });
 
-  test("a page has 20 todos by default, in ascending order of id, each whole", async () => {
+  test("a page has 20 complete todos by default, in ascending order of id", async () => {
     await using service = await startService();
     await fill(service, 25);
     const page = (await service.call("GET", "/todos")).expect<TodoPage>(200);
@@ -39,7 +39,7 @@ eachDatabase((startService) => {
   });
 
   test.each([1, 3, 5, 7, 20, 100])(
-    "pages of %d meet every todo once, in order, and the last has no cursor",
+    "pages of %d contain every todo once, in order, and the last has no cursor",
     async (limit) => {
       await using service = await startService();
       await fill(service, 21);
@@ -57,7 +57,7 @@ eachDatabase((startService) => {
     },
   );
 
-  test("a page that holds exactly the rest has no next one; with one more it has", async () => {
+  test("a page with all remaining todos has no next_cursor; with one more todo it has one", async () => {
     await using service = await startService();
     await fill(service, 100);
     expect((await list(service, { limit: 100 })).next).toBeNull();
@@ -70,7 +70,7 @@ eachDatabase((startService) => {
     expect((await list(service, { limit: 50, cursor: cursorOf({ id: 50 }) })).next).toBeString();
   });
 
-  test("next_cursor is padded URL-safe base64 of the last id, and is taken with and without its padding", async () => {
+  test("next_cursor is padded URL-safe base64 of the last id, and is accepted with and without padding", async () => {
     await using service = await startService();
     await fill(service, 120);
     for (const limit of [1, 10, 100]) {
@@ -84,14 +84,14 @@ eachDatabase((startService) => {
     }
   });
 
-  test("only ids greater than the cursor's are listed, also where the id itself is gone", async () => {
+  test("only ids greater than the cursor's are listed, also if that todo was deleted", async () => {
     await using service = await startService();
     await fill(service, 10);
     await service.sql("delete from todos where id in (4, 5, 6)");
     expect((await list(service, { limit: 2, cursor: cursorOf({ id: 4 }) })).ids).toEqual([7, 8]);
   });
 
-  test("todos that come and go between two pages neither repeat nor hide another", async () => {
+  test("todos created or deleted between two pages neither repeat nor hide others", async () => {
     await using service = await startService();
     await fill(service, 10);
     const { ids, next } = await list(service, { limit: 5 });
@@ -162,7 +162,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("the standard base64 alphabet is not the cursor's", async () => {
+  test("a cursor in the standard base64 alphabet is malformed", async () => {
     await using service = await startService();
     await fill(service, 12);
     const standard = Buffer.from('{"id":10,"x":"???>>>~~~"}').toString("base64");
@@ -172,7 +172,7 @@ eachDatabase((startService) => {
     expect((await list(service, { limit: 1, cursor: urlSafe })).ids).toEqual([11]);
   });
 
-  test("a repeated cursor and a badly escaped one are malformed", async () => {
+  test("a repeated cursor and one with invalid escapes are malformed", async () => {
     await using service = await startService();
     await fill(service, 12);
     const ten = cursorOf({ id: 10 });

@@ -1,10 +1,10 @@
-/** What a page's `limit` may be: plain digits from 1 to 100, once. */
+/** The `limit` of a page: plain digits from 1 to 100, once. */
 import { expect, test } from "bun:test";
 import type { TodoPage } from "@latchkey/contracts";
 import { eachDatabase } from "../../support/service.ts";
 
 eachDatabase((startService) => {
-  test("a limit of 1 and of 100 is taken, also percent-encoded", async () => {
+  test("limits of 1 and 100 are accepted, also percent-encoded", async () => {
     await using service = await startService();
     const rows = Array.from({ length: 101 }, (_, index) => `(${index + 1}, 'x')`);
     await service.sql(`insert into todos (id, title) values ${rows.join(", ")}`);
@@ -18,7 +18,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a limit outside 1 to 100 or not in plain digits is a 422 that names it and does not repeat it", async () => {
+  test("a limit outside 1 to 100 or not in plain digits returns a 422 that names the parameter", async () => {
     await using service = await startService();
     const limits = [
       ...[
@@ -60,7 +60,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a repeated limit is a 422, whatever its values", async () => {
+  test("a repeated limit returns 422, whatever its values", async () => {
     await using service = await startService();
     for (const query of [
       "limit=5&limit=5",
@@ -74,7 +74,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a bad limit is a 422 also beside a malformed cursor, and other parameters are ignored", async () => {
+  test("an invalid limit returns 422 also beside a malformed cursor, and other parameters are ignored", async () => {
     await using service = await startService();
     expect((await service.call("GET", "/todos?limit=0&cursor=x&cursor=y")).status).toBe(422);
     expect(

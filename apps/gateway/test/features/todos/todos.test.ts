@@ -1,4 +1,4 @@
-/** Creating, reading, changing and deleting todos, which need no token. */
+/** Create, read, update and delete todos, without a token. */
 import { expect, test } from "bun:test";
 import type { Todo } from "@latchkey/contracts";
 import { clockPast } from "../../support/clock.ts";
@@ -8,7 +8,7 @@ const MISSING = { detail: "Todo not found", code: "TODO_NOT_FOUND" };
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 eachDatabase((startService) => {
-  test("POST is a 201 with the whole todo, not completed unless asked", async () => {
+  test("POST returns 201 with the complete todo, whose `completed` is false by default", async () => {
     await using service = await startService();
     const answer = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
     const todo = answer.expect<Todo>(201);
@@ -21,14 +21,14 @@ eachDatabase((startService) => {
     expect(done.expect<Todo>(201).id).toBeGreaterThan(todo.id);
   });
 
-  test("GET by id is a 200 with the todo that was created", async () => {
+  test("GET by id returns 200 with the created todo", async () => {
     await using service = await startService();
     const created = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     const read = await service.call("GET", `/todos/${created.id}`);
     expect([read.status, read.body]).toEqual([200, created]);
   });
 
-  test("PATCH changes title and completed, each alone or both, and refreshes updated_at", async () => {
+  test("PATCH updates title, completed or both, and updated_at", async () => {
     await using service = await startService();
     let todo = (await service.call("POST", "/todos", { body: { title: "first" } })).expect<Todo>(201);
     for (const change of [{ title: "second" }, { completed: true }, { title: "third", completed: false }]) {
@@ -42,7 +42,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("PATCH with {} or with unknown members changes nothing, updated_at included", async () => {
+  test("PATCH with {} or unknown members changes nothing, not even updated_at", async () => {
     await using service = await startService();
     const todo = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     clockPast(todo.updated_at);
@@ -52,7 +52,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("DELETE is a 204 without a body, and then the todo is a 404 for every method", async () => {
+  test("DELETE returns 204 without a body, and afterwards every method returns 404", async () => {
     await using service = await startService();
     const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     const removed = await service.call("DELETE", `/todos/${id}`);
@@ -63,7 +63,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("an id is never used again, also after the newest todo is deleted", async () => {
+  test("an id is never reused, even after the newest todo is deleted", async () => {
     await using service = await startService();
     const create = async () =>
       (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
@@ -72,7 +72,7 @@ eachDatabase((startService) => {
     expect((await create()).id).toBeGreaterThan(gone.id);
   });
 
-  test("an id that is no positive safe integer in plain digits is a 422 for every method", async () => {
+  test("an id that is not a positive safe integer in plain digits returns 422 for every method", async () => {
     await using service = await startService();
     await service.call("POST", "/todos", { body: { title: "x" } });
     const ids = [
@@ -92,7 +92,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("9007199254740991 and other ids that are not there are a 404", async () => {
+  test("9007199254740991 and other ids that do not exist return 404", async () => {
     await using service = await startService();
     for (const id of ["1", "2147483648", "4294967297", "9007199254740990", "9007199254740991"]) {
       for (const [method, body] of [["GET"], ["PATCH", { title: "x" }], ["DELETE"]] as const) {
@@ -102,7 +102,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("ids beyond 32 bits are read, listed and changed as exact numbers", async () => {
+  test("ids beyond 32 bits are read, listed and updated exactly", async () => {
     await using service = await startService();
     const id = 2 ** 53 - 2;
     await service.sql(`insert into todos (id, title) values (${id}, 'far away')`);
@@ -135,7 +135,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("completed is a JSON boolean and nothing like one", async () => {
+  test("completed must be a JSON boolean", async () => {
     await using service = await startService();
     const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     for (const completed of ["true", 1, 0, null, {}, []]) {
@@ -147,7 +147,7 @@ eachDatabase((startService) => {
     }
   });
 
-  test("a fault in the path and one in the body are a 422, whichever is found first", async () => {
+  test("an issue in the path and one in the body return 422, whichever is found first", async () => {
     await using service = await startService();
     expect((await service.call("PATCH", "/todos/abc", { body: { title: "" } })).status).toBe(422);
     expect((await service.call("PATCH", "/todos/9007199254740991", { body: { title: "" } })).status).toBe(
@@ -155,7 +155,7 @@ eachDatabase((startService) => {
     );
   });
 
-  test("fifty todos created at once are fifty todos", async () => {
+  test("fifty todos created concurrently are all created", async () => {
     await using service = await startService();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
