@@ -23,7 +23,7 @@ describe("DATABASE_URL", () => {
     [
       "is in a file that cannot be read",
       { DATABASE_URL_FILE: "/nowhere/url" },
-      "DATABASE_URL_FILE: cannot read the file",
+      "DATABASE_URL_FILE: cannot be read",
     ],
   ])("results in a configuration error when it %s", async (_, env, message) => {
     for (const args of [["migrate"], LIST]) {

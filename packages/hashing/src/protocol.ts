@@ -17,7 +17,7 @@ export interface WorkerSetup {
 export interface JobOffer {
   readonly id: number;
   readonly ticket: number;
-  readonly shape: JobShape;
+  readonly shape: MemoryShape;
 }
 
 export type ToWorker = ({ readonly kind: "job" } & JobOffer) | { readonly kind: "close" };
@@ -34,7 +34,7 @@ export interface JobResult {
   readonly runningSeconds: number;
 }
 
-export interface JobShape {
+export interface MemoryShape {
   readonly buffer: SharedArrayBuffer;
   readonly passwordBytes: number;
   readonly saltBytes: number;
@@ -50,13 +50,13 @@ const TICKET_BYTES = 4;
  * under ticket t, 0 that it is withdrawn. A worker that finds any other value than its own drops the job.
  */
 export class JobMemory {
-  readonly shape: JobShape;
+  readonly shape: MemoryShape;
   readonly digest: Uint8Array;
   readonly password: Uint8Array;
   readonly salt: Uint8Array;
   readonly #cell: Int32Array;
 
-  constructor(shape: JobShape) {
+  constructor(shape: MemoryShape) {
     this.shape = shape;
     this.#cell = new Int32Array(shape.buffer, 0, 1);
     this.digest = new Uint8Array(shape.buffer, TICKET_BYTES, DIGEST_BYTES);
@@ -65,7 +65,7 @@ export class JobMemory {
     this.salt = new Uint8Array(shape.buffer, passwordAt + shape.passwordBytes, shape.saltBytes);
   }
 
-  static allocate(size: Omit<JobShape, "buffer">): JobMemory {
+  static allocate(size: Omit<MemoryShape, "buffer">): JobMemory {
     const buffer = new SharedArrayBuffer(TICKET_BYTES + DIGEST_BYTES + size.passwordBytes + size.saltBytes);
     return new JobMemory({ ...size, buffer });
   }

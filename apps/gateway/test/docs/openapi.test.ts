@@ -16,7 +16,11 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
 }
 
 async function lint(document: unknown): Promise<string[]> {
-  const config = await createConfig({ extends: ["recommended-strict"] });
+  const config = await createConfig({
+    extends: ["recommended-strict"],
+    // The probes return no 4xx.
+    rules: { "operation-4xx-response": "off" },
+  });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 }

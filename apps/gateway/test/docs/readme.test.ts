@@ -1,34 +1,49 @@
-/** The README matches the code: every error code, and a tour that works as printed. */
+/** The documents against the code: every error code, and a tour in the README that works when pasted into a shell. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES } from "@latchkey/contracts";
+import { ROOT } from "@latchkey/testing/repository";
 import { ERROR_TABLE } from "../../src/errors.ts";
 import { startService } from "../support/service.ts";
 
-const readme = await Bun.file(join(import.meta.dir, "../../../../README.md")).text();
-const rows = readme.split("\n").filter((line) => line.startsWith("| "));
+const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
+const blocksOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, block = ""]) => block);
 
-describe("README", () => {
-  test.each([...ERROR_CODES])("has %s with its status", (code) => {
+describe("docs/errors.md", async () => {
+  const rows = (await read("docs/errors.md")).split("\n");
+
+  test.each([...ERROR_CODES])("lists %s with its status", (code) => {
     const row = rows.find((line) => line.includes(`\`${code}\``));
     expect(row).toContain(`| ${ERROR_TABLE[code].status} |`);
   });
+});
 
-  test("has a tour that works as printed", async () => {
-    await using service = await startService();
-    const [, tour = ""] = /## Five minutes with curl\n+```sh\n([\s\S]+?)```/.exec(readme) ?? [];
-    const script = `set -e\n${tour.replace("http://127.0.0.1:3000", service.url)}`;
-    const shell = Bun.spawn(["bash", "-c", script], { stdout: "pipe", stderr: "pipe" });
-    const [output, errors] = await Promise.all([
-      new Response(shell.stdout).text(),
-      new Response(shell.stderr).text(),
-    ]);
-    expect(errors).toBe("");
-    expect(await shell.exited).toBe(0);
-    expect(output).toContain('"username":"countess"');
-    expect(output).toContain('{"items":[{"id":3,"title":"Tea"');
-    expect(output).toContain("204\n");
-    expect(output).toEndWith('{"status":"ok"}{"status":"ready"}');
-    expect(output).not.toContain('"detail"');
+describe("the README", async () => {
+  const readme = await read("README.md");
+
+  test.each(["bash", "zsh"].filter((shell) => process.env.CI || Bun.which(shell) !== null))(
+    "has a tour that works when pasted into %s",
+    async (shell) => {
+      await using service = await startService();
+      const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("## The API"));
+      const script = `set -e\n${blocksOf(tour).join("").replace("http://127.0.0.1:3000", service.url)}`;
+      const child = Bun.spawn([shell, "-c", script], { stdout: "pipe", stderr: "pipe" });
+      const [output, errors] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      expect(errors).toBe("");
+      expect(await child.exited).toBe(0);
+      expect(output).toContain('"username":"countess"');
+      expect(output).toContain('{"items":[{"id":3,"title":"Tea"');
+      expect(output).toContain("204\n");
+      expect(output).toEndWith('{"status":"ok"}{"status":"ready"}');
+      expect(output).not.toContain('"detail"');
+    },
+  );
+
+  test("has no comments in its commands, which an interactive zsh would run", () => {
+    expect(blocksOf(readme).filter((block) => /(^|\s)#/.test(block))).toEqual([]);
   });
 });
