@@ -21,7 +21,7 @@ export interface ReceivedAnswer {
 export type Contract = (request: SentRequest, answer: ReceivedAnswer) => string[];
 
 /** The documentation, which the document does not describe. */
-const UNDOCUMENTED = /^\/(openapi\.json|docs|redoc|docs\/assets\/.+)$/;
+const UNDOCUMENTED = /^\/(|openapi\.json|docs|redoc|docs\/assets\/.+)$/;
 /** Headers that an operation must document. */
 const DOCUMENTED_HEADERS = /^(x-request-id|ratelimit-.+|retry-after|www-authenticate|allow)$/;
 const ERROR_RESPONSE = { $ref: "#/components/schemas/ErrorResponse" };
