@@ -5,12 +5,12 @@ import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
-import { authRoutes } from "./features/auth/routes.ts";
+import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
-import { createReadiness } from "./features/probes/service.ts";
+import { createReadiness, type Readiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
-import { createTodos } from "./features/todos/service.ts";
+import { createTodos, type Todos } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
@@ -50,6 +50,15 @@ const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** The route of all assets in logs and metrics: each has its own path, which contains a hash. */
 const ASSET_ROUTE = "/docs/assets/*";
 
+interface FeatureOptions extends AuthRoutesOptions {
+  readonly readiness: Readiness;
+  readonly todos: Todos;
+}
+
+/** The routes that the OpenAPI document describes. */
+export const createFeatures = ({ readiness, todos, ...auth }: FeatureOptions) =>
+  new Elysia().use(probeRoutes(readiness)).use(authRoutes(auth)).use(todoRoutes(todos));
+
 export function createApp({
   config,
   secretKey,
@@ -75,10 +84,12 @@ export function createApp({
   const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
 
-  const features = new Elysia()
-    .use(probeRoutes(createReadiness({ ping: () => database.ping(), isStopping })))
-    .use(authRoutes({ authService, limiters }))
-    .use(todoRoutes(createTodos(database.todos)));
+  const features = createFeatures({
+    readiness: createReadiness({ ping: () => database.ping(), isStopping }),
+    authService,
+    limiters,
+    todos: createTodos(database.todos),
+  });
 
   const app = new Elysia({
     // One router for all paths, so that HEAD, 404 and hooks behave the same everywhere; accept hosts of any length.

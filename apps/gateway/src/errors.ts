@@ -1,13 +1,18 @@
 /**
  * The one table from error codes to responses. Services and repositories throw; only the error handler reads the table. An
- * error whose code is not in it becomes a 500 without details.
+ * error whose code is not in it becomes an `INTERNAL_ERROR` without details.
  */
 import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 
 export interface ErrorResponse {
   readonly status: number;
-  readonly detail: string | readonly ValidationIssue[];
+  readonly body: ErrorEnvelope;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+interface ErrorEnvelope {
+  readonly detail: string | readonly ValidationIssue[];
+  readonly code: ErrorCode | "CLIENT_CLOSED";
 }
 
 /** Thrown by middleware; each feature defines its own errors. */
@@ -48,7 +53,7 @@ interface ErrorDefinition {
   readonly status: number;
   /** When the error occurs, for the OpenAPI document. */
   readonly description: string;
-  readonly detail: string | ((error: ErrorProperties) => ErrorResponse["detail"]);
+  readonly detail: string | ((error: ErrorProperties) => ErrorEnvelope["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
 }
 
@@ -140,29 +145,36 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     description: "The database is unreachable.",
     detail: "The database is unavailable",
   },
+  INTERNAL_ERROR: {
+    status: 500,
+    description: "An unexpected error. Its cause is only logged.",
+    detail: "Internal Server Error",
+  },
 };
 
-export const INTERNAL_ERROR_DETAIL = "Internal Server Error";
-const INTERNAL: ErrorResponse = { status: 500, detail: INTERNAL_ERROR_DETAIL, headers: {} };
 /** Only logged, with the status that nginx uses: the client has closed the connection. */
-const CLIENT_CLOSED: ErrorResponse = { status: 499, detail: "Client Closed Request", headers: {} };
+const CLIENT_CLOSED: ErrorResponse = {
+  status: 499,
+  body: { detail: "Client Closed Request", code: "CLIENT_CLOSED" },
+  headers: {},
+};
 
 export function toErrorResponse(error: unknown): ErrorResponse {
-  if (!(error instanceof Error)) return INTERNAL;
+  if (!(error instanceof Error)) return errorResponseFor("INTERNAL_ERROR");
   if (error.name === "AbortError") return CLIENT_CLOSED;
   return "code" in error && isErrorCode(error.code)
     ? errorResponseFor(error.code, propertiesOf(error))
-    : INTERNAL;
+    : errorResponseFor("INTERNAL_ERROR");
 }
 
 /** Every member of ErrorProperties is optional, so any error satisfies it. */
 const propertiesOf = (error: object): ErrorProperties => error;
 
-export function errorResponseFor(code: ErrorCode, error: ErrorProperties): ErrorResponse {
+export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): ErrorResponse {
   const { status, detail, headers } = ERROR_TABLE[code];
   return {
     status,
-    detail: typeof detail === "string" ? detail : detail(error),
+    body: { detail: typeof detail === "string" ? detail : detail(error), code },
     headers: headers?.(error) ?? {},
   };
 }

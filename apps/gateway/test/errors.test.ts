@@ -32,6 +32,7 @@ const RESPONSES: Record<ErrorCode, Expected> = {
   HASHER_CLOSED: [503, "The service is stopping", { "Retry-After": "7" }],
   HASH_WORKER_CRASHED: [503, "The password could not be checked", { "Retry-After": "7" }],
   DATABASE_UNAVAILABLE: [503, "The database is unavailable"],
+  INTERNAL_ERROR: [500, "Internal Server Error"],
 };
 
 test("the table has exactly the codes of the contracts", () => {
@@ -41,12 +42,10 @@ test("the table has exactly the codes of the contracts", () => {
 test.each(ERROR_CODES.map((code) => [code, RESPONSES[code]] as const))(
   "%s has its status, detail and headers",
   (code, [status, detail, headers = {}]) => {
-    expect<unknown>(errorResponseFor(code, PROPERTIES)).toEqual({ status, detail, headers });
-    expect<unknown>(toErrorResponse(Object.assign(new Error("inside"), { code, ...PROPERTIES }))).toEqual({
-      status,
-      detail,
-      headers,
-    });
+    const expected = { status, body: { detail, code }, headers };
+    const error = Object.assign(new Error("inside"), { code, ...PROPERTIES });
+    expect<unknown>(errorResponseFor(code, PROPERTIES)).toEqual(expected);
+    expect<unknown>(toErrorResponse(error)).toEqual(expected);
   },
 );
 
@@ -80,7 +79,7 @@ describe("an unexpected error returns 500 without details, and its cause is logg
     });
     const answer = await service.call("GET", "/todos");
     expect(answer.status).toBe(500);
-    expect(answer.text).toBe('{"detail":"Internal Server Error"}');
+    expect(answer.text).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
     expect(answer.headers.get("content-type")).toStartWith("application/json");
     expect(JSON.stringify(Object.fromEntries(answer.headers))).not.toContain("select");
     // The line is written after the response, so wait for one more exchange.
@@ -103,7 +102,7 @@ test("an error that the router cannot handle returns 500 in the envelope and is 
   // Not compared with the OpenAPI document, because this response lacks the usual headers.
   const answer = await fetch(`${service.url}/todos`);
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('{"detail":"Internal Server Error"}');
+  expect(await answer.text()).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
   expect(service.log).toMatchObject([{ msg: "request failed outside the router" }]);
 });
 
@@ -114,7 +113,7 @@ test("the cause of a 503 is logged, the causes of 4xx responses are not", async 
   await service.database.close();
   const answer = await service.call("GET", "/todos");
   expect(answer.status).toBe(503);
-  expect(answer.body).toEqual({ detail: "The database is unavailable" });
+  expect(answer.body).toEqual({ detail: "The database is unavailable", code: "DATABASE_UNAVAILABLE" });
   await service.request("/healthz");
   expect(service.log.filter(({ err }) => err !== undefined)).toMatchObject([
     { request_id: answer.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },

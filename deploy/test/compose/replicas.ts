@@ -48,12 +48,25 @@ export async function startReplicas({
     ),
   );
   const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
+  const servers = urls.map((url) => `${new URL(url).host} maxconn ${maxConnections}`);
+  const { port } = resources.use(await startBalancer(servers));
+  const started = resources.move();
+  return { port, gateways, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+/**
+ * Starts HAProxy with its deployed configuration in front of servers, each an address with options.
+ * @param edit changes the configuration, for example a timeout
+ */
+export async function startBalancer(
+  servers: readonly string[],
+  edit = (configuration: string) => configuration,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  await using resources = new AsyncDisposableStack();
+  const folder = resources.use(await openFolder());
   const port = await freePort();
   const configuration = join(folder.path, "haproxy.cfg");
-  const servers = urls.map(
-    (url, index) => `    server gateway-${index + 1} ${new URL(url).host} maxconn ${maxConnections}`,
-  );
-  await Bun.write(configuration, await localConfiguration(port, servers));
+  await Bun.write(configuration, edit(await localConfiguration(port, servers)));
   const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], { stdout: "ignore", stderr: "ignore" });
   resources.defer(async () => {
     balancer.kill("SIGKILL");
@@ -61,7 +74,7 @@ export async function startReplicas({
   });
   await untilListening(port, balancer);
   const started = resources.move();
-  return { port, gateways, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return { port, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
 /** The deployed configuration with another port, and with addresses instead of names that Docker resolves. */
@@ -70,7 +83,10 @@ async function localConfiguration(port: number, servers: readonly string[]): Pro
   return deployed
     .replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
     .replace(" resolvers docker resolve-prefer ipv4 init-addr none", "")
-    .replace(/^ {4}server-template .*$/m, servers.join("\n"));
+    .replace(
+      /^ {4}server-template .*$/m,
+      servers.map((server, index) => `    server gateway-${index + 1} ${server}`).join("\n"),
+    );
 }
 
 async function untilListening(port: number, balancer: Bun.Subprocess): Promise<void> {

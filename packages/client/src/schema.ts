@@ -8,7 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /** Check that the process is running */
-        get: operations["liveness"];
+        get: operations["getLiveness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -25,7 +25,7 @@ export interface paths {
             cookie?: never;
         };
         /** Check that the service can handle requests */
-        get: operations["readiness"];
+        get: operations["getReadiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -98,8 +98,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List todos, a page at a time
-         * @description Ascending by id. Echo `next_cursor` for the next page; a malformed cursor starts at the beginning.
+         * List todos by page
+         * @description In ascending order of id. A malformed cursor starts the listing at the beginning.
          */
         get: operations["listTodos"];
         put?: never;
@@ -127,7 +127,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a todo
+         * Update a todo
          * @description An empty object changes nothing.
          */
         patch: operations["updateTodo"];
@@ -137,16 +137,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @example {
-         *       "email": "ada@example.com",
-         *       "username": "ada",
-         *       "password": "correct horse battery staple"
-         *     }
-         */
         RegisterRequest: {
             /**
-             * @description Trimmed and lowercased before it is checked.
+             * @description Trimmed and lowercased before validation.
              * @example ada@example.com
              */
             email: string;
@@ -154,20 +147,14 @@ export interface components {
             username: string;
             /**
              * Format: password
-             * @description Taken as it is: never trimmed or normalised.
+             * @description Never trimmed or normalised.
              * @example correct horse battery staple
              */
             password: string;
         };
-        /**
-         * @example {
-         *       "email": "ada@example.com",
-         *       "password": "correct horse battery staple"
-         *     }
-         */
         LoginRequest: {
             /**
-             * @description Trimmed and lowercased before it is checked.
+             * @description Trimmed and lowercased before validation.
              * @example ada@example.com
              */
             email: string;
@@ -187,7 +174,7 @@ export interface components {
             username?: string;
             /**
              * Format: password
-             * @description Taken as it is: never trimmed or normalised.
+             * @description Never trimmed or normalised.
              * @example correct horse battery staple
              */
             password?: string;
@@ -200,7 +187,7 @@ export interface components {
         CreateTodoRequest: {
             /** @example Buy milk */
             title: string;
-            /** @default false */
+            /** @description False if omitted. */
             completed?: boolean;
         };
         /**
@@ -213,17 +200,7 @@ export interface components {
             title?: string;
             completed?: boolean;
         };
-        /**
-         * @example {
-         *       "id": 1,
-         *       "email": "ada@example.com",
-         *       "username": "ada",
-         *       "is_active": true,
-         *       "created_at": "2026-01-31T10:20:30.123Z",
-         *       "updated_at": "2026-01-31T10:20:30.123Z"
-         *     }
-         */
-        User: {
+        UserResponse: {
             /**
              * Format: int64
              * @example 1
@@ -237,37 +214,27 @@ export interface components {
             is_active: boolean;
             /**
              * Format: date-time
-             * @description RFC 3339, UTC, milliseconds
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description RFC 3339, UTC, milliseconds
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
              */
             updated_at: string;
         };
-        /**
-         * @example {
-         *       "access_token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIiwiZXhwIjoxNzY5ODU4NDMwfQ.c2lnbmF0dXJl",
-         *       "token_type": "bearer"
-         *     }
-         */
-        Token: {
-            /** @description A JWT (RFC 7519) for the Authorization header. */
+        TokenResponse: {
+            /**
+             * @description A JWT (RFC 7519) for the Authorization header.
+             * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIiwiZXhwIjoxNzY5ODU4NDMwfQ.c2lnbmF0dXJl
+             */
             access_token: string;
             /** @enum {string} */
             token_type: "bearer";
         };
-        /**
-         * @example {
-         *       "id": 1,
-         *       "title": "Buy milk",
-         *       "completed": false,
-         *       "created_at": "2026-01-31T10:20:30.123Z",
-         *       "updated_at": "2026-01-31T10:20:30.123Z"
-         *     }
-         */
-        Todo: {
+        TodoResponse: {
             /**
              * Format: int64
              * @example 1
@@ -279,50 +246,43 @@ export interface components {
             completed: boolean;
             /**
              * Format: date-time
-             * @description RFC 3339, UTC, milliseconds
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description RFC 3339, UTC, milliseconds
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
              */
             updated_at: string;
         };
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "id": 1,
-         *           "title": "Buy milk",
-         *           "completed": false,
-         *           "created_at": "2026-01-31T10:20:30.123Z",
-         *           "updated_at": "2026-01-31T10:20:30.123Z"
-         *         }
-         *       ],
-         *       "next_cursor": "eyJpZCI6MX0="
-         *     }
-         */
-        TodoPage: {
-            items: components["schemas"]["Todo"][];
+        TodoPageResponse: {
+            items: components["schemas"]["TodoResponse"][];
+            /** @example eyJpZCI6MX0= */
             next_cursor: string | null;
         };
-        Live: {
+        LivenessResponse: {
             /** @enum {string} */
             status: "ok";
         };
-        Ready: {
+        ReadinessResponse: {
             /** @enum {string} */
             status: "ready";
         };
-        Unready: {
+        UnavailableResponse: {
             /** @enum {string} */
             status: "unavailable";
         };
-        ErrorBody: {
+        ErrorResponse: {
+            /** @description A sentence for people. */
             detail: string;
+            code: components["schemas"]["ErrorCode"];
         };
-        ValidationErrorBody: {
+        ValidationErrorResponse: {
             detail: components["schemas"]["ValidationIssue"][];
+            /** @enum {string} */
+            code: "INVALID_REQUEST";
         };
         ValidationIssue: {
             /**
@@ -332,38 +292,43 @@ export interface components {
              *     ]
              */
             loc: (string | number)[];
-            /** @example must not have fewer than 8 characters */
+            /** @example must be at least 8 characters long */
             msg: string;
             /** @example string_too_short */
             type: string;
         };
+        /**
+         * @description Identifies the error. Codes are never renamed; later versions can add codes.
+         * @enum {unknown}
+         */
+        ErrorCode: "USER_ALREADY_EXISTS" | "INVALID_CREDENTIALS" | "INVALID_TOKEN" | "INACTIVE_USER" | "USER_NOT_FOUND" | "TODO_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "INVALID_REQUEST" | "TOO_MANY_REQUESTS" | "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE" | "INTERNAL_ERROR";
     };
     responses: never;
     parameters: never;
     requestBodies: never;
     headers: {
         /**
-         * @description Names the request in the service's log: the client's own if it sent a well-formed one, else a UUIDv7.
+         * @description Identifies the request in the service's log: the value that the client sent if it is valid, otherwise a UUIDv7.
          * @example 0199d3f2-8a4e-7c31-9a55-3f0f0a7be5d2
          */
         "X-Request-ID": string;
         /**
-         * @description The scheme that is asked for (RFC 9110 §11.6.1).
+         * @description The required authentication scheme (RFC 9110 §11.6.1).
          * @example Bearer
          */
         "WWW-Authenticate": string;
         /**
-         * @description Seconds until a retry makes sense (RFC 9110 §10.2.3).
+         * @description Seconds to wait before a retry (RFC 9110 §10.2.3).
          * @example 42
          */
         "Retry-After": number;
         /**
-         * @description Requests in a window. Absent where limits are off.
+         * @description Requests per window. Absent if rate limits are disabled.
          * @example 6000
          */
         "RateLimit-Limit": number;
         /**
-         * @description Requests left in this window.
+         * @description Remaining requests in this window.
          * @example 5999
          */
         "RateLimit-Remaining": number;
@@ -377,7 +342,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    liveness: {
+    getLiveness: {
         parameters: {
             query?: never;
             header?: never;
@@ -393,22 +358,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Live"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["LivenessResponse"];
                 };
             };
         };
     };
-    readiness: {
+    getReadiness: {
         parameters: {
             query?: never;
             header?: never;
@@ -424,17 +379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ReadinessResponse"];
                 };
             };
             /** @description The database is unreachable, or the service is shutting down. */
@@ -444,7 +389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Unready"];
+                    "application/json": components["schemas"]["UnavailableResponse"];
                 };
             };
         };
@@ -472,7 +417,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -485,10 +430,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "USER_ALREADY_EXISTS";
+                    };
                 };
             };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -498,7 +446,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "PAYLOAD_TOO_LARGE";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -511,7 +462,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. Registrations have their own limit, by default 3 per 1 minute per client address. */
@@ -525,10 +476,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -538,7 +492,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -552,7 +509,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -580,7 +540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Token"];
+                    "application/json": components["schemas"]["TokenResponse"];
                 };
             };
             /** @description Unknown e-mail or wrong password. */
@@ -594,10 +554,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INVALID_CREDENTIALS";
+                    };
                 };
             };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -607,7 +570,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "PAYLOAD_TOO_LARGE";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -620,7 +586,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. Logins have their own limit, by default 5 per 1 minute per client address. */
@@ -634,10 +600,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -647,7 +616,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -661,7 +633,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -685,7 +660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description The token is missing, expired, wrongly signed or malformed. */
@@ -699,7 +674,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INVALID_TOKEN";
+                    };
                 };
             };
             /** @description The current user is deactivated. */
@@ -712,7 +690,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INACTIVE_USER";
+                    };
                 };
             };
             /** @description The current user no longer exists. */
@@ -725,20 +706,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "USER_NOT_FOUND";
+                    };
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -752,10 +723,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -765,7 +739,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -778,7 +755,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -814,7 +794,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INVALID_TOKEN";
+                    };
                 };
             };
             /** @description The current user is deactivated. */
@@ -827,7 +810,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INACTIVE_USER";
+                    };
                 };
             };
             /** @description The current user no longer exists. */
@@ -840,20 +826,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "USER_NOT_FOUND";
+                    };
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -867,10 +843,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -880,7 +859,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -893,7 +875,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -921,7 +906,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description The token is missing, expired, wrongly signed or malformed. */
@@ -935,7 +920,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INVALID_TOKEN";
+                    };
                 };
             };
             /** @description The current user is deactivated. */
@@ -948,7 +936,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INACTIVE_USER";
+                    };
                 };
             };
             /** @description The current user no longer exists. */
@@ -961,7 +952,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "USER_NOT_FOUND";
+                    };
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -974,10 +968,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "USER_ALREADY_EXISTS";
+                    };
                 };
             };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -987,7 +984,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "PAYLOAD_TOO_LARGE";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1000,7 +1000,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. Password changes have their own limit, by default 5 per 1 minute per user and per client address. */
@@ -1014,10 +1014,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1027,7 +1030,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -1041,7 +1047,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -1049,6 +1058,7 @@ export interface operations {
     listTodos: {
         parameters: {
             query?: {
+                /** @description The next_cursor of the previous page. */
                 cursor?: string;
                 limit?: number;
             };
@@ -1068,20 +1078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TodoPage"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["TodoPageResponse"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1094,7 +1091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1108,10 +1105,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1121,7 +1121,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -1134,7 +1137,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -1162,10 +1168,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Todo"];
+                    "application/json": components["schemas"]["TodoResponse"];
                 };
             };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1175,7 +1181,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "PAYLOAD_TOO_LARGE";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1188,7 +1197,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1202,10 +1211,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1215,7 +1227,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -1228,7 +1243,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -1255,7 +1273,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Todo"];
+                    "application/json": components["schemas"]["TodoResponse"];
                 };
             };
             /** @description The todo does not exist. */
@@ -1268,20 +1286,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TODO_NOT_FOUND";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1294,7 +1302,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1308,10 +1316,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1321,7 +1332,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -1334,7 +1348,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -1351,7 +1368,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The todo is gone. */
+            /** @description The todo is deleted. */
             204: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1372,20 +1389,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TODO_NOT_FOUND";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1398,7 +1405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1412,10 +1419,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1425,7 +1435,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -1438,7 +1451,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };
@@ -1459,7 +1475,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The todo after the change. */
+            /** @description The updated todo. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1469,7 +1485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Todo"];
+                    "application/json": components["schemas"]["TodoResponse"];
                 };
             };
             /** @description The todo does not exist. */
@@ -1482,10 +1498,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TODO_NOT_FOUND";
+                    };
                 };
             };
-            /** @description The body is larger than 128 KiB or has more than 1,024 chunks. */
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1495,7 +1514,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "PAYLOAD_TOO_LARGE";
+                    };
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1508,7 +1530,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ValidationErrorBody"];
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1522,10 +1544,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
+                    };
                 };
             };
-            /** @description An unexpected failure. */
+            /** @description An unexpected error. Its cause is only logged. */
             500: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1535,7 +1560,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "INTERNAL_ERROR";
+                    };
                 };
             };
             /** @description The database is unreachable. */
@@ -1548,7 +1576,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "DATABASE_UNAVAILABLE";
+                    };
                 };
             };
         };

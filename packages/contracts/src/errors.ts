@@ -1,7 +1,7 @@
 /** The envelope of every error, and the stable error codes. */
 import Type from "typebox";
 
-/** Every expected error; the gateway's table contains its status and detail. */
+/** Every error; the gateway's table contains its status and detail. Codes are part of the API: never rename one. */
 export const ERROR_CODES = [
   "USER_ALREADY_EXISTS",
   "INVALID_CREDENTIALS",
@@ -18,7 +18,11 @@ export const ERROR_CODES = [
   "HASHER_CLOSED",
   "HASH_WORKER_CRASHED",
   "DATABASE_UNAVAILABLE",
+  "INTERNAL_ERROR",
 ] as const;
+export const ErrorCode = Type.Enum([...ERROR_CODES], {
+  description: "Identifies the error. Codes are never renamed; later versions can add codes.",
+});
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** One issue of an invalid request: its location, a message and a stable type; never the submitted value. */
@@ -29,5 +33,11 @@ export const ValidationIssue = Type.Object({
 });
 export type ValidationIssue = Type.Static<typeof ValidationIssue>;
 
-export const ErrorBody = Type.Object({ detail: Type.String() });
-export const ValidationErrorBody = Type.Object({ detail: Type.Array(ValidationIssue, { minItems: 1 }) });
+export const ErrorBody = Type.Object({
+  detail: Type.String({ description: "A sentence for people." }),
+  code: ErrorCode,
+});
+export const ValidationErrorBody = Type.Object({
+  detail: Type.Array(ValidationIssue, { minItems: 1 }),
+  code: Type.Literal("INVALID_REQUEST" satisfies ErrorCode),
+});

@@ -1,4 +1,4 @@
-/** The wire contracts: shapes, limits and error codes. */
+/** Wire shapes as schemas, the limits of the wire format, and the error codes. */
 export * from "./errors.ts";
 export * from "./limits.ts";
 export * from "./probes.ts";

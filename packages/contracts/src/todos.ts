@@ -23,7 +23,7 @@ export const Todo = Type.Object({
 export type Todo = Type.Static<typeof Todo>;
 
 export const CreateTodoRequest = Type.Object(
-  { title: Title, completed: Type.Optional(Type.Boolean({ default: false })) },
+  { title: Title, completed: Type.Optional(Type.Boolean({ description: "False if omitted." })) },
   { examples: [{ title: "Buy milk" }] },
 );
 export type CreateTodoRequest = Type.Static<typeof CreateTodoRequest>;

@@ -64,10 +64,8 @@ The same document has three views: [/docs](/docs) to call operations, [/redoc](/
 [/openapi.json](/openapi.json) for tools.`;
 
 const errorRows = Object.entries(ERROR_TABLE)
-  .map(([code, { status, description }]) => ({ code: `\`${code}\``, status, description }))
-  .concat({ code: "", status: 500, description: "An unexpected error. Its cause is only logged." })
-  .sort((one, other) => one.status - other.status)
-  .map(({ code, status, description }) => `| ${status} | ${code} | ${description} |`);
+  .sort(([, one], [, other]) => one.status - other.status)
+  .map(([code, { status, description }]) => `| ${status} | \`${code}\` | ${description} |`);
 
 const TOPICS = {
   Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
@@ -77,9 +75,11 @@ not listed are ignored. Lengths count Unicode code points; U+0000 and lone surro
   Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
 \`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
 
-  Errors: `Every error is an object with a \`detail\`: a sentence, or for 422 a list of issues, which never contain
-submitted values. The examples of each operation are named after error codes. An unknown path returns 404; a known path
-with an unsupported method returns 405 with an \`Allow\` header.
+  Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
+contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
+examples of each operation are named after its codes. On any path, an unknown path returns 404, an unsupported method
+405 with an \`Allow\` header, and a body that is too large 413. A proxy in front of the service can respond with other
+codes, such as \`BAD_GATEWAY\`.
 
 | Status | Code | When |
 |---|---|---|

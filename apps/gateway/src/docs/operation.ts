@@ -2,7 +2,7 @@
 import type { ErrorCode } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
-import { ERROR_TABLE, type ErrorProperties, errorResponseFor, INTERNAL_ERROR_DETAIL } from "../errors.ts";
+import { ERROR_TABLE, type ErrorProperties, errorResponseFor } from "../errors.ts";
 import type { HeaderName, Tag } from "./document.ts";
 import type { SchemaName } from "./schemas.ts";
 
@@ -14,7 +14,7 @@ interface OperationOptions {
   /** The query parameters, all optional. */
   readonly query?: Type.TObject;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
-  /** Besides those of middleware. Operations tagged `Probes` have no rate limit and no 500. */
+  /** Besides those of middleware. Operations tagged `Probes` have no rate limit and no `INTERNAL_ERROR`. */
   readonly failures: readonly ErrorCode[];
   /** The operation's own rate limit, one sentence for the description of its 429. */
   readonly rateLimit?: string;
@@ -24,6 +24,7 @@ interface OperationOptions {
 
 type Responses = NonNullable<DocumentDecoration["responses"]>;
 type ResponseObject = Exclude<Responses[string], { $ref: string }>;
+type MediaType = NonNullable<ResponseObject["content"]>[string];
 
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const COMMON_HEADERS: readonly HeaderName[] = ["X-Request-ID"];
@@ -44,22 +45,19 @@ export function operation(options: OperationOptions): DocumentDecoration {
   const codes = new Set<ErrorCode>([
     ...(isProtected ? AUTHENTICATION_ERRORS : []),
     ...options.failures,
-    // The announced length is checked on every route.
-    "PAYLOAD_TOO_LARGE",
-    ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
+    ...(isLimited ? (["TOO_MANY_REQUESTS", "INTERNAL_ERROR"] as const) : []),
   ]);
   const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;
   const responses: Responses = {
-    [success.status]: response(success.description, headers, success.schema),
+    [success.status]: response(
+      success.description,
+      headers,
+      success.schema && { schema: reference(success.schema) },
+    ),
   };
   for (const status of new Set([...codes].map((code) => ERROR_TABLE[code].status))) {
     const sharing = [...codes].filter((code) => ERROR_TABLE[code].status === status);
     responses[status] = errorResponse(sharing, headers, status === 429 ? options.rateLimit : undefined);
-  }
-  if (isLimited) {
-    responses["500"] = response("An unexpected error.", headers, "ErrorBody", {
-      INTERNAL_SERVER_ERROR: { value: { detail: INTERNAL_ERROR_DETAIL } },
-    });
   }
   return {
     operationId: id,
@@ -83,25 +81,15 @@ const queryParameter = ([name, { description, ...schema }]: [
   schema,
 });
 
-export function response(
-  description: string,
-  headers: readonly string[],
-  schema?: SchemaName,
-  examples?: Record<string, { value: unknown }>,
-): ResponseObject {
+export function response(description: string, headers: readonly string[], json?: MediaType): ResponseObject {
   return {
     description,
     headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    ...(schema && {
-      content: {
-        "application/json": {
-          schema: { $ref: `#/components/schemas/${schema}` },
-          ...(examples && { examples }),
-        },
-      },
-    }),
+    ...(json && { content: { "application/json": json } }),
   };
 }
+
+export const reference = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` });
 
 /** For codes of one status: each is an example, named after its code. */
 function errorResponse(
@@ -113,7 +101,21 @@ function errorResponse(
   return response(
     [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
     [...new Set([...headers, ...examples.flatMap((example) => Object.keys(example.headers))])],
-    codes.includes("INVALID_REQUEST") ? "ValidationErrorBody" : "ErrorBody",
-    Object.fromEntries(examples.map(({ code, detail }) => [code, { value: { detail } }])),
+    {
+      schema: codes.includes("INVALID_REQUEST") ? reference("ValidationErrorResponse") : errorSchema(codes),
+      examples: Object.fromEntries(examples.map(({ code, body }) => [code, { value: body }])),
+    },
   );
 }
+
+/** An error response with one of these codes. */
+const errorSchema = (codes: readonly ErrorCode[]) => ({
+  allOf: [
+    reference("ErrorResponse"),
+    {
+      type: "object" as const,
+      required: ["code"],
+      properties: { code: { type: "string" as const, enum: [...codes] } },
+    },
+  ],
+});

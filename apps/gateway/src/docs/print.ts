@@ -1,21 +1,14 @@
-/** `bun run openapi`: prints the OpenAPI document. Opens no resource: the routes are described, never called. */
-import { createApp } from "../app.ts";
-import { parseConfig } from "../config.ts";
-import { createLogger } from "../observability/logger.ts";
+/** Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. */
+import { createFeatures } from "../app.ts";
+import { createDocument } from "./routes.ts";
 
-/** The document does not depend on these parts, and no route that uses them is called. */
-const unused = <Part extends object>(): Part => ({}) as Part;
+/** The cast is safe because describing the routes calls none of their services. */
+const uncalled = <Service>(): Service => ({}) as Service;
 
-const variables = { RATE_LIMIT_ENABLED: "false", LOG_LEVEL: "silent", LOG_FORMAT: "json" };
-const readFile = () => "";
-const config = parseConfig(variables, { kernels: [], isTerminal: false, readFile });
-const app = createApp({
-  config,
-  secretKey: "unused",
-  database: unused(),
-  hasher: unused(),
-  logger: createLogger(config.log),
-  isStopping: () => false,
+const features = createFeatures({
+  readiness: uncalled(),
+  authService: uncalled(),
+  limiters: null,
+  todos: uncalled(),
 });
-const response = await app.handle(new Request("http://localhost/openapi.json"));
-process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
+process.stdout.write(await createDocument(features));

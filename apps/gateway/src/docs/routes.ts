@@ -1,9 +1,9 @@
 /** Serves the OpenAPI document, the two pages that display it, and the assets of these pages. */
 import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, type Context, Elysia, NotFoundError } from "elysia";
 import { completeDocument, type DescribedRoutes } from "./document.ts";
 import type { Assets } from "./pages/assets.ts";
-import { type Content, createText, serve } from "./pages/content.ts";
+import { createText, serve } from "./pages/content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages/pages.ts";
 
 interface DocumentRoutesOptions {
@@ -13,7 +13,9 @@ interface DocumentRoutesOptions {
 }
 
 export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
-  const document = createDocument(features);
+  const document = createDocument(features).then((json) =>
+    createText(json, { type: "application/json; charset=utf-8" }),
+  );
   const explorer = createPage(EXPLORER, assets);
   const reference = createPage(REFERENCE, assets);
   const hidden = { detail: { hide: true } };
@@ -21,18 +23,36 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
   const routes = new Elysia({ name: "documents" })
     .get("/openapi.json", async (context) => serve(await document, context), hidden)
     .get("/docs", (context) => serve(explorer, context), hidden)
-    .get("/redoc", (context) => serve(reference, context), hidden);
+    .get("/redoc", (context) => serve(reference, context), hidden)
+    .get("/", ({ request, set }) => redirectBrowser(request, set), hidden);
   for (const [path, content] of assets.contents) {
     routes.get(path, (context) => serve(content, context), hidden);
   }
   return routes;
 }
 
-/** Runs once at startup; a route that cannot be described is a startup error. */
-async function createDocument(features: AnyElysia): Promise<Content> {
+/** Browsers list `text/html` when a person opens a page; other clients expect an API and get 404. */
+function redirectBrowser(request: Request, set: Context["set"]): void {
+  set.headers.vary = `${set.headers.vary}, Accept`;
+  if (!acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
+  set.status = 303;
+  set.headers.location = "/docs";
+}
+
+/** Whether a media range is exactly `text/html`, with a weight above 0 (RFC 9110 §12.5.1). */
+const acceptsHtml = (accept: string): boolean =>
+  accept
+    .toLowerCase()
+    .split(",")
+    .map((range) => range.split(";").map((part) => part.trim()))
+    .some(
+      ([type, ...parameters]) => type === "text/html" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)),
+    );
+
+/** Returns the document as JSON. The service runs it once at startup: a route that cannot be described is a startup error. */
+export async function createDocument(features: AnyElysia): Promise<string> {
   const specPath = "/openapi.json";
   const described = new Elysia().use(features).use(swagger({ specPath }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
-  const document = completeDocument((await response.json()) as DescribedRoutes);
-  return createText(JSON.stringify(document), { type: "application/json; charset=utf-8" });
+  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
 }

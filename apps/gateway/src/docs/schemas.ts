@@ -4,6 +4,7 @@
  */
 import {
   ErrorBody,
+  ErrorCode,
   Live,
   Ready,
   Todo,
@@ -17,17 +18,19 @@ import {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Generated clients name their types after these; the routes name those of requests. */
 const SCHEMAS = {
-  User,
-  Token,
-  Todo,
-  TodoPage,
-  Live,
-  Ready,
-  Unready,
-  ErrorBody,
-  ValidationErrorBody,
+  UserResponse: User,
+  TokenResponse: Token,
+  TodoResponse: Todo,
+  TodoPageResponse: TodoPage,
+  LivenessResponse: Live,
+  ReadinessResponse: Ready,
+  UnavailableResponse: Unready,
+  ErrorResponse: ErrorBody,
+  ValidationErrorResponse: ValidationErrorBody,
   ValidationIssue,
+  ErrorCode,
 };
 
 /** Names in `components.schemas`. */

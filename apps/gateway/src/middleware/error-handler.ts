@@ -1,6 +1,6 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
-import { INTERNAL_ERROR_DETAIL, MethodNotAllowed, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, MethodNotAllowed, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
@@ -12,12 +12,12 @@ export function errorHandler() {
       const { request, set } = context;
       const error =
         context.error instanceof ParseError ? (context.error.cause ?? context.error) : context.error;
-      const { status, detail, headers } = toErrorResponse(error);
+      const { status, body, headers } = toErrorResponse(error);
       set.status = status;
       Object.assign(set.headers, headers);
       if (status >= 500) context.serverError = error;
       await drainChunkedBody(request);
-      return { detail };
+      return body;
     });
 }
 
@@ -25,9 +25,9 @@ export function errorHandler() {
 export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
     logger.error({ err: error }, "request failed outside the router");
+    const { status, body } = errorResponseFor("INTERNAL_ERROR");
     // The request may have been chunked: see `transport-headers.ts`.
-    const headers = { connection: "close" };
-    return Response.json({ detail: INTERNAL_ERROR_DETAIL }, { status: 500, headers });
+    return Response.json(body, { status, headers: { connection: "close" } });
   };
 }
 

@@ -133,6 +133,6 @@ function skipCookies(app: AnyElysia): void {
 
 /** The response of any other 429; the plugin adds the headers. */
 function rejection({ text }: Quota): Response {
-  const { status, detail } = toErrorResponse(new TooManyRequests(text, 0));
-  return Response.json({ detail }, { status });
+  const { status, body } = toErrorResponse(new TooManyRequests(text, 0));
+  return Response.json(body, { status });
 }

@@ -14,7 +14,7 @@ async function ask(service: Service, target: string, host = "x") {
 }
 
 const LIVE = '{"status":"ok"}';
-const NOT_FOUND = '{"detail":"Not Found"}';
+const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
 
 describe("dot segments are resolved before routing and rate limiting", () => {
   test.each([

@@ -76,7 +76,7 @@ browserTest(
     expect(await call("/auth/me", { token: "a.b.c" })).toEqual({
       ...common,
       status: 401,
-      body: { detail: "Invalid or expired token" },
+      body: { detail: "Invalid or expired token", code: "INVALID_TOKEN" },
     });
     expect(await call("/auth/me", { method: "PATCH", token, body: { username: "" } })).toMatchObject({
       ...common,
@@ -86,14 +86,14 @@ browserTest(
     expect(await call("/todos", { method: "POST", token, body: BODY_MAX_BYTES + 1 })).toEqual({
       ...common,
       status: 413,
-      body: { detail: "Payload Too Large" },
+      body: { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" },
     });
     expect(await call("/auth/login", { method: "POST", token, body: WRONG })).toMatchObject({ status: 401 });
     expect(await call("/auth/login", { method: "POST", token, body: WRONG })).toEqual({
       status: 429,
       requestId: "from-a-page",
       retryAfter: expect.stringMatching(/^3[56]\d\d$/),
-      body: { detail: "429: Too Many Requests: 2 per 1 hour" },
+      body: { detail: "429: Too Many Requests: 2 per 1 hour", code: "TOO_MANY_REQUESTS" },
     });
   },
   TIMEOUT_MS,

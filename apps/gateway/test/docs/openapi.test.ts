@@ -1,11 +1,13 @@
 /** The OpenAPI document: it is valid and complete, and it describes every error. */
 import { describe, expect, test } from "bun:test";
-import { ERROR_CODES } from "@latchkey/contracts";
+import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
+import { ROOT } from "@latchkey/testing/repository";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_TABLE } from "../../src/errors.ts";
-import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
+import { fetchDocument, operationsOf, type Schema } from "../support/openapi-document.ts";
 import { startService } from "../support/service.ts";
 
+const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
 const PROTECTED = ["getMe", "updateMe", "deleteMe"];
 
 /** Every object within `part`, itself included. */
@@ -15,8 +17,18 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
   for (const member of Object.values(part)) yield* objectsIn(member);
 }
 
+/** The codes of an error response. The document's own enum of codes has no others. */
+function enumOf({ allOf }: Schema): readonly ErrorCode[] {
+  const [, { properties }] = allOf as [Schema, { properties: { code: { enum: ErrorCode[] } } }];
+  return properties.code.enum;
+}
+
 async function lint(document: unknown): Promise<string[]> {
-  const config = await createConfig({ extends: ["recommended-strict"] });
+  const config = await createConfig({
+    extends: ["recommended-strict"],
+    // The probes return no 4xx.
+    rules: { "operation-4xx-response": "off" },
+  });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 }
@@ -153,5 +165,36 @@ describe("the document", async () => {
     for (const pattern of patterns) {
       for (const flags of ["", "u"]) expect(new RegExp(pattern, flags).test("key 🔑")).toBe(true);
     }
+  });
+
+  test("lists the codes of each error status in an enum, and shows an example of each", () => {
+    for (const { operationId, responses } of operations) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const { schema = {}, examples = {} } = content?.["application/json"] ?? {};
+        if (Number(status) < 400 || status === "422" || schema.$ref === UNAVAILABLE) continue;
+        const codes = enumOf(schema);
+        expect<unknown>([operationId, status, codes]).toEqual([operationId, status, Object.keys(examples)]);
+        for (const code of codes) expect(String(ERROR_TABLE[code].status)).toBe(status);
+      }
+    }
+    expect(document.components.schemas.ErrorCode?.enum).toEqual([...ERROR_CODES]);
+  });
+
+  test("lists 413 for operations with a body only", () => {
+    for (const { operationId, requestBody, responses } of operations) {
+      expect([operationId, "413" in responses]).toEqual([operationId, requestBody !== undefined]);
+    }
+  });
+
+  test("is printed by `bun run openapi` without a running service", async () => {
+    const command = [process.execPath, "run", "openapi"];
+    const child = Bun.spawn(command, {
+      cwd: ROOT,
+      stdout: "pipe",
+      stderr: "ignore",
+      env: { PATH: process.env.PATH },
+    });
+    expect(await new Response(child.stdout).json()).toEqual(document);
+    expect(await child.exited).toBe(0);
   });
 });

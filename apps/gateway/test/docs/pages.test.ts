@@ -189,7 +189,7 @@ describe("documents", async () => {
     for (const path of paths) {
       const answer = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect([path, answer.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 404 Not Found"]);
-      expect(answer).toEndWith('{"detail":"Not Found"}');
+      expect(answer).toEndWith('{"detail":"Not Found","code":"NOT_FOUND"}');
     }
     const dots = `GET ${known}/../../../../package.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     expect(await service.raw(dots)).toStartWith("HTTP/1.1 404");

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { eachDatabase } from "../support/service.ts";
 
-const INVALID_TOKEN = '{"detail":"Invalid or expired token"}';
+const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 
 eachDatabase((startService) => {
   test("without a token, every protected route returns 401 with a challenge, not 403", async () => {

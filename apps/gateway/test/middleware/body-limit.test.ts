@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { startService } from "../support/service.ts";
 
-const TOO_LARGE = { detail: "Payload Too Large" };
+const TOO_LARGE = { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" };
 const LIMIT = 128 * 1024;
 
 /** A valid todo of exactly so many bytes; the padding is an unknown member. */

@@ -4,7 +4,7 @@ import type { Answer } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
 import { eachDatabase, SECRET_KEY } from "../support/service.ts";
 
-const INVALID_TOKEN = '{"detail":"Invalid or expired token"}';
+const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 const exp = 4_000_000_000;
 const OTHER_KEY = [...SECRET_KEY].reverse().join("");
 
@@ -162,7 +162,11 @@ eachDatabase((startService) => {
     await using service = await startService();
     for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
       const answer = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
-      expect([sub, answer.status, answer.body]).toEqual([sub, 404, { detail: "User not found" }]);
+      expect([sub, answer.status, answer.body]).toEqual([
+        sub,
+        404,
+        { detail: "User not found", code: "USER_NOT_FOUND" },
+      ]);
     }
   });
 

@@ -79,7 +79,10 @@ describe("the default quota counts every request exactly once and rejects the si
     for (let count = 1; count <= 5; count++) expect((await send(service)).status).toBe(status);
     const rejected = await service.call("GET", "/todos");
     expect(rejected.status).toBe(429);
-    expect(rejected.body).toMatchObject({ detail: "429: Too Many Requests: 5 per 1 hour" });
+    expect(rejected.body).toEqual({
+      detail: "429: Too Many Requests: 5 per 1 hour",
+      code: "TOO_MANY_REQUESTS",
+    });
     expect((await send(service)).status).toBe(429);
   });
 });
@@ -118,7 +121,7 @@ test("five of twelve simultaneous logins succeed, and the others return 429 with
   expect(responses.filter(({ status }) => status === 401)).toHaveLength(5);
   expect(rejected).toHaveLength(7);
   for (const { body, headers } of rejected) {
-    expect(body).toMatchObject({ detail: "429: Too Many Requests: 5 per 1 minute" });
+    expect(body).toEqual({ detail: "429: Too Many Requests: 5 per 1 minute", code: "TOO_MANY_REQUESTS" });
     expect(headers.get("ratelimit-limit")).toBe("5");
     expect(headers.get("ratelimit-remaining")).toBe("0");
     expect(Number(headers.get("retry-after"))).toBeWithin(1, 61);
@@ -192,7 +195,10 @@ describe("PATCH /auth/me with a password", () => {
     const derivations = service.hasher.stats().completed;
     const rejected = await change(service, user, "192.0.2.99", "never stored");
     expect(rejected.status).toBe(429);
-    expect(rejected.body).toMatchObject({ detail: "429: Too Many Requests: 5 per 1 minute" });
+    expect(rejected.body).toEqual({
+      detail: "429: Too Many Requests: 5 per 1 minute",
+      code: "TOO_MANY_REQUESTS",
+    });
     expect(rejected.headers.get("ratelimit-limit")).toBe("5");
     expect(rejected.headers.get("ratelimit-remaining")).toBe("0");
     expect(rejected.headers.get("retry-after")).toBe(rejected.headers.get("ratelimit-reset"));

@@ -33,7 +33,7 @@ eachDatabase((startService) => {
     for (const path of [...paths, "/todos%2F1", "/auth%2Fme", "/.env", "/__proto__", "/constructor"]) {
       for (const method of METHODS) {
         const { status, text } = await service.call(method, path, { token });
-        const expected = method === "HEAD" ? "" : '{"detail":"Not Found"}';
+        const expected = method === "HEAD" ? "" : '{"detail":"Not Found","code":"NOT_FOUND"}';
         expect([method, path, status, text]).toEqual([method, path, 404, expected]);
       }
     }
@@ -45,7 +45,8 @@ eachDatabase((startService) => {
       await using service = await startService();
       for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
         const { status, text, headers } = await service.call(method, path);
-        const expected = method === "HEAD" ? "" : '{"detail":"Method Not Allowed"}';
+        const expected =
+          method === "HEAD" ? "" : '{"detail":"Method Not Allowed","code":"METHOD_NOT_ALLOWED"}';
         expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
       }
     },

@@ -97,7 +97,11 @@ eachDatabase((startService) => {
       for (const body of bodies) {
         const answer = await service.send(body);
         const issue = { loc: ["body"], msg: expect.any(String), type: "json_invalid" };
-        expect([body, answer.status, answer.body]).toEqual([body, 422, { detail: [issue] }]);
+        expect([body, answer.status, answer.body]).toEqual([
+          body,
+          422,
+          { detail: [issue], code: "INVALID_REQUEST" },
+        ]);
       }
     });
 
@@ -114,7 +118,11 @@ eachDatabase((startService) => {
       ]) {
         const answer = await service.send(body, type);
         const issue = { loc: ["body"], msg: expect.any(String), type: "content_type" };
-        expect([type, answer.status, answer.body]).toEqual([type, 422, { detail: [issue] }]);
+        expect([type, answer.status, answer.body]).toEqual([
+          type,
+          422,
+          { detail: [issue], code: "INVALID_REQUEST" },
+        ]);
       }
       for (const type of [
         "application/json; charset=utf-8",

@@ -47,7 +47,10 @@ test("a lock held longer than the busy timeout causes a 503 in the envelope with
   const sentAt = performance.now();
   const refused = await post(`${url}/todos`, { title: "times out" });
   expect(refused.status).toBe(503);
-  expect(await refused.json()).toEqual({ detail: "The database is unavailable" });
+  expect(await refused.json()).toEqual({
+    detail: "The database is unavailable",
+    code: "DATABASE_UNAVAILABLE",
+  });
   expect(performance.now() - sentAt).toBeLessThan(7_000);
   await holder.stdin.end();
   await holder.exited;

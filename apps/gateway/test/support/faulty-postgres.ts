@@ -20,6 +20,8 @@ const PAUSE_MS = 10;
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
+const DATABASE_UNAVAILABLE = '{"detail":"The database is unavailable","code":"DATABASE_UNAVAILABLE"}';
+
 /** Number of concurrent writers, and of writes before a test injects its fault. */
 const WRITERS = 4;
 const WRITES = 50;
@@ -78,7 +80,7 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
     const { status, text, body } = await call(method, path, options);
     const tookMs = performance.now() - sentAt;
     if (status === 201 && path === "/todos") acknowledged.add((body as Todo).id);
-    const isEnveloped = status < 500 || text === '{"detail":"The database is unavailable"}';
+    const isEnveloped = status < 500 || text === DATABASE_UNAVAILABLE;
     if (isEnveloped && tookMs < RESPONSE_MS) return status;
     return `${method} ${path}: ${status} ${text} after ${tookMs} ms`;
   };

@@ -2,14 +2,15 @@
 import type { ErrorCode } from "@latchkey/contracts";
 import { operation } from "../../docs/operation.ts";
 
+const BODY_ERRORS: readonly ErrorCode[] = ["INVALID_REQUEST", "PAYLOAD_TOO_LARGE"];
 const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const register = operation({
   id: "register",
   tag: "Auth",
   summary: "Register a user",
-  success: { status: 201, description: "The new user.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  success: { status: 201, description: "The new user.", schema: "UserResponse" },
+  failures: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit: "Registrations have their own limit, by default 3 per 1 minute per client address.",
 });
 
@@ -17,8 +18,8 @@ export const login = operation({
   id: "login",
   tag: "Auth",
   summary: "Exchange e-mail and password for an access token",
-  success: { status: 200, description: "An access token.", schema: "Token" },
-  failures: ["INVALID_CREDENTIALS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  success: { status: 200, description: "An access token.", schema: "TokenResponse" },
+  failures: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit: "Logins have their own limit, by default 5 per 1 minute per client address.",
 });
 
@@ -26,7 +27,7 @@ export const getMe = operation({
   id: "getMe",
   tag: "Auth",
   summary: "Read the current user",
-  success: { status: 200, description: "The current user.", schema: "User" },
+  success: { status: 200, description: "The current user.", schema: "UserResponse" },
   failures: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });
@@ -37,8 +38,8 @@ export const updateMe = operation({
   summary: "Change the username, the password or both",
   description:
     "An empty object changes nothing. Existing tokens remain valid until they expire, even after a password change. Returns 401 if another request changes the password at the same time.",
-  success: { status: 200, description: "The updated user.", schema: "User" },
-  failures: ["USER_ALREADY_EXISTS", "INVALID_REQUEST", ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  success: { status: 200, description: "The updated user.", schema: "UserResponse" },
+  failures: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit:
     "Password changes have their own limit, by default 5 per 1 minute per user and per client address.",
   isProtected: true,

@@ -1,6 +1,6 @@
 /** The probe routes: liveness uses no resource, readiness queries the database. */
 import { Elysia } from "elysia";
-import { operation, response } from "../../docs/operation.ts";
+import { operation, reference, response } from "../../docs/operation.ts";
 import { requestContext } from "../../middleware/request-context.ts";
 import type { Readiness } from "./service.ts";
 
@@ -11,18 +11,18 @@ export const isLiveness = (path: string): boolean => path === "/healthz";
 export const isProbe = (path: string): boolean => PROBE_PATHS.has(path);
 
 const LIVENESS = operation({
-  id: "liveness",
+  id: "getLiveness",
   tag: "Probes",
   summary: "Check that the process is running",
-  success: { status: 200, description: "The process is running.", schema: "Live" },
+  success: { status: 200, description: "The process is running.", schema: "LivenessResponse" },
   failures: [],
 });
 
 const READINESS = operation({
-  id: "readiness",
+  id: "getReadiness",
   tag: "Probes",
   summary: "Check that the service can handle requests",
-  success: { status: 200, description: "Ready for traffic.", schema: "Ready" },
+  success: { status: 200, description: "Ready for traffic.", schema: "ReadinessResponse" },
   failures: [],
 });
 
@@ -44,11 +44,9 @@ export function probeRoutes(readiness: Readiness) {
           ...READINESS,
           responses: {
             ...READINESS.responses,
-            503: response(
-              "The database is unreachable, or the service is shutting down.",
-              ["X-Request-ID"],
-              "Unready",
-            ),
+            503: response("The database is unreachable, or the service is shutting down.", ["X-Request-ID"], {
+              schema: reference("UnavailableResponse"),
+            }),
           },
         },
       },

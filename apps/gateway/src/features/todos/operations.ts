@@ -8,7 +8,7 @@ export const listTodos = operation({
   summary: "List todos by page",
   description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
   query: TodoQuery,
-  success: { status: 200, description: "A page.", schema: "TodoPage" },
+  success: { status: 200, description: "A page.", schema: "TodoPageResponse" },
   failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
@@ -16,15 +16,15 @@ export const createTodo = operation({
   id: "createTodo",
   tag: "Todos",
   summary: "Create a todo",
-  success: { status: 201, description: "The new todo.", schema: "Todo" },
-  failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  success: { status: 201, description: "The new todo.", schema: "TodoResponse" },
+  failures: ["INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
 });
 
 export const getTodo = operation({
   id: "getTodo",
   tag: "Todos",
   summary: "Read a todo",
-  success: { status: 200, description: "The todo.", schema: "Todo" },
+  success: { status: 200, description: "The todo.", schema: "TodoResponse" },
   failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
@@ -33,8 +33,8 @@ export const updateTodo = operation({
   tag: "Todos",
   summary: "Update a todo",
   description: "An empty object changes nothing.",
-  success: { status: 200, description: "The updated todo.", schema: "Todo" },
-  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  success: { status: 200, description: "The updated todo.", schema: "TodoResponse" },
+  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
 });
 
 export const deleteTodo = operation({

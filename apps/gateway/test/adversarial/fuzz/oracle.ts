@@ -1,4 +1,5 @@
 /** The oracle of the fuzzer: what must hold for every response, whatever the request was. */
+import { ERROR_CODES } from "@latchkey/contracts";
 import type { WireAnswer } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";
 
@@ -14,6 +15,8 @@ const HEADERS = new Set([
 
 /** The statuses that the HTTP server itself returns for malformed HTTP, without a body. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 431, 505]);
+
+const CODES = new Set<unknown>(ERROR_CODES);
 
 const INTERNALS =
   /node_modules|\.tsx?\b|\bat .+:\d+|Error:|sqlite|libsql|select |insert |\/(src|home|tmp|usr|etc|work)\/|elysia|typebox|\bbun\b|hashed_?password/i;
@@ -48,9 +51,10 @@ export function violationsOf({ status, headers, body }: WireAnswer, method: stri
 }
 
 function isEnvelope(text: string): boolean {
-  const { detail, ...others } = parseObject(text);
-  if (Object.keys(others).length > 0) return false;
-  return typeof detail === "string" || (Array.isArray(detail) && detail.length > 0 && detail.every(isIssue));
+  const { detail, code, ...others } = parseObject(text);
+  if (Object.keys(others).length > 0 || !CODES.has(code)) return false;
+  if (code !== "INVALID_REQUEST") return typeof detail === "string";
+  return Array.isArray(detail) && detail.length > 0 && detail.every(isIssue);
 }
 
 const isIssue = (issue: unknown): boolean =>

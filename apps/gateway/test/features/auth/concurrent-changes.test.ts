@@ -5,10 +5,10 @@ import type { Hasher } from "@latchkey/hashing";
 import { eachDatabase, type Person, type Service, type ServiceOptions } from "../../support/service.ts";
 
 const NEW_PASSWORD = "a new password";
-const INVALID_TOKEN = [401, { detail: "Invalid or expired token" }];
-const INVALID_CREDENTIALS = [401, { detail: "Incorrect e-mail or password" }];
-const INACTIVE = [403, { detail: "The user is inactive" }];
-const NOT_FOUND = [404, { detail: "User not found" }];
+const INVALID_TOKEN = [401, { detail: "Invalid or expired token", code: "INVALID_TOKEN" }];
+const INVALID_CREDENTIALS = [401, { detail: "Incorrect e-mail or password", code: "INVALID_CREDENTIALS" }];
+const INACTIVE = [403, { detail: "The user is inactive", code: "INACTIVE_USER" }];
+const NOT_FOUND = [404, { detail: "User not found", code: "USER_NOT_FOUND" }];
 
 /** While `isHeld`, derivations wait for `release`; `arrived` resolves once `count` of them do. */
 function holdDerivations(count = 1) {

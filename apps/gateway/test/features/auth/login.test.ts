@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { eachDatabase } from "../../support/service.ts";
 
-const FAILURE = '{"detail":"Incorrect e-mail or password"}';
+const FAILURE = '{"detail":"Incorrect e-mail or password","code":"INVALID_CREDENTIALS"}';
 
 eachDatabase((startService) => {
   test("login returns 200 with exactly an access token and the type bearer", async () => {
@@ -93,7 +93,10 @@ eachDatabase((startService) => {
     const token = await service.login({ email, password });
     for (const [method, body] of [["GET"], ["PATCH", { username: "other" }], ["DELETE"]] as const) {
       const answer = await service.call(method, "/auth/me", { token, body });
-      expect([answer.status, answer.body]).toEqual([403, { detail: "The user is inactive" }]);
+      expect([answer.status, answer.body]).toEqual([
+        403,
+        { detail: "The user is inactive", code: "INACTIVE_USER" },
+      ]);
       expect(answer.headers.get("www-authenticate")).toBeNull();
     }
     expect(await service.sql("select username from users")).toEqual([{ username: user.username }]);

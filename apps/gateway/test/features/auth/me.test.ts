@@ -93,7 +93,7 @@ eachDatabase((startService) => {
     });
     expect([taken.status, taken.body]).toEqual([
       409,
-      { detail: "A user with this e-mail or username already exists" },
+      { detail: "A user with this e-mail or username already exists", code: "USER_ALREADY_EXISTS" },
     ]);
     expect(await service.login(bob)).toBeString();
     const own = await service.call("PATCH", "/auth/me", {
@@ -134,7 +134,10 @@ eachDatabase((startService) => {
       ["DELETE"],
     ] as const) {
       const answer = await service.call(method, "/auth/me", { token, body });
-      expect([answer.status, answer.body]).toEqual([404, { detail: "User not found" }]);
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { detail: "User not found", code: "USER_NOT_FOUND" },
+      ]);
     }
   });
 

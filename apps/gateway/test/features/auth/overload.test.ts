@@ -60,7 +60,10 @@ describe("while the queue is full", () => {
     const { service, person } = full;
     const rejected = await login(service, person);
     expect(rejected.status).toBe(503);
-    expect(rejected.body).toEqual({ detail: "Too many passwords are waiting to be checked" });
+    expect(rejected.body).toEqual({
+      detail: "Too many passwords are waiting to be checked",
+      code: "HASH_QUEUE_FULL",
+    });
     expect(rejected.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     const median = await medianMs(async () => expect((await login(service, person)).status).toBe(503));
     expect(full.completed()).toBe(0);

@@ -4,7 +4,7 @@ import type { User } from "@latchkey/contracts";
 import { eachDatabase, newCredentials } from "../../support/service.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const TAKEN = { detail: "A user with this e-mail or username already exists" };
+const TAKEN = { detail: "A user with this e-mail or username already exists", code: "USER_ALREADY_EXISTS" };
 
 eachDatabase((startService) => {
   test("register returns 201 with the active user and RFC 3339 timestamps in UTC with milliseconds", async () => {

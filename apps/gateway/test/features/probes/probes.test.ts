@@ -95,7 +95,10 @@ eachDatabase((startService) => {
       service.call("POST", "/auth/register", { body: { email, username: "x", password } }),
     ]);
     for (const { status, body } of answers) {
-      expect([status, body]).toEqual([503, { detail: "The database is unavailable" }]);
+      expect([status, body]).toEqual([
+        503,
+        { detail: "The database is unavailable", code: "DATABASE_UNAVAILABLE" },
+      ]);
     }
     expect((await service.call("GET", "/auth/me")).status).toBe(401);
     expect((await service.call("POST", "/todos", { body: {} })).status).toBe(422);
@@ -156,7 +159,10 @@ eachDatabase((startService) => {
     expect((await service.call("GET", "/healthz")).status).toBe(200);
     const login = { email: "a@example.org", password: "x" };
     const answer = await service.call("POST", "/auth/login", { body: login });
-    expect([answer.status, answer.body]).toEqual([503, { detail: "The service is stopping" }]);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { detail: "The service is stopping", code: "HASHER_CLOSED" },
+    ]);
     expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 

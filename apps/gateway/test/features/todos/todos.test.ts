@@ -4,7 +4,7 @@ import type { Todo } from "@latchkey/contracts";
 import { clockPast } from "../../support/clock.ts";
 import { eachDatabase } from "../../support/service.ts";
 
-const MISSING = { detail: "Todo not found" };
+const MISSING = { detail: "Todo not found", code: "TODO_NOT_FOUND" };
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 eachDatabase((startService) => {
