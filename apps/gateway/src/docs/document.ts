@@ -1,6 +1,7 @@
 /** The OpenAPI document: what the routes say of themselves, completed with what holds for all of them. */
 import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
+import { VERSION } from "../version.ts";
 import type { HeaderName, Tag } from "./operation.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
@@ -15,8 +16,6 @@ interface DescribedOperation {
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
 }
 
-/** Of the API, not of a release: it changes when clients have to. */
-const API_VERSION = "1.0.0";
 const JSON_TYPE = "application/json";
 
 export function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
@@ -24,7 +23,7 @@ export function completeDocument({ paths, components }: DescribedRoutes): JsonOb
     openapi: "3.0.3",
     info: {
       title: "Latchkey",
-      version: API_VERSION,
+      version: VERSION,
       description: DESCRIPTION,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
