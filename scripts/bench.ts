@@ -7,7 +7,8 @@ const ROOT = resolve(import.meta.dir, "..");
 const [name, ...args] = process.argv.slice(2);
 
 const benches = new Map(
-  [...new Bun.Glob("{apps/*,packages/*,deploy}/bench/*.bench.ts").scanSync(ROOT)]
+  ["{apps,packages}/*", "deploy"]
+    .flatMap((folder) => [...new Bun.Glob(`${folder}/bench/*.bench.ts`).scanSync(ROOT)])
     .sort()
     .map((path) => [basename(path, ".bench.ts"), join(ROOT, path)]),
 );
