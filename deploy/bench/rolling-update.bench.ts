@@ -115,33 +115,52 @@ async function stopDuringStart(cluster: Cluster): Promise<void> {
   }
 }
 
-const STEPS: readonly (readonly [name: string, run: (cluster: Cluster) => Promise<void>])[] = [
-  ["no change", () => Bun.sleep(5_000)],
-  ["rolling update that adds a column", (cluster) => roll(cluster, cluster.next)],
-  ["rollback to the release before", (cluster) => roll(cluster, cluster.current)],
-  [`migration behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`, migrateBehindTransaction],
-  ["kill -9 of a replica", kill],
-  [`SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`, stopDuringStart],
+interface Step {
+  readonly name: string;
+  readonly run: (cluster: Cluster) => Promise<void>;
+  /** The release that starts afterwards where no replica runs. */
+  readonly release: "current" | "next" | "nextButOne";
+}
+
+const STEPS: readonly Step[] = [
+  { name: "no change", run: () => Bun.sleep(5_000), release: "current" },
+  {
+    name: "rolling update that adds a column",
+    run: (cluster) => roll(cluster, cluster.next),
+    release: "next",
+  },
+  {
+    name: "rollback to the release before",
+    run: (cluster) => roll(cluster, cluster.current),
+    release: "next",
+  },
+  {
+    name: `migration behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`,
+    run: migrateBehindTransaction,
+    release: "nextButOne",
+  },
+  { name: "kill -9 of a replica", run: kill, release: "nextButOne" },
+  {
+    name: `SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`,
+    run: stopDuringStart,
+    release: "nextButOne",
+  },
 ];
 
 /** Afterwards all replicas run, so that the next step does not depend on this one. */
-async function runStep(
-  [name, run]: (typeof STEPS)[number],
-  cluster: Cluster,
-  traffic: Traffic,
-): Promise<StepResult> {
+async function runStep(step: Step, cluster: Cluster, traffic: Traffic): Promise<StepResult> {
   const startedAt = performance.now();
   const counts = traffic.beginStep();
-  const error = await run(cluster).then(
+  const error = await step.run(cluster).then(
     () => null,
     (reason: unknown) => String(reason),
   );
   for (const slot of cluster.slots) {
-    const hasExited = slot.replica === null || (error !== null && !(await isServing(slot)));
-    if (hasExited) await startReady(cluster, slot, cluster.nextButOne);
+    const isEmpty = slot.replica === null || (error !== null && !(await isServing(slot)));
+    if (isEmpty) await startReady(cluster, slot, cluster[step.release]);
   }
   await Bun.sleep(SHUTDOWN_DELAY_SECONDS * 1_000);
-  return { name, counts, error, seconds: (performance.now() - startedAt) / 1_000 };
+  return { name: step.name, counts, error, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
 const isServing = ({ port }: Slot): Promise<boolean> =>
