@@ -1,4 +1,4 @@
-/** `bun run bench [NAME]` runs `{apps,packages}/<package>/bench/NAME.bench.ts`, or lists the names. */
+/** `bun run bench [NAME]` runs `bench/NAME.bench.ts` of the package that contains it, or lists the names. */
 import { basename, join, resolve } from "node:path";
 
 /** EX_USAGE of sysexits.h. */
@@ -7,7 +7,8 @@ const ROOT = resolve(import.meta.dir, "..");
 const [name, ...args] = process.argv.slice(2);
 
 const benches = new Map(
-  [...new Bun.Glob("{apps,packages}/*/bench/*.bench.ts").scanSync(ROOT)]
+  ["{apps,packages}/*", "deploy"]
+    .flatMap((folder) => [...new Bun.Glob(`${folder}/bench/*.bench.ts`).scanSync(ROOT)])
     .sort()
     .map((path) => [basename(path, ".bench.ts"), join(ROOT, path)]),
 );

@@ -61,7 +61,7 @@ export async function startSoakedService(env: Readonly<Record<string, string>>):
       HASH_WORKERS: String(availableParallelism()),
       ...env,
     },
-    onLine,
+    { onLine },
   );
 
   return {

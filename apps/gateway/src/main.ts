@@ -1,142 +1,24 @@
-/** Environment -> resources -> app -> listen -> signals. Only this file reads the environment and ends the process. */
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { ConfigurationError } from "@latchkey/config";
-import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
-import { createHasher, kernels } from "@latchkey/hashing";
-import { createApp } from "./app.ts";
-import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig } from "./config.ts";
-import { openSecretKey } from "./lifecycle/secret-key.ts";
-import { createShutdown } from "./lifecycle/shutdown.ts";
-import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
-import { createLogger, type Logger } from "./observability/logger.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { serveMetrics } from "./observability/metrics-server.ts";
-import { timedDatabase } from "./observability/timed-database.ts";
-import { openRedisStore } from "./rate-limit/redis-store.ts";
+/**
+ * Signals and the exit code; only this file reads the environment and ends the process. It imports the program after it has
+ * installed the handlers, because imports take long, and process 1 ignores a signal that has no handler.
+ */
+import type { Shutdown } from "./lifecycle/shutdown.ts";
 
-/** Time for clients to read the response that closes their connection (`middleware/transport-headers.ts`). */
-const CONNECTION_CLOSE_DELAY_MS = 100;
+/** Null until the port is open: before, there is no request to finish, and the process exits at once. */
+let shutdown: Shutdown | null = null;
 
-const ROOT = resolve(import.meta.dir, "../../..");
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    if (shutdown) shutdown.onSignal(signal);
+    else process.exit(0);
+  });
+}
 
-const configContext = (): ConfigContext => ({
-  kernels: kernels().map(({ name }) => name),
-  isTerminal: process.stdout.isTTY === true,
-  readFile: (path) => readFileSync(path, "utf8"),
+const { run } = await import("./program.ts");
+await run(process.argv.slice(2), {
+  variables: process.env,
+  onListen: (started) => {
+    shutdown = started;
+  },
+  exit: (code) => process.exit(code),
 });
-
-async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<Database> {
-  try {
-    const database = await openDatabase(options);
-    const schema = await database.migrate((message) => logger.warn(message));
-    if (schema === "newer")
-      logger.warn("The database schema is newer than this release and compatible with it.");
-    return database;
-  } catch (error) {
-    throw databaseStartupError(error);
-  }
-}
-
-async function serve(config: Config): Promise<void> {
-  const logger: Logger = createLogger(config.log);
-  for (const warning of config.warnings) logger.warn(warning);
-
-  // A relative `file:` starts at the repository's root in any working directory.
-  const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
-  const database = await openMigrated(location, logger);
-  // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
-  const folder = dirname(databaseFile(location) ?? ROOT);
-  const secretKey =
-    config.auth.secretKey ?? openSecretKey({ folder, algorithm: config.auth.algorithm, logger });
-  const hasher = createHasher({
-    kernel: config.hash.kernel,
-    nice: config.hash.nice,
-    ...(config.hash.workers !== null && { workers: config.hash.workers }),
-    ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
-  });
-  const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
-
-  const app = createApp({
-    config,
-    secretKey,
-    database: metrics ? timedDatabase(database, metrics) : database,
-    hasher,
-    logger,
-    ...(metrics && { observe: metrics.observeRequest }),
-    ...(redisStore && { createStore: redisStore.create }),
-    isStopping: () => shutdown.isStopping(),
-  });
-  const drain = async (): Promise<void> => {
-    // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
-    await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
-    await app.stop();
-  };
-  const shutdown = createShutdown({
-    delayMs: config.shutdown.delaySeconds * 1000,
-    graceMs: config.shutdown.graceSeconds * 1000,
-    logger,
-    steps: [
-      drain,
-      async () => redisStore?.close(),
-      () => hasher.close(),
-      () => database.close(),
-      async () => metricsServer?.stop(true),
-    ],
-    exit: (code) => process.exit(code),
-  });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => shutdown.onSignal(signal));
-  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(event, (error) => {
-      logger.fatal({ err: error }, event);
-      shutdown.begin(event, EXIT.failure);
-    });
-  }
-
-  const metricsServer = metrics && config.metrics ? serveMetrics({ ...config.metrics, metrics }) : null;
-  const { host, port } = config;
-  listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
-  await hasher.ready();
-  const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
-  logger.info(
-    {
-      url,
-      docs: `${url}/docs`,
-      ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
-      database: database.kind,
-      kernel,
-      kernel_fallback: fallbackReason,
-      hash_workers: workers,
-      hash_capacity_per_second: Math.round(capacityPerSecond * 10) / 10,
-      hash_queue_limit: queueLimit,
-    },
-    "ready",
-  );
-}
-
-/** Opens no resource. */
-function printConfig(): void {
-  const { values, warnings } = checkConfig(process.env, configContext());
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  process.stdout.write(values);
-}
-
-async function main([argument, ...others]: readonly string[]): Promise<void> {
-  if (others.length > 0 || ![undefined, "--check-config", "--help"].includes(argument)) {
-    throw new StartupError(EXIT.usage, "Usage: bun start [--check-config | --help]");
-  }
-  if (argument === undefined) await serve(parseConfig(process.env, configContext()));
-  else if (argument === "--help") process.stdout.write(describeUsage());
-  else printConfig();
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const isConfiguration = error instanceof ConfigurationError;
-  if (!isConfiguration && !(error instanceof StartupError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(isConfiguration ? EXIT.configuration : error.exitCode);
-}

@@ -1,8 +1,8 @@
 /** HAProxy accepts haproxy.cfg, and its ports, names and timings match docker-compose.yml. */
 import { describe, expect, test } from "bun:test";
 import { SECRET } from "../configuration.ts";
+import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./balancer.ts";
 import { readCompose } from "./compose-file.ts";
-import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./replicas.ts";
 
 const text = await Bun.file(HAPROXY_CONFIGURATION).text();
 const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });

@@ -4,7 +4,8 @@
  */
 import { expect, setDefaultTimeout } from "bun:test";
 import { connect } from "node:net";
-import { haproxyTest, startReplicas } from "./replicas.ts";
+import { haproxyTest } from "./balancer.ts";
+import { startReplicas } from "./replicas.ts";
 
 setDefaultTimeout(60_000);
 

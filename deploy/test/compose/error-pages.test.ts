@@ -1,7 +1,7 @@
 /** HAProxy's own errors, with its deployed configuration: the error envelope of the service, with a code and a request id. */
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { connect, createServer } from "node:net";
-import { haproxyTest, startBalancer } from "./replicas.ts";
+import { haproxyTest, startBalancer } from "./balancer.ts";
 
 setDefaultTimeout(60_000);
 
@@ -35,7 +35,7 @@ const BAD_GATEWAY = { detail: "Bad Gateway", code: "BAD_GATEWAY" };
 haproxyTest(
   "a replica that fails or does not respond in time results in 502 or 504 in the envelope",
   async () => {
-    await using balancer = await startBalancer([server], withShortTimeout);
+    await using balancer = await startBalancer({ addresses: [server], edit: withShortTimeout });
     // On a reused connection, HAProxy closes it instead, so that the client retries.
     const options = { method: "POST", keepalive: false };
     const post = (path: string) => fetch(`http://127.0.0.1:${balancer.port}${path}`, options);
@@ -46,18 +46,20 @@ haproxyTest(
 );
 
 haproxyTest("503 in the envelope without a ready replica", async () => {
-  await using balancer = await startBalancer([server], (configuration) =>
-    configuration.replace(
-      "default_backend gateway",
-      "use_backend gateway if { path /healthz }\n    default_backend empty\nbackend empty",
-    ),
-  );
+  await using balancer = await startBalancer({
+    addresses: [server],
+    edit: (configuration) =>
+      configuration.replace(
+        "default_backend gateway",
+        "use_backend gateway if { path /healthz }\n    default_backend empty\nbackend empty",
+      ),
+  });
   const response = await fetch(`http://127.0.0.1:${balancer.port}/todos`);
   await expectEnvelope(response, 503, { detail: "Service Unavailable", code: "SERVICE_UNAVAILABLE" });
 });
 
 haproxyTest("400 in the envelope for a body with a malformed chunk", async () => {
-  await using balancer = await startBalancer([server]);
+  await using balancer = await startBalancer({ addresses: [server] });
   const received = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: balancer.port });
     let text = "";

@@ -1,6 +1,7 @@
-/** The balancer in front of two replicas: losing one fails no GET, and limits count each client address. */
+/** The balancer in front of two replicas: losing one fails no GET and no login, and limits count each client address. */
 import { expect, setDefaultTimeout } from "bun:test";
-import { haproxyTest, startReplicas } from "./replicas.ts";
+import { haproxyTest } from "./balancer.ts";
+import { startReplicas } from "./replicas.ts";
 
 setDefaultTimeout(60_000);
 
@@ -24,6 +25,23 @@ haproxyTest("killing one replica under load fails no GET", async () => {
   expect([...statuses]).toEqual([[200, sent]]);
   // 128 + SIGKILL
   expect((await replicas.gateways[0]?.ended())?.code).toBe(137);
+});
+
+haproxyTest("killing one replica fails no login that is in progress there", async () => {
+  await using replicas = await startReplicas();
+  const user = { email: "ada@example.com", username: "ada", password: "correct horse" };
+  const post = (path: string) =>
+    fetch(`http://127.0.0.1:${replicas.port}${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(user),
+    });
+  expect((await post("/auth/register")).status).toBe(201);
+  // Two for each replica; after the first response, the others are in progress or waiting.
+  const logins = Array.from({ length: 4 }, () => post("/auth/login"));
+  await Promise.race(logins);
+  replicas.gateways[0]?.signal("SIGKILL");
+  expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
 haproxyTest("limits count the client's address, whatever X-Forwarded-For it sends", async () => {

@@ -1,8 +1,18 @@
 /** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
 import { assertNoSecrets } from "./log-guard.ts";
+import { childOf, UNSHARE } from "./process-1.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
+
+export interface StartOptions {
+  /** Receives each line instead of `lines`, for processes that log too much to keep. */
+  readonly onLine?: (line: Line) => void;
+  /** The program, such as that of another release. @default the gateway of this repository */
+  readonly main?: string;
+  /** Runs it as process 1 of its own namespace, as in a container; see `process-1.ts`. @default false */
+  readonly isProcess1?: boolean;
+}
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
@@ -20,17 +30,17 @@ export interface ServiceProcess extends AsyncDisposable {
 /**
  * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker.
  * Disposing it fails if a line in `lines` contains a secret.
- * @param onLine receives each line instead of `lines`, for processes that log too much to keep
  */
 export function startProcess(
   env: Readonly<Record<string, string>>,
-  onLine?: (line: Line) => void,
+  { onLine, main = GATEWAY_MAIN, isProcess1 = false }: StartOptions = {},
 ): ServiceProcess {
-  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
+  const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), process.execPath, main], {
     env: { PORT: "0", HASH_WORKERS: "1", ...env },
     stdout: "pipe",
     stderr: "pipe",
   });
+  const pid = isProcess1 ? childOf(child) : child.pid;
   const stderr = new Response(child.stderr).text();
   const lines: Line[] = [];
   const waiting = new Map<string, PromiseWithResolvers<Line>>();
@@ -63,11 +73,13 @@ export function startProcess(
     return waiter.promise;
   };
   return {
-    pid: child.pid,
+    pid,
     lines,
     line,
     ready: async () => String((await line("ready")).url),
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(pid, name);
+    },
     ended: async () => ({ code: await child.exited, stderr: await stderr }),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

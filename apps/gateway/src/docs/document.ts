@@ -1,6 +1,7 @@
 /** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
 import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
+import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
 /** The routes as the framework's plugin describes them; only the members used here. */
@@ -14,8 +15,6 @@ interface DescribedOperation {
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
 }
 
-/** The version of the API, not of a release: it changes when clients have to change. */
-const API_VERSION = "1.0.0";
 const JSON_TYPE = "application/json";
 
 export function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
@@ -23,7 +22,7 @@ export function completeDocument({ paths, components }: DescribedRoutes): JsonOb
     openapi: "3.0.3",
     info: {
       title: "Latchkey",
-      version: API_VERSION,
+      version: VERSION,
       description: DESCRIPTION,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },

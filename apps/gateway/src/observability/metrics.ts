@@ -1,6 +1,7 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { VERSION } from "../version.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 
 /** Observed after each response. */
@@ -66,6 +67,12 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   const registers = [registry];
   registerProcessMetrics(registry);
   registerHasherMetrics(registry, hasher);
+  new Gauge({
+    name: "latchkey_build_info",
+    help: "The version of the running release; always 1.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: VERSION }, 1);
 
   const requests = new Histogram({
     name: "http_request_duration_seconds",

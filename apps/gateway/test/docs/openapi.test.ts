@@ -4,6 +4,7 @@ import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import { ROOT } from "@latchkey/testing/repository";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_TABLE } from "../../src/errors.ts";
+import { VERSION } from "../../src/version.ts";
 import { fetchDocument, operationsOf, type Schema } from "../support/openapi-document.ts";
 import { startService } from "../support/service.ts";
 
@@ -40,7 +41,7 @@ describe("the document", async () => {
 
   test("is OpenAPI 3.0.3 of Latchkey under the MIT licence", () => {
     expect(document.openapi).toBe("3.0.3");
-    expect(document.info).toMatchObject({ title: "Latchkey", version: "1.0.0", license: { name: "MIT" } });
+    expect(document.info).toMatchObject({ title: "Latchkey", version: VERSION, license: { name: "MIT" } });
   });
 
   test("passes every recommended rule of the linter", async () => {

@@ -5,6 +5,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { createMetrics, type QueryObservation } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
+import { VERSION } from "../../src/version.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
 import { startService } from "../support/service.ts";
 
@@ -132,6 +133,11 @@ test("database calls are timed by operation and outcome, and the pool size is ex
   expect(metrics.value("database_queries_in_flight")).toBe(0);
 });
 
+test("the build information contains the version", async () => {
+  await using service = await start();
+  expect((await service.scrape()).value("latchkey_build_info", { version: VERSION })).toBe(1);
+});
+
 test("process metrics contain memory, processor time, file descriptors and event loop delay", async () => {
   await using service = await start();
   await service.scrape();
@@ -165,7 +171,7 @@ test("metric names start with the component that they describe", async () => {
   await using service = await start();
   const { families } = await service.scrape();
   for (const name of families.keys()) {
-    expect(name).toMatch(/^(http_request|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/);
+    expect(name).toMatch(/^(latchkey|http_request|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/);
     if (families.get(name) === "counter") expect(name).toEndWith("_total");
   }
 });

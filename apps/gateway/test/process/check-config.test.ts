@@ -1,9 +1,10 @@
-/** `--check-config` and `--help` at the shell: they open nothing and show no secret. */
+/** `--check-config`, `--help` and `--version` at the shell: they print to stdout, open nothing and show no secret. */
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
-import { GATEWAY_MAIN } from "@latchkey/testing/repository";
+import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
   const child = Bun.spawn([process.execPath, GATEWAY_MAIN, ...args], { env, stdout: "pipe", stderr: "pipe" });
@@ -33,11 +34,20 @@ test("errors are one line each on stderr, and the exit code is 78", async () => 
   expect(stderr).toMatch(/^PORT: .+\nMETRICS_PORT: .+\n$/);
 });
 
-test.each([[["--check"]], [["--check-config", "now"]], [["serve"]]])(
+test("--version prints the version in the root package.json, even if the configuration is invalid", async () => {
+  const { version } = await Bun.file(join(ROOT, "package.json")).json();
+  expect(await run(["--version"], { PORT: "x" })).toEqual({ stdout: `${version}\n`, stderr: "", code: 0 });
+});
+
+test.each([[["--check"]], [["--check-config", "now"]], [["--version", "--check-config"]], [["serve"]]])(
   "%p is a usage error with exit code 64",
   async (args) => {
     const { stdout, stderr, code } = await run(args, {});
-    expect([stdout, stderr, code]).toEqual(["", "Usage: bun start [--check-config | --help]\n", 64]);
+    expect([stdout, stderr, code]).toEqual([
+      "",
+      "Usage: bun start [--check-config | --help | --version]\n",
+      64,
+    ]);
   },
 );
 

@@ -7,6 +7,7 @@ import { freePort } from "@latchkey/testing/free-port";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { spawnSqlite } from "@latchkey/testing/sqlite";
+import { VERSION } from "../../src/version.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
@@ -20,6 +21,7 @@ test("the ready line is the only line, describes the service, and its URLs work"
       level: "info",
       time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
       msg: "ready",
+      version: VERSION,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       docs: `${ready.url}/docs`,
       metrics: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/),

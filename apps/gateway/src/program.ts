@@ -1,0 +1,160 @@
+/** Environment -> resources -> app -> listen. A signal can end the process at any time before the port is open. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ConfigurationError, type Variables } from "@latchkey/config";
+import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
+import { createHasher, kernels } from "@latchkey/hashing";
+import { createApp } from "./app.ts";
+import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig } from "./config.ts";
+import { openSecretKey } from "./lifecycle/secret-key.ts";
+import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
+import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
+import { createLogger, type Logger } from "./observability/logger.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { serveMetrics } from "./observability/metrics-server.ts";
+import { timedDatabase } from "./observability/timed-database.ts";
+import { openRedisStore } from "./rate-limit/redis-store.ts";
+import { VERSION } from "./version.ts";
+
+export interface ProgramContext {
+  readonly variables: Variables;
+  /** Called immediately before the port is opened; from then on, a signal starts this shutdown. */
+  readonly onListen: (shutdown: Shutdown) => void;
+  readonly exit: (code: number) => void;
+}
+
+/** Time for clients to read the response that closes their connection (`middleware/transport-headers.ts`). */
+const CONNECTION_CLOSE_DELAY_MS = 100;
+
+const ROOT = resolve(import.meta.dir, "../../..");
+
+const configContext = (): ConfigContext => ({
+  kernels: kernels().map(({ name }) => name),
+  isTerminal: process.stdout.isTTY === true,
+  readFile: (path) => readFileSync(path, "utf8"),
+});
+
+async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<Database> {
+  try {
+    const database = await openDatabase(options);
+    const schema = await database.migrate((message) => logger.warn(message));
+    if (schema === "newer")
+      logger.warn("The database schema is newer than this release and compatible with it.");
+    return database;
+  } catch (error) {
+    throw databaseStartupError(error);
+  }
+}
+
+async function serve(config: Config, { onListen, exit }: ProgramContext): Promise<void> {
+  const logger: Logger = createLogger(config.log);
+  for (const warning of config.warnings) logger.warn(warning);
+
+  // A relative `file:` starts at the repository's root in any working directory.
+  const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
+  const database = await openMigrated(location, logger);
+  // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
+  const folder = dirname(databaseFile(location) ?? ROOT);
+  const secretKey =
+    config.auth.secretKey ?? openSecretKey({ folder, algorithm: config.auth.algorithm, logger });
+  const hasher = createHasher({
+    kernel: config.hash.kernel,
+    nice: config.hash.nice,
+    ...(config.hash.workers !== null && { workers: config.hash.workers }),
+    ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
+  });
+  const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
+  const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
+
+  const app = createApp({
+    config,
+    secretKey,
+    database: metrics ? timedDatabase(database, metrics) : database,
+    hasher,
+    logger,
+    ...(metrics && { observe: metrics.observeRequest }),
+    ...(redisStore && { createStore: redisStore.create }),
+    isStopping: () => shutdown.isStopping(),
+  });
+  const drain = async (): Promise<void> => {
+    // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
+    await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
+    await app.stop();
+  };
+  const shutdown = createShutdown({
+    delayMs: config.shutdown.delaySeconds * 1000,
+    graceMs: config.shutdown.graceSeconds * 1000,
+    logger,
+    steps: [
+      drain,
+      async () => redisStore?.close(),
+      () => hasher.close(),
+      () => database.close(),
+      async () => metricsServer?.stop(true),
+    ],
+    exit,
+  });
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error) => {
+      logger.fatal({ err: error }, event);
+      shutdown.begin(event, EXIT.failure);
+    });
+  }
+
+  await hasher.ready();
+  onListen(shutdown);
+  const metricsServer = metrics && config.metrics ? serveMetrics({ ...config.metrics, metrics }) : null;
+  const { host, port } = config;
+  listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
+  const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
+  logger.info(
+    {
+      version: VERSION,
+      url,
+      docs: `${url}/docs`,
+      ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
+      database: database.kind,
+      kernel,
+      kernel_fallback: fallbackReason,
+      hash_workers: workers,
+      hash_capacity_per_second: Math.round(capacityPerSecond * 10) / 10,
+      hash_queue_limit: queueLimit,
+    },
+    "ready",
+  );
+}
+
+/** Opens no resource. */
+function printConfig(variables: Variables): void {
+  const { values, warnings } = checkConfig(variables, configContext());
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  process.stdout.write(values);
+}
+
+async function runCommand(args: readonly string[], context: ProgramContext): Promise<void> {
+  switch (args.length > 1 ? null : args[0]) {
+    case undefined:
+      return serve(parseConfig(context.variables, configContext()), context);
+    case "--check-config":
+      return printConfig(context.variables);
+    case "--help":
+      return void process.stdout.write(describeUsage());
+    case "--version":
+      return void process.stdout.write(`${VERSION}\n`);
+    default:
+      throw new StartupError(EXIT.usage, "Usage: bun start [--check-config | --help | --version]");
+  }
+}
+
+/** Starts the service, or runs the command in the arguments. Exits if the start fails. */
+export async function run(args: readonly string[], context: ProgramContext): Promise<void> {
+  try {
+    await runCommand(args, context);
+  } catch (error) {
+    const isConfiguration = error instanceof ConfigurationError;
+    if (!isConfiguration && !(error instanceof StartupError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    context.exit(isConfiguration ? EXIT.configuration : error.exitCode);
+  }
+}

@@ -1,0 +1,62 @@
+/** Synthetic releases for upgrade checks: this repository with a higher version and one more migration of PostgreSQL each. */
+import { cp, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { TemporaryFolder } from "@latchkey/testing/folder";
+import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
+
+export interface Release {
+  readonly version: string;
+  /** The path of its gateway. */
+  readonly main: string;
+}
+
+interface Manifest {
+  readonly version: string;
+}
+
+interface Journal {
+  readonly entries: readonly { readonly when: number }[];
+}
+
+const readManifest = (): Promise<Manifest> => Bun.file(join(ROOT, "package.json")).json();
+
+/** This repository. */
+export const currentRelease = async (): Promise<Release> => ({
+  version: (await readManifest()).version,
+  main: GATEWAY_MAIN,
+});
+
+/**
+ * Copies the sources to the folder, under the version `NUMBER.0.0` of a later release, and adds one migration per statement.
+ * The migrations name this repository's release as the oldest compatible one.
+ */
+export async function createRelease(
+  { path: folder }: TemporaryFolder,
+  number: number,
+  statements: readonly string[],
+): Promise<Release> {
+  const manifest = await readManifest();
+  const version = `${number}.0.0`;
+  const root = join(folder, version);
+  for (const name of ["apps", "packages"]) {
+    await cp(join(ROOT, name), join(root, name), { recursive: true, verbatimSymlinks: true });
+  }
+  await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
+  await Bun.write(join(root, "package.json"), JSON.stringify({ ...manifest, version }));
+
+  const migrations = join(root, "packages/database/src/postgres/migrations");
+  const journalFile = join(migrations, "meta/_journal.json");
+  const journal: Journal = await Bun.file(journalFile).json();
+  const latest = journal.entries.at(-1)?.when ?? 0;
+  const added = statements.map((_, index) => ({
+    when: latest + index + 1,
+    tag: `synthetic-${index}`,
+    breakpoints: true,
+  }));
+  await Bun.write(journalFile, JSON.stringify({ ...journal, entries: [...journal.entries, ...added] }));
+  for (const [index, statement] of statements.entries()) {
+    const text = `-- Oldest compatible release: ${manifest.version}\n${statement};\n`;
+    await Bun.write(join(migrations, `synthetic-${index}.sql`), text);
+  }
+  return { version, main: join(root, "apps/gateway/src/main.ts") };
+}

@@ -1,0 +1,22 @@
+/**
+ * Programs as process 1 of their own namespace, as in a container without an init process: signals without a handler have no
+ * effect there, except SIGKILL. Requires Linux, and permission to create namespaces.
+ */
+import { readFileSync } from "node:fs";
+
+/** Runs the program in the arguments that follow. The program is a child of this process and ends with it. */
+export const UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+
+/** Whether this system permits it. */
+export const canBeProcess1 =
+  Bun.which("unshare") !== null && Bun.spawnSync([...UNSHARE, "true"]).exitCode === 0;
+
+/** Returns the process id of the program that {@link UNSHARE} starts. Blocks until it is started, a few milliseconds. */
+export function childOf(unshare: Bun.Subprocess): number {
+  const deadline = performance.now() + 5_000;
+  while (performance.now() < deadline) {
+    const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, "utf8");
+    if (children !== "") return Number.parseInt(children, 10);
+  }
+  throw new Error("unshare has started no program");
+}
