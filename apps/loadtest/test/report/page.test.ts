@@ -137,7 +137,14 @@ browserTest("the page contains the key figures, the command, warnings and every 
 });
 
 browserTest("the page of a run without responses has no empty plots", async () => {
-  const none = { sent: 3, statuses: { none: 3 }, errors: 3, perSecond: 0, latency: null };
+  const none = {
+    sent: 3,
+    statuses: { none: 3 },
+    connectionErrors: { reset: 3 },
+    errors: 3,
+    perSecond: 0,
+    latency: null,
+  };
   const second = { second: 0, offered: 3, answered: 0, errors: 3, p50: null, p99: null, probeP99: null };
   const run = exampleRun({
     all: none,
