@@ -91,6 +91,8 @@ async function searchCapacity(
     onProgress: (progress) => writeProgress(`${describeSearch(progress)}\n`),
   });
   const report = { ...result, command: commandOf(options) };
+  // The terminal has printed ^C.
+  if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
   try {
     if (reportPath !== null) await writeReport(reportPath, report, renderCapacityPage);
   } finally {
