@@ -38,7 +38,7 @@ Exit codes:
 Examples:
   bun run loadtest --url http://127.0.0.1:3000 --rate 40 --duration 30s --report ./login
   bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%' --junit login.xml
-  bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9090 --find-capacity --p99 800ms`;
+  bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --p99 800ms`;
 
 /** Runs one command line and returns its exit code. @param signal ends a run early */
 export function run(args: readonly string[], signal: AbortSignal): Promise<number> {
