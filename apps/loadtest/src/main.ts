@@ -2,13 +2,21 @@
  * Arguments → one command → exit code. Only this file handles signals and calls exit. Imports between the folders go in one
  * direction: cli → report → plan → capacity → measure → load.
  */
-import { exitOnOutputError } from "@latchkey/cli";
+import { EXIT, exitOnOutputError } from "@latchkey/cli";
 import { run } from "./cli/program.ts";
 
+/** `bun run` sends Ctrl-C twice within a millisecond: a second signal forces an exit only after this time. */
+const DUPLICATE_SIGNAL_MS = 500;
+
 const interruption = new AbortController();
+let interruptedAt = Number.POSITIVE_INFINITY;
 for (const name of ["SIGINT", "SIGTERM"] as const) {
-  // Once: the default action of a second signal ends the process.
-  process.once(name, () => interruption.abort());
+  process.on(name, () => {
+    if (performance.now() - interruptedAt >= DUPLICATE_SIGNAL_MS) process.exit(EXIT.interrupted);
+    if (interruption.signal.aborted) return;
+    interruptedAt = performance.now();
+    interruption.abort();
+  });
 }
 
 exitOnOutputError();

@@ -1,17 +1,34 @@
 /**
  * Finds the highest rate of logins that the service handles without shedding and with the 99th percentile within a bound: an
- * open loop at increasing rates, then bisection between the last rate that passed and the first that failed.
+ * open loop at increasing rates, then bisection between the last rate that passed and the first that failed. A rate fails if
+ * two runs fail.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import { prepareRequests } from "../load/prepare.ts";
 import type { Run, ServerFigures } from "../measure/results.ts";
-import { type RunLoadOptions, runLoad } from "../measure/run.ts";
-import { type CurvePoint, measureServiceCurve, type ServiceCurveOptions } from "./service-curve.ts";
+import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
+import {
+  type CurvePoint,
+  measureServiceCurve,
+  type Remaining,
+  type ServiceCurveOptions,
+} from "./service-curve.ts";
 
-/** Each step runs for the duration in `asked`, whose `load` is ignored. */
-export interface CapacityOptions extends Omit<ServiceCurveOptions, "onSecond" | "next"> {
+/** Each rate runs for the duration in `asked`, whose `load` is ignored. */
+export interface CapacityOptions extends Omit<ServiceCurveOptions, "onSecond" | "onPoint" | "next"> {
   readonly p99BoundMs: number;
-  readonly onStep?: ((step: Step) => void) | undefined;
+  /** Of the rates. */
+  readonly arrivals: "poisson" | "constant";
+  /** Called at the beginning, after each point of the curve and after each run of a rate. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
+}
+
+export interface SearchProgress {
+  /** Points of the curve, and rates. */
+  readonly done: number;
+  readonly remaining: Remaining;
+  /** Null at the beginning. */
+  readonly completed: CurvePoint | Step | null;
 }
 
 /** One rate of the search. */
@@ -22,10 +39,14 @@ export interface Step {
   readonly p99: number | null;
   readonly shed: number;
   readonly errors: number;
+  /** Whether fewer logins were answered than offered. */
+  readonly overloaded: boolean;
   readonly passed: boolean;
+  /** A failed run is repeated once; the figures are those of the last run. */
+  readonly attempts: number;
 }
 
-export interface CapacityReport {
+export interface CapacityResult {
   readonly version: 1;
   readonly startedAt: string;
   readonly machine: string;
@@ -48,23 +69,46 @@ export interface CapacityReport {
   readonly sentence: string;
 }
 
+export interface CapacityReport extends CapacityResult {
+  /** Shell command that repeats the search. */
+  readonly command: string;
+}
+
 /** Proportion of the best rate of the closed loop. */
 const FIRST_SHARE = 0.5;
 const RAISE = 1.25;
 /** Bisection ends below it: short runs do not distinguish closer rates. */
 const RESOLUTION = 1.03;
-const MAX_STEPS = 10;
+const MAX_RATES = 10;
+/** About half of the rates fail and are repeated. */
+const RUNS_PER_RATE = 1.5;
 
-/** @throws {CliError} 69 if no login succeeds, 130 if the signal came before the first step */
-export async function findCapacity(options: CapacityOptions): Promise<CapacityReport> {
-  const { p99BoundMs, metrics, signal, asked } = options;
+/** @throws {CliError} 69 if no login succeeds, 130 if the signal came before the first point of the curve */
+export async function findCapacity(options: CapacityOptions): Promise<CapacityResult> {
+  const { p99BoundMs, metrics, signal, asked, onProgress } = options;
   const startedAt = new Date().toISOString();
   const prepared = { ...options, next: await prepareRequests(options) };
-  const curve = await measureServiceCurve(prepared);
+  let points = 0;
+  const curve = await measureServiceCurve({
+    ...prepared,
+    onPoint(completed, { steps, seconds }) {
+      if (completed !== null) points += 1;
+      const rates = remainingRates({
+        passing: 0,
+        failing: Number.POSITIVE_INFINITY,
+        rate: FIRST_SHARE,
+        best: 1,
+      });
+      const remaining = { steps: steps + rates, seconds: seconds + secondsOf(rates, options) };
+      onProgress?.({ done: points, remaining, completed });
+    },
+  });
   const best = Math.max(0, ...curve.map(({ perSecond }) => perSecond));
-  if (signal?.aborted) throw new CliError("Interrupted before the first rate.", EXIT.interrupted);
+  if (signal?.aborted && best === 0) {
+    throw new CliError("Interrupted before the first measurement was complete.", EXIT.interrupted);
+  }
   if (best === 0) throw unavailable(`No login at ${asked.url} succeeded.`);
-  const trials = await searchRate(prepared, best);
+  const trials = await searchRate(prepared, { best, points });
   const steps = trials.map(({ step }) => step);
   const highest = steps.filter(({ passed }) => passed).sort((a, b) => b.ratePerSecond - a.ratePerSecond)[0];
   const server = metrics?.current() ?? null;
@@ -88,7 +132,10 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
     cores: server?.workers ?? null,
     lanes: server?.lanes ?? null,
     kernel: server?.kernel ?? null,
-    sentence: `${signal?.aborted ? "Interrupted: " : ""}${sentenceOf(found, server, bottleneck)}`,
+    sentence:
+      steps.length === 0
+        ? "Interrupted before the first rate was complete."
+        : `${signal?.aborted ? "Interrupted: " : ""}${sentenceOf(found, server, bottleneck)}`,
   };
 }
 
@@ -99,27 +146,60 @@ interface Trial {
 
 async function searchRate(
   options: RunLoadOptions & CapacityOptions,
-  best: number,
+  { best, points }: { readonly best: number; readonly points: number },
 ): Promise<readonly Trial[]> {
   const trials: Trial[] = [];
   let passing = 0;
   let failing = Number.POSITIVE_INFINITY;
   let rate = best * FIRST_SHARE;
-  while (trials.length < MAX_STEPS && failing / passing > RESOLUTION && !options.signal?.aborted) {
+  const report = (completed: Step): void => {
+    const rates = Math.min(MAX_RATES - trials.length, remainingRates({ passing, failing, rate, best }));
+    const remaining = { steps: rates, seconds: secondsOf(rates, options) };
+    options.onProgress?.({ done: points + trials.length, remaining, completed });
+  };
+  while (trials.length < MAX_RATES && failing / passing > RESOLUTION && !options.signal?.aborted) {
     const ratePerSecond = Math.round(rate * 10) / 10;
-    const trial = await tryRate(options, ratePerSecond);
+    let trial = await tryRate(options, ratePerSecond, 1);
+    if (!trial.step.passed && trial.run.outcome === "complete") {
+      // A short disturbance of the machine must not determine the capacity.
+      report(trial.step);
+      trial = await tryRate(options, ratePerSecond, 2);
+    }
     if (trial.run.outcome === "interrupted") break;
     trials.push(trial);
-    options.onStep?.(trial.step);
     if (trial.step.passed) passing = ratePerSecond;
     else failing = ratePerSecond;
     rate = failing === Number.POSITIVE_INFINITY ? passing * RAISE : (passing + failing) / 2;
+    report(trial.step);
   }
   return trials;
 }
 
-async function tryRate(options: RunLoadOptions & CapacityOptions, ratePerSecond: number): Promise<Trial> {
-  const load = { kind: "open", ratePerSecond, arrivals: "poisson" } as const;
+interface Bounds {
+  readonly passing: number;
+  readonly failing: number;
+  /** The next one. */
+  readonly rate: number;
+  /** Expected to be the first rate that fails. */
+  readonly best: number;
+}
+
+function remainingRates({ passing, failing, rate, best }: Bounds): number {
+  const bisections = (ratio: number) => Math.max(0, Math.ceil(Math.log2((ratio - 1) / (RESOLUTION - 1))));
+  if (failing !== Number.POSITIVE_INFINITY) return passing > 0 ? bisections(failing / passing) : MAX_RATES;
+  const raises = Math.max(0, Math.ceil(Math.log(best / rate) / Math.log(RAISE)));
+  return Math.min(MAX_RATES, raises + 1 + bisections(RAISE));
+}
+
+const secondsOf = (rates: number, { asked, warmUpSeconds = WARM_UP_SECONDS }: CapacityOptions): number =>
+  RUNS_PER_RATE * rates * (warmUpSeconds + asked.durationSeconds);
+
+async function tryRate(
+  options: RunLoadOptions & CapacityOptions,
+  ratePerSecond: number,
+  attempts: number,
+): Promise<Trial> {
+  const load = { kind: "open", ratePerSecond, arrivals: options.arrivals } as const;
   const run = await runLoad({ ...options, asked: { ...options.asked, load } });
   const { perSecond, latency, statuses, errors } = run.all;
   const shed = statuses["503"] ?? 0;
@@ -130,12 +210,14 @@ async function tryRate(options: RunLoadOptions & CapacityOptions, ratePerSecond:
     p99: latency?.p99 ?? null,
     shed,
     errors: errors - shed,
-    passed: errors === 0 && latency !== null && latency.p99 <= options.p99BoundMs,
+    overloaded: run.overloaded,
+    passed: errors === 0 && !run.overloaded && latency !== null && latency.p99 <= options.p99BoundMs,
+    attempts,
   };
   return { run, step };
 }
 
-type Found = Pick<CapacityReport, "p99BoundMs" | "loginsPerSecond" | "p99" | "shareOfRaw">;
+type Found = Pick<CapacityResult, "p99BoundMs" | "loginsPerSecond" | "p99" | "shareOfRaw">;
 
 function sentenceOf(found: Found, server: ServerFigures | null, bottleneck: string | null): string {
   const { p99BoundMs, loginsPerSecond, p99, shareOfRaw } = found;

@@ -1,7 +1,7 @@
 /** Parses times and URLs of the command line. */
-import { type Argument, invalidArgument, requireText } from "@latchkey/cli";
+import { type Argument, invalidArgument, type Range, requireText } from "@latchkey/cli";
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000 };
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
 /** `800ms`, `1s` or `1.5s`. @throws {CliError} with exit code 64 */
 export function parseMilliseconds(argument: Argument): number {
@@ -11,12 +11,27 @@ export function parseMilliseconds(argument: Argument): number {
   throw invalidArgument(argument, "a time such as 800ms or 1s");
 }
 
-/** @returns the origin of an http or https URL. @throws {CliError} with exit code 64 */
-export function parseOrigin(argument: Argument): string {
+/** `10s`, `2m` or `10`: whole seconds. @throws {CliError} with exit code 64 */
+export function parseSeconds(argument: Argument, { min, max }: Range): number {
+  const [, figure, unit = "s"] = /^(\d+(?:\.\d+)?)(s|m)?$/.exec(requireText(argument)) ?? [];
+  const seconds = (Number(figure) * (UNIT_MS[unit] ?? Number.NaN)) / 1000;
+  if (Number.isInteger(seconds) && seconds >= min && seconds <= max) return seconds;
+  throw invalidArgument(argument, `whole seconds from ${min} to ${max}, such as 10s or 2m`);
+}
+
+/** @throws {CliError} with exit code 64 */
+export function parseHttpUrl(argument: Argument): URL {
   const text = requireText(argument);
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && ["http:", "https:"].includes(url.protocol)) return url.origin;
+  if (url !== null && ["http:", "https:"].includes(url.protocol)) return url;
   throw invalidArgument(argument, "an http or https URL");
+}
+
+/** A path would be ignored, since the service is always at the root. @throws {CliError} with exit code 64 */
+export function parseOrigin(argument: Argument): string {
+  const { href, origin } = parseHttpUrl(argument);
+  if (href === `${origin}/`) return origin;
+  throw invalidArgument(argument, "an http or https URL without a path, such as http://127.0.0.1:3000");
 }
 
 /** @throws {CliError} with exit code 64 */

@@ -79,7 +79,7 @@ function bar(proportion: number, width: number): string {
 }
 
 function describe(progress: Progress) {
-  const { elapsedSeconds, durationSeconds, offeredPerSecond, latency, statuses, server } = progress;
+  const { elapsedSeconds, durationSeconds, offeredPerSecond, latency, server } = progress;
   const { completedPerSecond: completed } = progress;
   const offered = offeredPerSecond === null ? "" : ` of ${format.formatRate(offeredPerSecond)}/s offered`;
   const percentile = (name: "p50" | "p95" | "p99") => `${name} ${format.formatMs(latency?.[name])}`;
@@ -87,7 +87,7 @@ function describe(progress: Progress) {
     time: `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
     rate: `${completed === null ? format.NO_VALUE : format.formatRate(completed)}/s completed${offered}`,
     latency: `${percentile("p50")}  ${percentile("p95")}  ${percentile("p99")} ms`,
-    statuses: format.formatStatuses(statuses),
+    statuses: format.formatStatuses(progress),
     server: server === null ? [] : [`${format.formatLanes(server)} (${server.kernel})`],
   };
 }

@@ -1,11 +1,20 @@
 /** Executes the load test commands: run, progress, report, assertions. Standard output contains only the report. */
-import { CliError, EXIT, write, writeError } from "@latchkey/cli";
+import { CliError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity } from "../capacity/find-capacity.ts";
 import { checkAssertions } from "../measure/assertions.ts";
+import type { RunReport } from "../measure/results.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
-import { renderCapacityPage, renderRunPage, writeReport } from "../report/page.ts";
-import { describeCapacity, describeRun } from "../report/text.ts";
+import { renderJunit } from "../report/junit.ts";
+import { renderCapacityPage, renderRunPage, writeFile, writeReport } from "../report/page.ts";
+import { commandOf } from "../report/shell-command.ts";
+import {
+  describeAssertion,
+  describeCapacity,
+  describeRun,
+  describeSearch,
+  unansweredOf,
+} from "../report/text.ts";
 import { createLiveView } from "./live-view.ts";
 import { type Flags, type Options, parseOptions } from "./options.ts";
 
@@ -16,7 +25,7 @@ interface Context {
   readonly onUser: (done: number, total: number) => void;
 }
 
-/** @throws {CliError} 1 if an assertion fails, 130 if the signal came, and others */
+/** @throws {CliError} 1 if an assertion fails, 69 without any response, 130 if the signal came, and others */
 export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise<void> {
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
@@ -32,21 +41,42 @@ export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise
 }
 
 async function measure(options: Options, context: Context): Promise<void> {
-  const { asked, isJson, assertions, reportPath } = options;
-  const { isTTY: isTerminal, columns } = process.stderr;
-  const view = createLiveView({ stream: { write: context.writeProgress }, isTerminal, columns, asked });
+  const { asked, isJson, assertions, reportPath, junitPath } = options;
+  const { writeProgress } = context;
+  const { isTTY: isTerminal } = process.stderr;
+  // A terminal can have 0 columns: their number is then unknown.
+  const columns = process.stderr.columns || undefined;
+  const view = createLiveView({ stream: { write: writeProgress }, isTerminal, columns, asked });
+  // A forced exit must restore the terminal, too.
+  process.once("exit", view.end);
   try {
     const run = await runLoad({ ...options, ...context, onSecond: (progress) => view.update(progress) });
+    const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
     view.end();
-    await write(isJson ? `${JSON.stringify(run)}\n` : describeRun(run));
-    if (reportPath !== null)
-      context.writeProgress(await writeReport(reportPath, run, await renderRunPage(run)));
-    if (run.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
-    const failures = checkAssertions(assertions, run);
-    if (failures.length > 0) throw new CliError(failures.join("\n"), EXIT.failed);
+    // Files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
+    try {
+      if (reportPath !== null) await writeReport(reportPath, report, renderRunPage);
+      if (junitPath !== null) await writeFile(junitPath, renderJunit(report));
+    } finally {
+      await write(isJson ? `${JSON.stringify(report)}\n` : describeRun(report));
+    }
+    writeProgress(describeFiles(options));
+    rejectFailure(report, isJson);
   } finally {
     view.end();
   }
+}
+
+/** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
+function rejectFailure(report: RunReport, isJson: boolean): void {
+  if (report.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
+  const unanswered = unansweredOf(report);
+  if (unanswered !== null) throw unavailable(unanswered);
+  const failed = report.assertions.filter(({ passed }) => !passed);
+  if (failed.length === 0) return;
+  const count = `${failed.length} of ${report.assertions.length} assertions failed.`;
+  // The text contains the results, and JSON is rarely displayed.
+  throw new CliError(isJson ? failed.map(describeAssertion).join("\n") : count, EXIT.failed);
 }
 
 async function searchCapacity(
@@ -55,21 +85,26 @@ async function searchCapacity(
 ): Promise<void> {
   const { isJson, reportPath } = options;
   const { writeProgress, signal } = context;
-  const report = await findCapacity({
+  const result = await findCapacity({
     ...options,
     ...context,
-    onPoint: ({ concurrency, perSecond, p50 }) =>
-      writeProgress(`${concurrency} clients: ${perSecond.toFixed(1)} logins/s, p50 ${p50.toFixed(0)} ms\n`),
-    onStep: ({ ratePerSecond, p99, passed }) =>
-      writeProgress(
-        `${ratePerSecond.toFixed(1)} logins/s offered: p99 ${p99?.toFixed(0) ?? "–"} ms, ${passed ? "passed" : "failed"}\n`,
-      ),
+    onProgress: (progress) => writeProgress(`${describeSearch(progress)}\n`),
   });
-  await write(isJson ? `${JSON.stringify(report)}\n` : describeCapacity(report));
-  if (reportPath !== null)
-    writeProgress(await writeReport(reportPath, report, await renderCapacityPage(report)));
+  const report = { ...result, command: commandOf(options) };
+  // The terminal has printed ^C.
+  if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
+  try {
+    if (reportPath !== null) await writeReport(reportPath, report, renderCapacityPage);
+  } finally {
+    await write(isJson ? `${JSON.stringify(report)}\n` : describeCapacity(report));
+  }
+  writeProgress(describeFiles(options));
   if (signal.aborted) throw new CliError("", EXIT.interrupted);
 }
+
+const describeFiles = ({ reportPath, junitPath }: Options): string =>
+  (reportPath === null ? "" : `Report: ${reportPath}.html and ${reportPath}.json\n`) +
+  (junitPath === null ? "" : `JUnit: ${junitPath}\n`);
 
 const USERS_INTERVAL_MS = 1000;
 

@@ -6,7 +6,7 @@ import { createPlan, type PlanOptions } from "../plan/planner.ts";
 import { withWorkers } from "../plan/service-model.ts";
 import { validate } from "../plan/validate.ts";
 import { describeComparisons, describePlan } from "../report/plan-text.ts";
-import { parseMilliseconds, parseOrigin } from "./arguments.ts";
+import { parseMilliseconds, parseOrigin, parseSeconds } from "./arguments.ts";
 
 /** With this number of hash workers the one HTTP thread is still mostly idle. */
 const MAX_CORES = 64;
@@ -88,19 +88,23 @@ function addValidate(program: Command, signal: AbortSignal): void {
     .description("compare the planner's model with the service, at 50, 70, 80 and 95 % of its capacity")
     .option("--url <url>", "URL of the service, which must run without rate limits")
     .option("--capacity <file>", "recent report of --find-capacity --report of this service")
-    .option("--duration <seconds>", "duration of each run, 5 to 600", "60")
+    .option("--duration <time>", "duration of each run, 5s to 10m", "60s")
     .option("--seed <number>", "seed of the arrivals, 0 to 1000000000", "1000")
     .option("--json", "print JSON instead of a table")
     .action(async (flags: ValidateFlags) => {
       const url = parseOrigin({ name: "--url", text: flags.url });
       const path = requireText({ name: "--capacity", text: flags.capacity });
-      const durationSeconds = whole("--duration", flags.duration, 5, 600);
+      const durationSeconds = parseSeconds(
+        { name: "--duration", text: flags.duration },
+        { min: 5, max: 600 },
+      );
       const seed = whole("--seed", flags.seed, 0, 1_000_000_000);
       const { service } = await readCapacity(path);
       const onShare = (percent: number, rate: number) =>
         writeError(`${percent} % of capacity: ${rate.toFixed(1)} logins/s for ${durationSeconds} s\n`);
       const comparisons = await validate({ service, url, durationSeconds, seed, signal, onShare });
       await write(flags.json ? `${JSON.stringify(comparisons)}\n` : describeComparisons(comparisons));
+      if (signal.aborted) throw new CliError("", EXIT.interrupted);
       const differing = comparisons.filter(({ agrees }) => !agrees);
       if (differing.length === 0) return;
       const shares = differing.map(({ sharePercent }) => `${sharePercent} %`);

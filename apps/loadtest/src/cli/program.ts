@@ -10,6 +10,16 @@ With --rate the load is an open loop: requests are sent on schedule, regardless 
 the intended start. Otherwise --concurrency clients each wait for their response. The first second is a warm-up and is not
 measured. An additional connection requests /healthz every 5 ms to measure the responsiveness of the service.
 
+--duration and --timeout accept plain seconds, too. With --find-capacity, --duration is the duration of each rate; a rate that
+fails is repeated once.
+
+Assertions compare p50, p90, p95, p99, p99.9, max or mean of an operation or of the probe (in ms, s or us), and rate (per
+second) or errors (a count or %) of an operation or of all operations.
+
+Connection errors are counted by name: refused, reset, closed (before the response was complete) and timed out.
+
+Ctrl-C ends a run and reports the results until then; a second Ctrl-C at least half a second later exits immediately.
+
 Scenarios:
   login      POST /auth/login with many users
   read       half GET /auth/me with their tokens, half GET /todos?limit=20
@@ -22,12 +32,12 @@ Exit codes:
   0    success
   1    an assertion failed, or model and service differ
   64   invalid argument
-  69   the service is unreachable or cannot be measured
+  69   the service is unreachable, cannot be measured or answered no request
   130  interrupted; the results until then are reported
 
 Examples:
-  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --duration 30 --report ./login
-  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%,probe.p99<5ms'
+  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --duration 30s --report ./login
+  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%' --junit login.xml
   bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --p99 800ms`;
 
 /** Runs one command line and returns its exit code. @param signal ends a run early */
@@ -35,23 +45,29 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
   const program = new Command("bun run loadtest")
     .description("Load tests a running Latchkey service, finds its capacity and plans replicas.")
     .usage("--url URL [options]")
-    .option("--url <url>", "URL of the service, such as http://127.0.0.1:3000")
+    .option("--url <url>", "URL of the service without a path, such as http://127.0.0.1:3000")
     .option("--scenario <name>", "login, read, mixed or register", "login")
     .addOption(new Option("--rate <number>", "requests per second, 0.1 to 20000").conflicts("concurrency"))
     .option("--concurrency <count>", "concurrent clients, 1 to 1000", "48")
-    .option("--arrivals <kind>", "with --rate: poisson or constant", "poisson")
-    .option("--duration <seconds>", "duration after the warm-up, 1 to 600", "10")
+    .option("--arrivals <kind>", "with --rate or --find-capacity: poisson or constant", "poisson")
+    .option("--duration <time>", "duration after the warm-up, such as 30s or 2m; at most 10m", "10s")
     .option("--users <count>", "users, created if they do not exist, 1 to 100000", "48")
     .option("--unknown <percent>", "logins with an unknown e-mail address", "0")
     .option("--wrong <percent>", "logins with a wrong password", "0")
     .option("--seed <number>", "equal seeds send equal requests at equal times", "1")
-    .option("--timeout <seconds>", "maximum duration of a request, 1 to 600", "10")
+    .option("--timeout <time>", "maximum duration of a request, such as 5s; at most 10m", "10s")
     .option("--seed-database <url>", "create the users in the service's database instead of through its API")
     .option("--metrics <url>", "metrics port of the service: adds its kernel, lanes and queue to the report")
     .option("--report <path>", "write PATH.html and PATH.json")
     .option("--assert <clauses>", "conditions for the run, such as login.p99<800ms,errors<0.1%")
+    .option("--junit <file>", "write the results of --assert as JUnit XML")
     .option("--json", "print the report as one JSON object, without progress")
-    .option("--find-capacity", "increase the rate of logins until the service sheds or p99 exceeds a bound")
+    .addOption(
+      new Option(
+        "--find-capacity",
+        "increase the rate of logins until the service cannot answer them with p99 within a bound",
+      ).conflicts(["rate", "concurrency", "assert"]),
+    )
     .option("--p99 <time>", "the bound, such as 800ms or 1s", "800ms")
     .addHelpText("after", NOTES)
     .action((flags: Flags) => runLoadCommand(flags, signal));

@@ -1,6 +1,6 @@
 /**
- * Sends requests over as many keep-alive connections as needed and returns the status of each response. Uses node:http:
- * fetch sends at most 256 requests concurrently and keeps 64 idle connections.
+ * Sends requests over as many keep-alive connections as needed and returns the status of each response, or the name of its
+ * connection error. Uses node:http: fetch sends at most 256 requests concurrently and keeps 64 idle connections.
  */
 import { Agent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -19,8 +19,8 @@ export interface LoadRequest {
 export interface ResponseStatus {
   /** `none` if the connection failed or the timeout expired. */
   readonly status: string;
-  /** System error code, such as `ECONNRESET`. */
-  readonly errorCode: string | null;
+  /** `refused`, `reset`, `closed`, `timed out`, or another error code, such as `ENOTFOUND`; null with a response. */
+  readonly connectionError: string | null;
 }
 
 export interface HttpClient {
@@ -29,6 +29,14 @@ export interface HttpClient {
   /** Aborts all requests and closes every connection. */
   close(): void;
 }
+
+/** `closed`: the service closed the connection before the response was complete. */
+const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "refused",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  ETIMEDOUT: "timed out",
+};
 
 const TIMEOUT_CHECK_MS = 100;
 /** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
@@ -62,18 +70,18 @@ export function createHttpClient(url: string, timeoutMs: number): HttpClient {
   return {
     send({ method, path, headers, body }) {
       return new Promise((resolve) => {
-        const settle = (status: string, errorCode: string | null = null): void => {
+        const settle = (status: string, connectionError: string | null = null): void => {
           pending.delete(entry);
-          resolve({ status, errorCode });
+          resolve({ status, connectionError });
         };
-        const fail = ({ code = "UNKNOWN" }: NodeJS.ErrnoException): void => settle("none", code);
+        const fail = (error: NodeJS.ErrnoException): void => settle("none", connectionErrorOf(error));
         const sent = request({ ...target, method, path, headers }, (response) => {
           response.on("end", () => settle(String(response.statusCode)));
           response.on("error", fail);
           response.resume();
         });
         const abort = (): void => {
-          settle("none", "ETIMEDOUT");
+          settle("none", "timed out");
           sent.destroy();
         };
         const entry = { deadline: performance.now() + timeoutMs, abort };
@@ -88,4 +96,10 @@ export function createHttpClient(url: string, timeoutMs: number): HttpClient {
       agent.destroy();
     },
   };
+}
+
+/** node:http reports a closed connection with the code of a reset connection, but only the latter has a system call. */
+function connectionErrorOf({ code = "UNKNOWN", syscall }: NodeJS.ErrnoException): string {
+  if (code === "ECONNRESET" && syscall === undefined) return "closed";
+  return CONNECTION_ERRORS[code] ?? code;
 }

@@ -1,4 +1,5 @@
 /** Prepares a run: checks the service, creates users, logs in and creates todos. */
+import { setTimeout } from "node:timers/promises";
 import { CliError, describeError, EXIT, unavailable } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
 import { Check } from "typebox/value";
@@ -10,11 +11,14 @@ export interface PrepareOptions {
   readonly asked: RunOptions;
   /** Creates the users in this database, which must be that of the service. @default through the public API */
   readonly seedDatabaseUrl?: string | undefined;
+  /** Maximum duration of a request. @default 10 */
+  readonly timeoutSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called after each user exists. */
   readonly onUser?: ((done: number, total: number) => void) | undefined;
 }
 
+export const TIMEOUT_SECONDS = 10;
 /** Users whose tokens the reading scenarios send. */
 const MAX_TOKENS = 32;
 /** Concurrent registrations: enough to use all hash workers, not enough to fill the hash queue. */
@@ -24,35 +28,48 @@ const PAGE_SIZE = 20;
 /** @throws {CliError} 64, 69, or 130 if the signal came first */
 export async function prepareRequests(options: PrepareOptions): Promise<NextRequest> {
   const { asked, seedDatabaseUrl, signal = new AbortController().signal, onUser = () => {} } = options;
-  const { url, users: count, scenario } = asked;
-  await expectService(url);
-  if (seedDatabaseUrl === undefined) await registerUsers({ url, count, signal, onUser });
+  const { users: count, scenario } = asked;
+  const service = { url: asked.url, timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS, signal };
+  await expectService(service);
+  if (seedDatabaseUrl === undefined) await registerUsers({ ...service, count, onUser });
   else await seedDatabase({ url: seedDatabaseUrl, count, signal, onUser });
   // At least one login: it shows that the users exist and that logins are not rate limited.
   const isReading = scenario === "read" || scenario === "mixed";
-  const tokens = await logIn({ url, count: isReading ? Math.min(count, MAX_TOKENS) : 1, signal });
-  if (isReading && !signal.aborted) await createTodos(url, signal);
-  if (signal.aborted) throw new CliError("Interrupted before the measurement began.", EXIT.interrupted);
+  const tokens = await logIn(service, isReading ? Math.min(count, MAX_TOKENS) : 1);
+  if (isReading) await createTodos(service);
+  if (signal.aborted) throw interrupted();
   return createRequests(asked, tokens);
 }
 
-async function expectService(url: string): Promise<void> {
-  const response = await request(`${url}/healthz`);
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok && Check(Live, body)) return;
+interface Service {
+  readonly url: string;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+interface Received {
+  readonly response: Response;
+  readonly text: string;
+  /** Undefined if the text is not JSON. */
+  readonly json: unknown;
+}
+
+async function expectService(service: Service): Promise<void> {
+  const { response, json } = await request(service, "/healthz");
+  if (response.ok && Check(Live, json)) return;
   throw unavailable(
-    `${url} is not a Latchkey service: unexpected response to GET /healthz (${response.status}).`,
+    `${service.url} is not a Latchkey service: unexpected response to GET /healthz (${response.status}).`,
   );
 }
 
 /** Registers the users that do not exist yet. */
-async function registerUsers({ url, count, signal, onUser }: UsersOptions): Promise<void> {
+async function registerUsers({ count, onUser, ...service }: Service & UsersOptions): Promise<void> {
   let next = 0;
   let done = 0;
   const registerRest = async (): Promise<void> => {
-    while (next < count && !signal.aborted) {
+    while (next < count && !service.signal.aborted) {
       // 409: registered by an earlier run.
-      await post({ url: `${url}/auth/register`, body: userOf(next++), accepted: [201, 409], signal });
+      await post(service, { path: "/auth/register", body: userOf(next++), accepted: [201, 409] });
       onUser(++done, count);
     }
   };
@@ -60,60 +77,79 @@ async function registerUsers({ url, count, signal, onUser }: UsersOptions): Prom
 }
 
 /** @returns tokens of the first users */
-async function logIn({ url, count, signal }: Omit<UsersOptions, "onUser">): Promise<string[]> {
+async function logIn(service: Service, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let index = 0; index < count; index++) {
     const { email, password } = userOf(index);
-    const body = { email, password };
-    const response = await post({ url: `${url}/auth/login`, body, accepted: [200], signal });
-    if (response === null) break;
-    if (response.headers.has("ratelimit-limit")) throw rateLimited(`${url}/auth/login`);
-    const token: unknown = await response.json();
-    if (!Check(Token, token)) throw unavailable(`${url}/auth/login returned no token.`);
-    tokens.push(token.access_token);
+    const path = "/auth/login";
+    const { response, json } = await post(service, { path, body: { email, password }, accepted: [200] });
+    if (response.headers.has("ratelimit-limit")) throw rateLimited(service.url + path);
+    if (!Check(Token, json)) throw unavailable(`${service.url}${path} returned no token.`);
+    tokens.push(json.access_token);
   }
   return tokens;
 }
 
 /** Creates todos until a page is full. */
-async function createTodos(url: string, signal: AbortSignal): Promise<void> {
-  const page: unknown = await (await fetch(url + TODOS_PATH, { signal })).json();
-  for (let index = Check(TodoPage, page) ? page.items.length : 0; index < PAGE_SIZE; index++) {
-    await post({ url: `${url}/todos`, body: { title: `Load test ${index + 1}` }, accepted: [201], signal });
+async function createTodos(service: Service): Promise<void> {
+  const { json } = await request(service, TODOS_PATH);
+  for (let index = Check(TodoPage, json) ? json.items.length : 0; index < PAGE_SIZE; index++) {
+    const body = { title: `Load test ${index + 1}` };
+    await post(service, { path: "/todos", body, accepted: [201] });
   }
 }
 
+const interrupted = (): CliError =>
+  new CliError("Interrupted before the measurement began.", EXIT.interrupted);
 const rateLimited = (url: string): CliError =>
   unavailable(`${url} is rate limited. Start the service with RATE_LIMIT_ENABLED=false.`);
 
-const request = (url: string, init?: RequestInit): Promise<Response> =>
-  fetch(url, init).catch((error: unknown) => {
-    throw unavailable(`${url} is unreachable: ${describeError(error)}`);
-  });
-
-interface PostOptions {
-  readonly url: string;
-  readonly body: object;
-  readonly accepted: readonly number[];
-  readonly signal: AbortSignal;
+async function request(
+  { url, timeoutSeconds, signal }: Service,
+  path: string,
+  init?: RequestInit,
+): Promise<Received> {
+  const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
+  try {
+    const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
+    const text = await response.text();
+    return { response, text, json: parseJson(text) };
+  } catch (error) {
+    if (signal.aborted) throw interrupted();
+    const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);
+    throw unavailable(`${url}${path} is unreachable: ${reason}`);
+  }
 }
 
-/** Repeats the request while the service responds with 503 and `Retry-After`. @returns null if the signal came first */
-async function post({ url, body, accepted, signal }: PostOptions): Promise<Response | null> {
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface PostOptions {
+  readonly path: string;
+  readonly body: object;
+  readonly accepted: readonly number[];
+}
+
+/** Repeats the request while the service responds with 503 and `Retry-After`. */
+async function post(service: Service, { path, body, accepted }: PostOptions): Promise<Received> {
   const headers = { "content-type": "application/json" };
-  const init = { method: "POST", headers, body: JSON.stringify(body), signal };
-  while (!signal.aborted) {
-    const response = await request(url, init).catch((error: unknown) => {
-      if (signal.aborted) return null;
-      throw error;
-    });
-    if (response === null || accepted.includes(response.status)) return response;
+  for (;;) {
+    const received = await request(service, path, { method: "POST", headers, body: JSON.stringify(body) });
+    const { response, text } = received;
+    if (accepted.includes(response.status)) return received;
+    const url = service.url + path;
     if (response.status === 429) throw rateLimited(url);
     const retryAfter = Number(response.headers.get("retry-after"));
     if (response.status !== 503 || !(retryAfter > 0)) {
-      throw unavailable(`${url} returned ${response.status}: ${await response.text()}`);
+      throw unavailable(`${url} returned ${response.status}: ${text}`);
     }
-    await Bun.sleep(retryAfter * 1000);
+    await setTimeout(1000 * retryAfter, undefined, { signal: service.signal }).catch(() => {
+      throw interrupted();
+    });
   }
-  return null;
 }

@@ -1,8 +1,8 @@
 /** `--assert 'login.p99<800ms,errors<0.1%'`: conditions for a run, parsed before it begins and checked after it. */
 import { usageError } from "@latchkey/cli";
-import type { Latency, OperationResult, Run } from "./results.ts";
+import type { AssertionResult, Latency, OperationResult, Run } from "./results.ts";
 
-const LATENCY_FIGURES = ["p50", "p95", "p99", "max", "mean"] as const;
+const LATENCY_FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max", "mean"] as const;
 const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
 type LatencyFigure = (typeof LATENCY_FIGURES)[number];
 type Figure = (typeof FIGURES)[number];
@@ -15,9 +15,7 @@ const OPERATORS = {
 } as const;
 type Operator = keyof typeof OPERATORS;
 
-/** Units per millisecond. */
-const PER_MILLISECOND = { ms: 1, s: 0.001, us: 1000 } as const;
-type Unit = keyof typeof PER_MILLISECOND | "/s" | "%" | "";
+type Unit = "ms" | "s" | "us" | "/s" | "%" | "";
 
 export interface Assertion {
   /** As specified, such as `login.p99`. */
@@ -32,12 +30,13 @@ export interface Assertion {
   readonly unit: Unit;
 }
 
-const CLAUSE = /^(?:([a-z][a-z-]*)\.)?([a-z0-9]+)\s*(<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*(ms|s|us|%|\/s)?$/;
+const CLAUSE =
+  /^(?:([a-z][a-z-]*)\.)?([a-z0-9]+(?:\.\d)?)\s*(<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*(ms|s|us|%|\/s)?$/;
 
 const ACCEPTED =
   "metric, < <= > or >=, and a value, such as login.p99<800ms, errors<0.1%, probe.p99<5ms or login.rate>90; " +
-  "metrics are p50, p95, p99, max and mean (in ms, s or us) of an operation or of the probe, and rate (per second) and " +
-  "errors (a count or a percentage) of an operation or, without a name, of all operations";
+  "metrics are p50, p90, p95, p99, p99.9, max and mean (in ms, s or us) of an operation or of the probe, and rate (per " +
+  "second) and errors (a count or a percentage) of an operation or, without a name, of all operations";
 
 /** @throws {CliError} with exit code 64; the message names the clause and the accepted clauses */
 export function parseAssertions(text: string): readonly Assertion[] {
@@ -68,14 +67,15 @@ function parseClause(clause: string): Assertion {
 const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
 const isOperator = (text: string): text is Operator => text in OPERATORS;
 
-/** @returns a sentence for each failed assertion; an assertion on a missing measurement fails */
-export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly string[] {
-  return assertions.flatMap((assertion) => {
-    const { metric, operator, limit, unit } = assertion;
-    const measured = measure(assertion, run);
-    if (typeof measured === "string") return [`${metric} cannot be checked: ${measured}`];
-    if (OPERATORS[operator](measured, limit)) return [];
-    return [`${metric} was ${format(measured, unit)}, not ${operator} ${format(limit, unit)}`];
+/** An assertion on a missing measurement fails. */
+export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly AssertionResult[] {
+  return assertions.map((checked) => {
+    const { metric, operator, limit, unit } = checked;
+    const assertion = `${metric} ${operator} ${format(limit, unit)}`;
+    const measured = measure(checked, run);
+    if (typeof measured === "string") return { assertion, passed: false, measured: null, result: measured };
+    const passed = OPERATORS[operator](measured, limit);
+    return { assertion, passed, measured, result: format(measured, unit) };
   });
 }
 
@@ -108,8 +108,10 @@ function operationOf(subject: string | null, { all, operations }: Run): Operatio
   return result ?? `the run had no operation ${subject}, only ${known.join(", ") || "none"}`;
 }
 
-const inUnit = (milliseconds: number, unit: Unit): number =>
-  unit === "ms" || unit === "s" || unit === "us" ? milliseconds * PER_MILLISECOND[unit] : milliseconds;
+function inUnit(milliseconds: number, unit: Unit): number {
+  if (unit === "s") return milliseconds / 1000;
+  return unit === "us" ? milliseconds * 1000 : milliseconds;
+}
 
 /** Six digits: a value just above its limit is not printed as the limit. */
 function format(value: number, unit: Unit): string {

@@ -59,8 +59,10 @@ export class LatencyHistogram {
       count,
       mean: round(this.#sumMs / count),
       p50: at(50),
+      p90: at(90),
       p95: at(95),
       p99: at(99),
+      "p99.9": at(99.9),
       max: at(100),
       curve: curvePercents(count).map((percent) => [percent, at(percent)] as const),
     };

@@ -7,8 +7,13 @@ import type { Exchange, MeasurementWindow } from "../load/loops.ts";
 import { LatencyHistogram } from "./histogram.ts";
 import type { Latency, OperationResult, Second } from "./results.ts";
 
+const increment = (counts: Record<string, number>, name: string, by = 1): void => {
+  counts[name] = (counts[name] ?? 0) + by;
+};
+
 class Operation {
   readonly statuses: Record<string, number> = {};
+  readonly connectionErrors: Record<string, number> = {};
   readonly latency = new LatencyHistogram();
   sent = 0;
   errors = 0;
@@ -19,15 +24,17 @@ class Operation {
     return {
       sent: this.sent,
       statuses: { ...this.statuses },
+      connectionErrors: { ...this.connectionErrors },
       errors: this.errors,
       perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
       latency: this.latency.summary(),
     };
   }
 
-  add({ statuses, latency, sent, errors, completedInWindow }: Operation): void {
-    for (const [status, count] of Object.entries(statuses))
-      this.statuses[status] = (this.statuses[status] ?? 0) + count;
+  add({ statuses, connectionErrors, latency, sent, errors, completedInWindow }: Operation): void {
+    for (const [status, count] of Object.entries(statuses)) increment(this.statuses, status, count);
+    for (const [name, count] of Object.entries(connectionErrors))
+      increment(this.connectionErrors, name, count);
     this.latency.add(latency);
     this.sent += sent;
     this.errors += errors;
@@ -49,8 +56,6 @@ export class Recorder {
   #current = { answered: 0, errors: 0 };
   #sentInTime = 0;
   #hasEnded = false;
-  /** System error codes of requests, such as `EMFILE`. */
-  readonly errorCodes = new Set<string>();
 
   constructor(window: MeasurementWindow, loop: "open" | "closed") {
     this.#window = window;
@@ -70,17 +75,17 @@ export class Recorder {
   }
 
   /** Call when the response is complete. */
-  completed({ request, due }: Exchange, { status, errorCode }: ResponseStatus): void {
+  completed({ request, due }: Exchange, { status, connectionError }: ResponseStatus): void {
     const at = performance.now();
     if (this.#hasEnded) return;
     const isInWindow = this.#isInWindow(at);
     const isCounted = this.#isOpenLoop ? this.#isInWindow(due) : isInWindow;
     const isExpected = status === String(request.expected);
-    if (errorCode !== null) this.errorCodes.add(errorCode);
     const operation = this.#operationOf(request);
     if (isCounted) {
       if (!this.#isOpenLoop) operation.sent += 1;
-      operation.statuses[status] = (operation.statuses[status] ?? 0) + 1;
+      increment(operation.statuses, status);
+      if (connectionError !== null) increment(operation.connectionErrors, connectionError);
       if (isExpected) operation.latency.record(at - due);
       else operation.errors += 1;
     }

@@ -6,8 +6,10 @@ export interface Latency {
   readonly count: number;
   readonly mean: number;
   readonly p50: number;
+  readonly p90: number;
   readonly p95: number;
   readonly p99: number;
+  readonly "p99.9": number;
   readonly max: number;
   /** For the percentile curve: `[percent, milliseconds]`, ascending, from 0 to 100. */
   readonly curve: readonly (readonly [percent: number, milliseconds: number])[];
@@ -18,6 +20,8 @@ export interface OperationResult {
   readonly sent: number;
   /** Number of responses by status; `none` if the connection failed or the timeout expired. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** The responses `none` by name: `refused`, `reset`, `closed`, `timed out`, or another error code. */
+  readonly connectionErrors: Readonly<Record<string, number>>;
   /** Responses with an unexpected status, and missing responses. The 401 for a wrong password is expected. */
   readonly errors: number;
   /** Expected responses per second of the measured duration. */
@@ -70,6 +74,8 @@ export interface Run {
   readonly asked: RunOptions;
   /** `interrupted`: ended by a signal; the result covers the time until then. */
   readonly outcome: "complete" | "interrupted";
+  /** Whether fewer requests were answered than offered; false in a closed loop. */
+  readonly overloaded: boolean;
   /** Measured duration. */
   readonly countedSeconds: number;
   readonly all: OperationResult;
@@ -84,4 +90,21 @@ export interface Run {
   readonly driver: LoadGeneratorResult;
   /** Null without metrics. */
   readonly server: ServerFigures | null;
+}
+
+/** A run with what the command line adds to it. */
+export interface RunReport extends Run {
+  /** Shell command that repeats the run. */
+  readonly command: string;
+  readonly assertions: readonly AssertionResult[];
+}
+
+export interface AssertionResult {
+  /** Such as `login.p99 < 800 ms`. */
+  readonly assertion: string;
+  readonly passed: boolean;
+  /** In the unit of the assertion; null if the measurement is missing. */
+  readonly measured: number | null;
+  /** The measured value with its unit, or the reason why it is missing. */
+  readonly result: string;
 }

@@ -4,7 +4,7 @@ import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
-import { type PrepareOptions, prepareRequests } from "../load/prepare.ts";
+import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
 import { bottleneckOf, meterCpu } from "./load-generator.ts";
@@ -14,8 +14,6 @@ import type { OperationResult, Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 export interface RunLoadOptions extends PrepareOptions {
-  /** Maximum duration of a request. @default 10 */
-  readonly timeoutSeconds?: number | undefined;
   /** Load before the measurement begins: the lanes of an idle service are filled first. @default 1 */
   readonly warmUpSeconds?: number | undefined;
   /** @default the result contains no metrics of the service */
@@ -35,11 +33,11 @@ export interface Progress {
   readonly completedPerSecond: number | null;
   readonly latency: OperationResult["latency"];
   readonly statuses: Readonly<Record<string, number>>;
+  readonly connectionErrors: Readonly<Record<string, number>>;
   readonly server: ServerFigures | null;
 }
 
 export const WARM_UP_SECONDS = 1;
-const TIMEOUT_SECONDS = 10;
 /** Time to start the probes, so that the first request is not late. */
 const START_DELAY_MS = 50;
 
@@ -70,20 +68,37 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const cpuShare = watch.stop();
   report();
   client.close();
-  const { lateness, sentShare, errorCodes } = recorder;
+  const { lateness, sentShare } = recorder;
+  const result = recorder.result(countedSeconds);
+  const errorCodes = new Set(Object.keys(result.all.connectionErrors));
   return {
     version: 1,
     startedAt,
     machine: describeMachine({ loadAverage: false }),
     asked,
     outcome: signal.aborted ? "interrupted" : "complete",
+    overloaded: isOverloaded(asked, result.all, countedSeconds),
     countedSeconds,
-    ...recorder.result(countedSeconds),
+    ...result,
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
     driver: { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }) },
     server: metrics?.peak() ?? null,
   };
+}
+
+/** The share of the offered rate that is sufficient. */
+const MIN_ANSWERED_SHARE = 0.95;
+
+/**
+ * The number of requests in the service differs between the beginning and the end of a run even if the service keeps up:
+ * by Little's law and for Poisson arrivals, with a standard deviation of √(2 × rate × latency).
+ */
+function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: number): boolean {
+  if (load.kind === "closed") return false;
+  const offered = Math.min(all.sent, load.ratePerSecond * seconds);
+  const noise = 3 * Math.sqrt((2 * load.ratePerSecond * (all.latency?.p50 ?? 0)) / 1000);
+  return all.perSecond * seconds < MIN_ANSWERED_SHARE * offered - noise;
 }
 
 type RunLoop = (startAt: number, options: LoopOptions) => Promise<void>;
@@ -128,7 +143,7 @@ interface ProgressOptions extends Pick<RunLoadOptions, "asked" | "metrics"> {
 
 function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Progress {
   const elapsedSeconds = Math.max(0, (performance.now() - window.from) / 1000);
-  const { statuses, latency } = recorder.result(elapsedSeconds).all;
+  const { statuses, connectionErrors, latency } = recorder.result(elapsedSeconds).all;
   return {
     elapsedSeconds: Math.min(asked.durationSeconds, elapsedSeconds),
     durationSeconds: asked.durationSeconds,
@@ -136,6 +151,7 @@ function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Prog
     completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
     latency,
     statuses,
+    connectionErrors,
     server: metrics?.current() ?? null,
   };
 }

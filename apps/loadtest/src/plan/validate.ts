@@ -53,7 +53,10 @@ export interface Comparison {
   readonly bottleneck: string | null;
 }
 
-/** @throws {CliError} 69 if a run cannot begin, 130 if it was interrupted */
+/**
+ * The signal ends it early, with the comparisons that are complete.
+ * @throws {CliError} 69 if a run cannot begin, 130 if the first one was interrupted
+ */
 export async function validate(options: ValidationOptions): Promise<Comparison[]> {
   const { service, durationSeconds, seed, onShare } = options;
   const comparisons: Comparison[] = [];
@@ -61,6 +64,8 @@ export async function validate(options: ValidationOptions): Promise<Comparison[]
     const ratePerSecond = (capacityPerSecond(service) * percent) / 100;
     onShare?.(percent, ratePerSecond);
     const measured = await measure(options, ratePerSecond);
+    if (measured === null && comparisons.length > 0) break;
+    if (measured === null) throw new CliError("Interrupted before the comparison.", EXIT.interrupted);
     const rate = { service, ratePerSecond, durationSeconds, warmUpSeconds: WARM_UP_SECONDS };
     const predicted = simulateRun(rate, seed);
     const repeated = repeatSimulation(rate, REPETITIONS);
@@ -84,6 +89,7 @@ const isClose = ({ errorPercent }: Compared): boolean => Math.abs(errorPercent) 
 const isContained = ({ measured, repeated }: Compared): boolean =>
   measured >= repeated.low && measured <= repeated.high;
 
+/** Null if the run was interrupted. */
 async function measure(options: ValidationOptions, ratePerSecond: number) {
   const { url, durationSeconds, seed, signal, run = runLoad } = options;
   const asked: RunOptions = {
@@ -97,7 +103,7 @@ async function measure(options: ValidationOptions, ratePerSecond: number) {
     seed,
   };
   const { outcome, operations, driver } = await run({ asked, signal });
-  if (outcome === "interrupted") throw new CliError("Interrupted before the comparison.", EXIT.interrupted);
+  if (outcome === "interrupted") return null;
   const { login } = operations;
   if (!login?.latency) throw unavailable(`No login at ${url} succeeded.`);
   return { perSecond: login.perSecond, p99: login.latency.p99, bottleneck: driver.bottleneck };

@@ -1,6 +1,6 @@
 /** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
 import type { RunOptions } from "../load/run-options.ts";
-import type { ServerFigures } from "../measure/results.ts";
+import type { OperationResult, ServerFigures } from "../measure/results.ts";
 
 /** For a missing measurement. */
 export const NO_VALUE = "–";
@@ -34,14 +34,19 @@ export function formatShare(part: number, whole: number): string {
 export const formatSeconds = (seconds: number): string =>
   `${seconds.toLocaleString("en-US", { maximumFractionDigits: 1 })} s`;
 
-/** `200 × 5,341, 503 × 12`, in descending order of frequency. */
-export function formatStatuses(statuses: Readonly<Record<string, number>>): string {
-  const parts = sortedStatuses(statuses).map(([status, count]) => `${status} × ${formatCount(count)}`);
+type Statuses = Pick<OperationResult, "statuses" | "connectionErrors">;
+
+/** `200 × 5,341, refused × 12`, in descending order of frequency. */
+export function formatStatuses(result: Statuses): string {
+  const parts = sortedStatuses(result).map(([status, count]) => `${status} × ${formatCount(count)}`);
   return parts.join(", ") || "no response";
 }
 
-export const sortedStatuses = (statuses: Readonly<Record<string, number>>): readonly [string, number][] =>
-  Object.entries(statuses).toSorted(([, a], [, b]) => b - a);
+/** The names of connection errors instead of `none`. */
+export function sortedStatuses({ statuses, connectionErrors }: Statuses): readonly [string, number][] {
+  const { none: _none, ...received } = statuses;
+  return Object.entries({ ...received, ...connectionErrors }).toSorted(([, a], [, b]) => b - a);
+}
 
 export const formatLanes = ({ lanes, lanesBusy, queueLength }: ServerFigures): string =>
   `${lanesBusy} of ${lanes} lanes busy, ${formatCount(queueLength)} queued`;
@@ -68,4 +73,32 @@ export function alignTable(rows: readonly (readonly string[])[], minWidth = 8): 
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
   return rows.map((row) => row.map(pad).join("  ").trimEnd());
+}
+
+/** Of a terminal. */
+const WIDTH = 80;
+
+/** Wraps at spaces; a longer word is not divided, and neither are `200 × 12` and `5 %`. */
+export function wrap(text: string, indent = 0): string {
+  const lines: string[] = [];
+  for (const word of text.split(/(?<!×) (?![×%])/)) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent + line.length + 1 + word.length <= WIDTH) {
+      lines[lines.length - 1] = `${line} ${word}`;
+    } else lines.push(word);
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}
+
+/** Wraps a command between its options, to be pasted into a shell. */
+export function wrapCommand(command: string): string {
+  const lines: string[] = [];
+  for (const option of command.split(/ (?=--)/)) {
+    const line = lines.at(-1);
+    // Two columns of indentation before, and two for the backslash after the line.
+    if (line !== undefined && line.length + 1 + option.length <= WIDTH - 6) {
+      lines[lines.length - 1] = `${line} ${option}`;
+    } else lines.push(option);
+  }
+  return `  ${lines.join(" \\\n    ")}`;
 }

@@ -1,28 +1,29 @@
 /** The page of a run, from the key figures to the figures of every second. */
-import type { OperationResult, Run } from "../measure/results.ts";
+import type { OperationResult, Run, RunReport } from "../measure/results.ts";
 import type { Chart, Colour } from "./chart.ts";
 import { code, facts, formatTime, type Tile, table, tiles, warnings } from "./components.ts";
 import { chartFigures } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { runCommandOf } from "./shell-command.ts";
-import { describeLoadGenerator, describeServer, interruptionOf, warningsOf } from "./text.ts";
+import { describeLoadGenerator, describeServer, noticesOf, unansweredOf, warningsOf } from "./text.ts";
 
-export function runBody(run: Run, charts: readonly Chart[]): readonly Html[] {
-  const { asked, all, startedAt, machine } = run;
+export function runBody(run: RunReport, charts: readonly Chart[]): readonly Html[] {
+  const { asked, all, startedAt, machine, assertions, command } = run;
+  const unanswered = unansweredOf(run);
   return [
     html`<h1>${headingOf(run)}</h1>
 <p class="lead">${asked.url} · ${format.formatUsers(asked)} · ${formatTime(startedAt)}</p>
 `,
-    ...warnings([...interruptionOf(run), ...warningsOf(run)]),
+    ...warnings([...(unanswered === null ? [] : [unanswered]), ...noticesOf(run), ...warningsOf(run)]),
     tiles(tilesOf(run)),
+    ...(assertions.length > 0 ? [assertionPanel(assertions)] : []),
     chartFigures(charts),
     html`
 <div class="halves"><section><h2>Statuses</h2>
-${statusPanel(all.statuses)}</section>
+${statusPanel(all)}</section>
 <section><h2>Method</h2>
 <div class="panel">${facts([
-      ["Command", code(runCommandOf(asked))],
+      ["Command", code(command)],
       ["Machine", machine],
       ["Load generator", describeLoadGenerator(run)],
       ...(run.server ? [["Service", describeServer(run.server)] as const] : []),
@@ -88,19 +89,29 @@ const MEANINGS: Readonly<Record<string, string>> = {
   "422": "rejected: invalid",
   "429": "rejected: rate limit",
   "503": "shed: queue full or not ready",
-  none: "no response",
+  refused: "connection refused",
+  reset: "connection reset",
+  closed: "connection closed before the response",
+  "timed out": "no response in time",
 };
 
 function colourOf(status: string): Colour {
-  if (status === "none") return "grey";
+  if (!/^\d/.test(status)) return "grey";
   if (status === "503") return "amber";
   if (status.startsWith("2")) return "green";
   return status.startsWith("4") ? "violet" : "red";
 }
 
+const assertionPanel = (assertions: RunReport["assertions"]): Html => html`<h2>Assertions</h2>
+<div class="panel">${table(
+  ["Assertion", "", "Measured"],
+  assertions.map(({ assertion, passed, result }) => [assertion, passed ? "✓ passed" : "✗ failed", result]),
+)}</div>
+`;
+
 /** The distribution of the statuses, as a bar and as a table. */
-function statusPanel(statuses: Run["all"]["statuses"]): Html {
-  const sorted = format.sortedStatuses(statuses);
+function statusPanel(all: Run["all"]): Html {
+  const sorted = format.sortedStatuses(all);
   const sum = sorted.reduce((total, [, count]) => total + count, 0);
   if (sum === 0) return html`<div class="panel">No responses.</div>`;
   let start = 0;
@@ -132,12 +143,14 @@ function operationTable({ operations, all, probe }: Run): Html {
   if (rows.length > 1) rows.push(row("all", all));
   const count = format.formatCount(probe.latency?.count ?? 0);
   rows.push(["probe", count, format.NO_VALUE, format.NO_VALUE, ...milliseconds(probe.latency)]);
-  const head = ["", "Sent", "Errors", "Per second", "p50 ms", "p95 ms", "p99 ms", "Mean ms", "Max ms"];
-  return table(head, rows);
+  const latencies = ["p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "Mean ms", "Max ms"];
+  return table(["", "Sent", "Errors", "Per second", ...latencies], rows);
 }
 
-const milliseconds = (latency: OperationResult["latency"]): readonly string[] =>
-  [latency?.p50, latency?.p95, latency?.p99, latency?.mean, latency?.max].map(format.formatMs);
+function milliseconds(latency: OperationResult["latency"]): readonly string[] {
+  const { p50, p90, p95, p99, "p99.9": p999, mean, max } = latency ?? {};
+  return [p50, p90, p95, p99, p999, mean, max].map(format.formatMs);
+}
 
 const secondTable = ({ seconds }: Run): Html =>
   table(

@@ -1,27 +1,58 @@
 /** A run and a capacity search as text for a terminal, with aligned figures. */
-import type { CapacityReport } from "../capacity/find-capacity.ts";
-import type { OperationResult, Run } from "../measure/results.ts";
+import type { CapacityReport, SearchProgress } from "../capacity/find-capacity.ts";
+import type { AssertionResult, OperationResult, Run, RunReport } from "../measure/results.ts";
 import * as format from "./format.ts";
 
-export function describeRun(run: Run): string {
-  const { asked, operations, all } = run;
-  const rows = Object.entries(operations);
+/** Of the labels before texts. */
+const LABEL_WIDTH = 13;
+
+export function describeRun(run: RunReport): string {
+  const { asked, operations, all, command, assertions } = run;
+  const named = Object.entries(operations);
+  const rows = named.length > 1 ? [...named, ["all", all] as const] : named;
+  const load = `${asked.scenario}, ${format.formatLoad(asked)}, ${format.formatSeconds(asked.durationSeconds)}`;
   const lines = [
-    ...interruptionOf(run),
-    `load    ${asked.scenario}, ${format.formatLoad(asked)}, ${format.formatSeconds(asked.durationSeconds)}; ${format.formatUsers(asked)}`,
-    `url     ${asked.url}`,
+    ...noticesOf(run).map((text) => format.wrap(text)),
+    labelled("load", `${load}; ${format.formatUsers(asked)}`),
+    labelled("url", asked.url),
     "",
-    ...withLastColumn([
-      ["", "rate/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "statuses"],
-      ...(rows.length > 1 ? [...rows, ["all", all] as const] : rows).map(operationRow),
-      probeRow(run),
-    ]),
+    ...format.alignTable(
+      [
+        ["", "rate/s", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "max ms"],
+        ...rows.map(([name, { perSecond, latency }]) => latencyRow(name, perSecond, latency)),
+        latencyRow("probe", probeRate(run), run.probe.latency),
+      ],
+      7,
+    ),
     "",
-    `driver  ${describeLoadGenerator(run)}`,
-    ...(run.server ? [`server  ${describeServer(run.server)}`] : []),
-    ...warningsOf(run).map((text) => `WARNING ${text}`),
+    ...rows.map(([name, result]) => labelled(name, describeStatuses(result))),
+    labelled("probe", describeProbe(run)),
+    "",
+    labelled("driver", describeLoadGenerator(run)),
+    ...(run.server ? [labelled("server", describeServer(run.server))] : []),
+    "",
+    ...repeatWith(command),
+    ...(assertions.length > 0
+      ? ["", ...assertions.map((each) => format.wrap(describeAssertion(each), 2))]
+      : []),
+    ...warningsOf(run).map((text) => `\n${labelled("WARNING", text)}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+const labelled = (label: string, text: string): string =>
+  `${label.padEnd(LABEL_WIDTH)}${format.wrap(text, LABEL_WIDTH)}`;
+
+const repeatWith = (command: string): readonly string[] => ["Repeat with:", format.wrapCommand(command)];
+
+export const describeAssertion = ({ assertion, passed, result }: AssertionResult): string =>
+  `${passed ? "✓" : "✗"} ${assertion}: ${result}`;
+
+/** A sentence if there was no response at all, otherwise null. */
+export function unansweredOf({ all: { sent, statuses, connectionErrors } }: Run): string | null {
+  if (Object.keys(statuses).some((status) => status !== "none")) return null;
+  if (sent === 0) return "No request was answered during the measurement.";
+  return `No request was answered: ${format.formatStatuses({ statuses, connectionErrors })}.`;
 }
 
 /** What restricts the validity of the figures. */
@@ -34,10 +65,20 @@ export function warningsOf({ driver, probe }: Run): readonly string[] {
   return warnings;
 }
 
-export function interruptionOf({ outcome, countedSeconds, asked }: Run): readonly string[] {
-  if (outcome === "complete") return [];
-  const [counted, total] = [countedSeconds, asked.durationSeconds].map(format.formatSeconds);
-  return [`Interrupted after ${counted} of ${total}: the figures cover only this time.`];
+/** What readers must know first. */
+export function noticesOf(run: Run): readonly string[] {
+  const { outcome, overloaded, countedSeconds, asked, all } = run;
+  const notices: string[] = [];
+  if (outcome === "interrupted") {
+    const [counted, total] = [countedSeconds, asked.durationSeconds].map(format.formatSeconds);
+    notices.push(`Interrupted after ${counted} of ${total}: the figures cover only this time.`);
+  }
+  if (overloaded && asked.load.kind === "open" && unansweredOf(run) === null) {
+    const offered = format.formatOffered(asked.load.ratePerSecond);
+    const answered = format.formatDecimals(all.perSecond, all.perSecond < 10 ? 1 : 0);
+    notices.push(`Overloaded: ${answered} of ${offered}/s answered`);
+  }
+  return notices;
 }
 
 export function describeLoadGenerator({ driver: { cpuShare, lateness } }: Run): string {
@@ -49,46 +90,66 @@ export const describeServer = (server: NonNullable<Run["server"]>): string =>
   `kernel ${server.kernel}, ${server.workers} workers, ${format.formatLanes(server)}; ` +
   `estimated capacity ${format.formatRate(server.capacityPerSecond)}/s`;
 
-function operationRow([name, result]: readonly [string, OperationResult]): readonly string[] {
-  const { perSecond, latency, statuses, errors } = result;
-  const unexpected = errors > 0 ? `; ${format.formatCount(errors)} unexpected` : "";
-  return [
-    name,
-    format.formatRate(perSecond),
-    ...[latency?.p50, latency?.p95, latency?.p99, latency?.max].map(format.formatMs),
-    format.formatStatuses(statuses) + unexpected,
-  ];
+function latencyRow(name: string, perSecond: number | null, latency: OperationResult["latency"]): string[] {
+  const { p50, p90, p95, p99, "p99.9": p999, max } = latency ?? {};
+  const rate = perSecond === null ? format.NO_VALUE : format.formatRate(perSecond);
+  return [name, rate, ...[p50, p90, p95, p99, p999, max].map(format.formatMs)];
 }
 
-function probeRow({ probe: { latency }, countedSeconds }: Run): readonly string[] {
-  if (latency === null) return ["probe", ...Array<string>(5).fill(format.NO_VALUE), "no response"];
-  const { count, p50, p95, p99, max } = latency;
-  const perSecond = countedSeconds > 0 ? format.formatRate(count / countedSeconds) : format.NO_VALUE;
-  const responses = `${format.formatCount(count)} responses of /healthz`;
-  return ["probe", perSecond, ...[p50, p95, p99, max].map(format.formatMs), responses];
-}
+const describeStatuses = (result: OperationResult): string =>
+  format.formatStatuses(result) +
+  (result.errors > 0 ? `; ${format.formatCount(result.errors)} unexpected` : "");
 
-export function describeCapacity({ url, p99BoundMs, steps, sentence }: CapacityReport): string {
+const probeRate = ({ probe: { latency }, countedSeconds }: Run): number | null =>
+  latency !== null && countedSeconds > 0 ? latency.count / countedSeconds : null;
+
+const describeProbe = ({ probe: { latency } }: Run): string =>
+  latency === null ? "no response" : `${format.formatCount(latency.count)} responses of /healthz`;
+
+export function describeCapacity({ url, p99BoundMs, steps, sentence, command }: CapacityReport): string {
   const rows = steps.map((step) => [
     step.passed ? "passed" : "failed",
     format.formatOffered(step.ratePerSecond),
     format.formatRate(step.achievedPerSecond),
     ...[step.p50, step.p99].map(format.formatMs),
-    ...[step.shed, step.errors].map(format.formatCount),
+    ...[step.shed, step.errors, step.attempts].map(format.formatCount),
   ]);
+  const header = ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "shed", "errors", "attempts"];
   const lines = [
     `Capacity of logins with p99 within ${format.formatMs(p99BoundMs)} ms`,
-    `url     ${url}`,
+    labelled("url", url),
     "",
-    ...format.alignTable([["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "shed", "errors"], ...rows]),
+    ...(rows.length > 0 ? [...format.alignTable([header, ...rows]), ""] : []),
+    ...repeatWith(command),
     "",
-    sentence,
+    format.wrap(sentence),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** The last column contains text and is not aligned. */
-function withLastColumn(rows: readonly (readonly string[])[]): readonly string[] {
-  const aligned = format.alignTable(rows.map((row) => row.slice(0, -1)));
-  return aligned.map((line, index) => `${line}   ${rows[index]?.at(-1) ?? ""}`);
+/** One line: the step that is complete, and what remains. */
+export function describeSearch({ done, remaining, completed }: SearchProgress): string {
+  const total = done + remaining.steps;
+  const left = `about ${formatDuration(remaining.seconds)} left`;
+  if (completed === null) return `${total} steps expected, ${left}`;
+  const isConfirmed = !("attempts" in completed) || completed.passed || completed.attempts > 1;
+  // A failed rate is not complete before it was repeated.
+  return `step ${isConfirmed ? done : done + 1} of about ${total}: ${describeStep(completed)}; ${left}`;
+}
+
+function describeStep(step: NonNullable<SearchProgress["completed"]>): string {
+  if ("concurrency" in step) {
+    const { concurrency, perSecond, p50 } = step;
+    const clients = concurrency === 1 ? "1 client" : `${concurrency} clients`;
+    return `${clients}, ${format.formatRate(perSecond)} logins/s, p50 ${format.formatMs(p50)} ms`;
+  }
+  const { ratePerSecond, achievedPerSecond, p99, passed, attempts } = step;
+  const outcome = passed ? "passed" : attempts === 1 ? "failed, is repeated" : "failed twice";
+  const rates = `${format.formatRate(achievedPerSecond)} of ${format.formatOffered(ratePerSecond)}/s answered`;
+  return `${rates}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
+}
+
+function formatDuration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }

@@ -11,8 +11,19 @@ const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Pr
   durationSeconds: 60,
   offeredPerSecond: 90,
   completedPerSecond: 88.4,
-  latency: { count: 1321, mean: 200, p50: 120.4, p95: 640, p99: 912, max: 1500, curve: [] },
+  latency: {
+    count: 1321,
+    mean: 200,
+    p50: 120.4,
+    p90: 500,
+    p95: 640,
+    p99: 912,
+    "p99.9": 1400,
+    max: 1500,
+    curve: [],
+  },
   statuses: { "200": 1321, "503": 12 },
+  connectionErrors: {},
   server,
   ...changes,
 });
@@ -89,7 +100,12 @@ test("a view without updates writes nothing", () => {
 
 test.each([1, 8, 24, 40, 60, 200])("no line is wider than a terminal of %i columns", (columns) => {
   const { terminal, view } = createTerminal(columns);
-  view.update(progressAt(30, { statuses: { "200": 123456, "401": 9999, "503": 777, "429": 55, none: 3 } }));
+  view.update(
+    progressAt(30, {
+      statuses: { "200": 123456, "401": 9999, "503": 777, "429": 55, none: 3 },
+      connectionErrors: { "timed out": 3 },
+    }),
+  );
   expect(terminal.widest).toBeLessThanOrEqual(Math.max(1, columns - 1));
 });
 

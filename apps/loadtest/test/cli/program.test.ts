@@ -1,33 +1,18 @@
 /** The load tester as an operator runs it, against a service in a separate process. */
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
-import { startFakeService } from "../support/fake-service.ts";
-import { run, start } from "../support/program.ts";
-
-async function startUnlimited(env: Record<string, string> = {}) {
-  const folder = await openFolder();
-  const service = startProcess({ DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", ...env });
-  return {
-    url: await service.ready(),
-    lines: service.lines,
-    database: folder.databaseUrl,
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-}
+import { ROOT } from "@latchkey/testing/repository";
+import { run, startOnTerminal } from "../support/program.ts";
+import { startUnlimited } from "../support/unlimited-service.ts";
 
 const latency = {
   count: expect.any(Number),
   mean: expect.any(Number),
   p50: expect.any(Number),
+  p90: expect.any(Number),
   p95: expect.any(Number),
   p99: expect.any(Number),
+  "p99.9": expect.any(Number),
   max: expect.any(Number),
   curve: expect.any(Array),
 };
@@ -42,6 +27,7 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
   const logins = {
     sent: expect.any(Number),
     statuses: { "200": expect.any(Number) },
+    connectionErrors: {},
     errors: 0,
     perSecond: expect.any(Number),
     latency,
@@ -61,6 +47,7 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
       seed: 1,
     },
     outcome: "complete",
+    overloaded: false,
     countedSeconds: 1,
     all: logins,
     operations: { login: logins },
@@ -68,6 +55,8 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
     probe: { latency, failure: null },
     driver: { cpuShare: expect.any(Number), lateness: null, bottleneck: null },
     server: null,
+    command: expect.stringContaining(" --concurrency 4 --duration 1s "),
+    assertions: [],
   });
   expect(report.all.perSecond).toBe(report.all.statuses["200"]);
   expect(report.probe.latency.count).toBeGreaterThan(20);
@@ -75,7 +64,7 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
 
 test("a run reports text, and a second run uses the users of the first", async () => {
   await using service = await startUnlimited();
-  const args = ["--url", `${service.url}/`, "--concurrency", "2", "--duration", "1", "--users", "2"];
+  const args = ["--url", `${service.url}/`, "--concurrency", "2", "--duration", "1s", "--users", "2"];
   expect((await run(...args)).code).toBe(0);
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);
@@ -96,7 +85,6 @@ test("rejections are counted by status and as errors, never as logins", async ()
 
 test("a rate is offered regardless of responses; wrong passwords and unknown addresses are not errors", async () => {
   await using service = await startUnlimited({ METRICS_PORT: "0" });
-  const metrics = String(service.lines.find(({ msg }) => msg === "ready")?.metrics);
   const args = [
     "--url",
     service.url,
@@ -109,7 +97,16 @@ test("a rate is offered regardless of responses; wrong passwords and unknown add
     "--users",
     "2",
   ];
-  const { stdout } = await run(...args, "--wrong", "30", "--unknown", "30", "--metrics", metrics, "--json");
+  const { stdout } = await run(
+    ...args,
+    "--wrong",
+    "30",
+    "--unknown",
+    "30",
+    "--metrics",
+    service.metrics,
+    "--json",
+  );
   const { all, server, driver } = JSON.parse(stdout);
   expect(all.sent).toBe(20);
   expect(all.errors).toBe(0);
@@ -147,81 +144,109 @@ test("users created in the service's database can log in", async () => {
   expect(JSON.parse(stdout).all.errors).toBe(0);
 });
 
-test("a failed assertion is reported with exit code 1", async () => {
-  await using service = startFakeService();
-  const args = ["--url", service.url, "--users", "1", "--rate", "20", "--duration", "1"];
-  expect((await run(...args, "--assert", "errors<1%")).code).toBe(0);
-  const { code, stdout, stderr } = await run(...args, "--assert", "errors<1%,login.rate>1000/s");
+test("assertions are printed with their results, and are part of the JSON and of the JUnit XML", async () => {
+  await using service = await startUnlimited();
+  const path = join(service.folder, "run");
+  const load = ["--url", service.url, "--users", "1", "--rate", "5", "--duration", "1s"];
+  const passing = await run(...load, "--assert", "errors<1%");
+  expect(passing.stdout).toContain("\n✓ errors < 1 %: 0 %\n");
+  expect(passing.code).toBe(0);
+  const files = ["--report", path, "--junit", `${path}.xml`];
+  const { code, stdout, stderr } = await run(...load, ...files, "--assert", "errors<1%,login.rate>1000/s");
   expect(code).toBe(1);
-  expect(stdout).toContain("login");
-  expect(stderr).toMatch(/^login\.rate was [^\n]+\n$/);
-});
-
-test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends the run, and the results until then are reported",
-  async (name) => {
-    const folder = await mkdtemp(join(tmpdir(), "latchkey-report-"));
-    try {
-      let logins = 0;
-      const isRunning = Promise.withResolvers<void>();
-      await using service = startFakeService({
-        logIn() {
-          // At 40 per second, after the warm-up.
-          if (++logins === 60) isRunning.resolve();
-          return 200;
-        },
-      });
-      const path = join(folder, "run");
-      const args = [
-        "--url",
-        service.url,
-        "--users",
-        "1",
-        "--rate",
-        "40",
-        "--arrivals",
-        "constant",
-        "--duration",
-        "60",
-      ];
-      const child = start(...args, "--report", path);
-      await isRunning.promise;
-      child.signal(name);
-      const { code, stdout, stderr } = await child.ended;
-      expect(code).toBe(130);
-      expect(stdout).toContain("Interrupted after ");
-      expect(stderr).toBe(`Report: ${path}.html and ${path}.json\n`);
-      const report = await Bun.file(`${path}.json`).json();
-      expect(report.outcome).toBe("interrupted");
-      expect(report.countedSeconds).toBeLessThan(60);
-      expect(report.all.statuses["200"]).toBeGreaterThanOrEqual(15);
-      expect(report.seconds.at(-1).offered).toBeGreaterThan(0);
-      expect(await Bun.file(`${path}.html`).text()).toStartWith("<!doctype html>");
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  },
-);
-
-test("an interruption while users are created reports no results", async () => {
-  const requested = Promise.withResolvers<void>();
-  const never = new Promise<void>(() => {});
-  await using service = startFakeService({
-    beforeResponse(path) {
-      if (path !== "/auth/register") return;
-      requested.resolve();
-      return never;
+  expect(stdout).toMatch(/^✓ errors < 1 %: 0 %\n✗ login\.rate > 1000\/s: [\d.]+\/s$/m);
+  expect(stderr).toEndWith("1 of 2 assertions failed.\n");
+  const report = await Bun.file(`${path}.json`).json();
+  expect(report.assertions).toEqual([
+    { assertion: "errors < 1 %", passed: true, measured: 0, result: "0 %" },
+    {
+      assertion: "login.rate > 1000/s",
+      passed: false,
+      measured: expect.any(Number),
+      result: expect.any(String),
     },
-  });
-  const child = start("--url", service.url);
-  await requested.promise;
-  child.signal("SIGINT");
-  expect(await child.ended).toEqual({
-    code: 130,
-    stdout: "",
-    stderr: "Interrupted before the measurement began.\n",
-  });
+  ]);
+  const junit = await Bun.file(`${path}.xml`).text();
+  expect(junit).toContain('tests="2" failures="1"');
+  expect(junit).toMatch(
+    /name="login.rate &gt; 1000\/s" time="0">\s*<failure type="assertion" message="[\d.]+\/s"\/>/,
+  );
+  const json = await run(...load, "--json", "--assert", "login.rate>1000/s");
+  expect(json.stderr).toMatch(/^✗ login\.rate > 1000\/s: [\d.]+\/s\n$/);
 });
+
+test("a service that does not meet the offered rate is reported as overloaded", async () => {
+  await using service = await startUnlimited({ HASH_QUEUE_LIMIT: "0", HASH_KERNEL: "portable" });
+  const load = ["--url", service.url, "--users", "1", "--rate", "80", "--duration", "2s"];
+  const { code, stdout } = await run(...load);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Overloaded: \d+(\.\d)? of 80\/s answered\n/);
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("the command of the report repeats the run with equal requests", async () => {
+  await using service = await startUnlimited({ METRICS_PORT: "0" });
+  const options = ["--rate", "10", "--duration", "2", "--users", "3", "--wrong", "40", "--seed", "7"];
+  const extra = ["--timeout", "5", "--metrics", service.metrics, "--seed-database", service.database];
+  const all = ["--url", service.url, ...options, ...extra, "--assert", "errors<1,login.rate>1"];
+  const first = JSON.parse((await run(...all, "--json")).stdout);
+  const { stdout } = await run(...all);
+  const [, printed = ""] = stdout.split("Repeat with:\n");
+  const [command = ""] = printed.split("\n\n");
+  // As pasted into a shell, in the repository.
+  const shell = Bun.spawn(["sh", "-c", `${command.replace("bun run", `'${process.execPath}' run`)} --json`], {
+    cwd: ROOT,
+    stderr: "ignore",
+  });
+  const repeated = JSON.parse(await new Response(shell.stdout).text());
+  expect(repeated.command).toBe(first.command);
+  expect(repeated.asked).toEqual(first.asked);
+  expect(repeated.all.statuses).toEqual(first.all.statuses);
+  expect(repeated.assertions.map(({ assertion }: { assertion: string }) => assertion)).toEqual([
+    "errors < 1",
+    "login.rate > 1/s",
+  ]);
+});
+
+test("a capacity search shows its steps and the remaining time, and honours its options", async () => {
+  await using service = await startUnlimited({
+    METRICS_PORT: "0",
+    HASH_KERNEL: "portable",
+    HASH_QUEUE_LIMIT: "3",
+  });
+  const path = join(service.folder, "capacity");
+  const options = [
+    "--duration",
+    "1s",
+    "--users",
+    "2",
+    "--p99",
+    "1s",
+    "--arrivals",
+    "constant",
+    "--report",
+    path,
+  ];
+  const search = ["--url", service.url, "--metrics", service.metrics, "--find-capacity", ...options];
+  const child = startOnTerminal(...search);
+  await child.printed("failed twice");
+  child.pressCtrlC();
+  const { code, output } = await child.ended;
+  expect(code).toBe(130);
+  expect(output).toMatch(/^\d+ steps expected, about \d+ s left\r\nstep 1 of about \d+: 1 client, /m);
+  const step = String.raw`step \d+ of about \d+: [\d.]+ of [\d.]+/s answered, p99 [\d,.]+ ms`;
+  expect(output).toMatch(new RegExp(`^${step}, passed; about \\d+ s left\\r$`, "m"));
+  expect(output).toMatch(
+    new RegExp(`^${step}, failed, is repeated; about \\d+ s left\\r\\n${step}, failed twice`, "m"),
+  );
+  const [, text = ""] = output.split(/^(?=Capacity of logins)/m);
+  expect(text).toContain("Interrupted: This machine handles ");
+  const printed = text.split("\r\nReport: ")[0]?.split("\r\n") ?? [];
+  for (const line of printed) expect(line.length).toBeLessThanOrEqual(80);
+  const report = await Bun.file(`${path}.json`).json();
+  expect(report.command).toContain("--find-capacity --p99 1000ms --arrivals constant --duration 1s");
+  for (const { passed, attempts } of report.steps) expect(passed || attempts === 2).toBe(true);
+}, 120_000);
 
 test("a rate limited service is not measured; the message names the variable", async () => {
   await using service = await startUnlimited({ RATE_LIMIT_ENABLED: "true" });
@@ -266,14 +291,29 @@ test.each([
   ],
   [["--url", "http://x", "--assert", "quickly"], '--assert "quickly"'],
   [["--url", "http://x", "--find-capacity", "--p99", "soon"], "--p99 must be"],
-  [["--url", "http://x", "--find-capacity", "--rate", "9"], "--find-capacity cannot be combined with --rate"],
+  [["--url", "http://x/docs"], "--url must be an http or https URL without a path"],
+  [["--url", "http://x", "--duration", "11m"], "--duration must be whole seconds from 1 to 600"],
+  [["--url", "http://x", "--timeout", "0s"], "--timeout must be whole seconds from 1 to 600"],
+  [["--url", "http://x", "--junit", "x.xml"], "--junit requires --assert"],
+  [
+    ["--url", "http://x", "--assert", "errors<1", "--junit", "/no/such/folder/x"],
+    "--junit /no/such/folder/x must be in an existing folder",
+  ],
+  [
+    ["--url", "http://x", "--find-capacity", "--rate", "9"],
+    "Option '--find-capacity' cannot be used with option '--rate <number>'",
+  ],
+  [
+    ["--url", "http://x", "--find-capacity", "--concurrency", "9"],
+    "Option '--find-capacity' cannot be used with option '--concurrency <count>'",
+  ],
   [
     ["--url", "http://x", "--find-capacity", "--scenario", "read"],
     "--find-capacity requires --scenario login",
   ],
   [
     ["--url", "http://x", "--find-capacity", "--assert", "errors<1%"],
-    "--find-capacity cannot be combined with --assert",
+    "Option '--find-capacity' cannot be used with option '--assert <clauses>'",
   ],
   [["--url", "http://x", "--verbose"], "Unknown option"],
   [["http://x"], "Too many arguments"],
@@ -304,6 +344,7 @@ test("--help describes every option and exit code", async () => {
     "--metrics",
     "--report",
     "--assert",
+    "--junit",
     "--json",
     "--find-capacity",
     "--p99",

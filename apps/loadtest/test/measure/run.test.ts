@@ -32,6 +32,7 @@ test("an open loop counts from the intended start, so a stall affects all reques
   const waited = latency?.curve.findLast(([, milliseconds]) => milliseconds < STALL_MS / 2)?.[0] ?? 0;
   expect(waited).toBeLessThan(90);
   expect(run.probe.latency?.max).toBeGreaterThan(STALL_MS / 2);
+  expect(run.overloaded).toBe(false);
 });
 
 test("a closed loop hides a stall: one request waits and the others are not sent", async () => {
@@ -40,7 +41,7 @@ test("a closed loop hides a stall: one request waits and the others are not sent
   expect(run.all.latency?.p99).toBeLessThan(STALL_MS / 2);
 });
 
-test("missing responses are counted as errors without a status after the timeout", async () => {
+test("missing responses are counted as timed out, without a status", async () => {
   const forever = new Promise<void>(() => {});
   let logins = 0;
   await using service = startFakeService({
@@ -53,7 +54,15 @@ test("missing responses are counted as errors without a status after the timeout
     warmUpSeconds: 0.2,
     timeoutSeconds: 1,
   });
-  expect(run.all).toEqual({ sent: 20, statuses: { none: 20 }, errors: 20, perSecond: 0, latency: null });
+  expect(run.all).toEqual({
+    sent: 20,
+    statuses: { none: 20 },
+    connectionErrors: { "timed out": 20 },
+    errors: 20,
+    perSecond: 0,
+    latency: null,
+  });
+  expect(run.overloaded).toBe(true);
 });
 
 test("the sums over the seconds equal the result of the run", async () => {

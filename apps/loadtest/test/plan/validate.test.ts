@@ -28,6 +28,7 @@ const runModel =
     const login = {
       sent: latenciesMs.length,
       statuses: { "200": latenciesMs.length },
+      connectionErrors: {},
       errors: 0,
       perSecond: achievedPerSecond,
       latency: latencyOf([...latenciesMs]),
@@ -71,13 +72,28 @@ test("a service slower than the model differs at high load", async () => {
 });
 
 test("an interrupted run, or a run without logins, is not compared", async () => {
-  const nothing = { sent: 1, statuses: { none: 1 }, errors: 1, perSecond: 0, latency: null };
+  const nothing = {
+    sent: 1,
+    statuses: { none: 1 },
+    connectionErrors: { reset: 1 },
+    errors: 1,
+    perSecond: 0,
+    latency: null,
+  };
   for (const [changes, sentence] of [
     [{ outcome: "interrupted" }, "Interrupted before the comparison."],
     [{ operations: { login: nothing } }, "No login at http://127.0.0.1:3000 succeeded."],
   ] as const) {
     await expect(validate(options(runModel(service, changes)))).rejects.toThrow(sentence);
   }
+});
+
+test("an interruption ends the validation with the comparisons that are complete", async () => {
+  let runs = 0;
+  const complete = runModel(service);
+  const interrupted = runModel(service, { outcome: "interrupted" });
+  const comparisons = await validate(options((asked) => (++runs < 3 ? complete(asked) : interrupted(asked))));
+  expect(comparisons.map(({ sharePercent }) => sharePercent)).toEqual([50, 70]);
 });
 
 test("a run with the load generator as the bottleneck is compared with a warning", async () => {

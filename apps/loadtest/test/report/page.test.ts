@@ -119,6 +119,11 @@ browserTest("the page contains the key figures, the command, warnings and every 
         outcome: "interrupted",
         countedSeconds: 41,
         driver: { cpuShare: 0.97, lateness: null, bottleneck },
+        overloaded: true,
+        assertions: [
+          { assertion: "errors < 0.1 %", passed: false, measured: 0.13, result: "0.13 %" },
+          { assertion: "login.p90 < 1 s", passed: true, measured: 0.4, result: "0.4 s" },
+        ],
       }),
     ),
   );
@@ -130,6 +135,10 @@ browserTest("the page contains the key figures, the command, warnings and every 
   expect(text.replace(/\s+/g, " ")).toContain(
     "bun run loadtest --url http://127.0.0.1:3000 --scenario login",
   );
+  expect(text).toContain("Overloaded: 91 of 90/s answered");
+  expect(text.replace(/\s+/g, " ")).toContain(
+    "errors < 0.1 % ✗ failed 0.13 % login.p90 < 1 s ✓ passed 0.4 s",
+  );
   expect(text).toContain("AMD EPYC 9354P, 2 cores");
   expect(text).toContain("14 March 2026 at 09:26 UTC");
   expect(await page.locator("details tbody tr").count()).toBe(60);
@@ -137,7 +146,14 @@ browserTest("the page contains the key figures, the command, warnings and every 
 });
 
 browserTest("the page of a run without responses has no empty plots", async () => {
-  const none = { sent: 3, statuses: { none: 3 }, errors: 3, perSecond: 0, latency: null };
+  const none = {
+    sent: 3,
+    statuses: { none: 3 },
+    connectionErrors: { reset: 3 },
+    errors: 3,
+    perSecond: 0,
+    latency: null,
+  };
   const second = { second: 0, offered: 3, answered: 0, errors: 3, p50: null, p99: null, probeP99: null };
   const run = exampleRun({
     all: none,
@@ -169,6 +185,8 @@ browserTest("data in a report is never interpreted as markup or script", async (
     all: { ...all, statuses: { [HOSTILE]: 3 } },
     operations: { [HOSTILE]: all },
     probe: { latency: null, failure: HOSTILE },
+    command: HOSTILE,
+    assertions: [{ assertion: HOSTILE, passed: false, measured: null, result: HOSTILE }],
     driver: { cpuShare: 1, lateness: null, bottleneck: HOSTILE },
     server: server && { ...server, kernel: HOSTILE },
   });

@@ -1,6 +1,6 @@
 /** A realistic run and capacity search, the same at every call, with consistent sums and percentiles. */
 import type { CapacityReport } from "../../src/capacity/find-capacity.ts";
-import type { Latency, OperationResult, Run, Second } from "../../src/measure/results.ts";
+import type { Latency, OperationResult, RunReport, Second } from "../../src/measure/results.ts";
 
 const SECONDS = 60;
 const PER_SECOND = 90;
@@ -25,8 +25,10 @@ export function latencyOf(values: readonly number[]): Latency | null {
     count: values.length,
     mean: values.reduce((sum, value) => sum + value, 0) / values.length,
     p50: at(50),
+    p90: at(90),
     p95: at(95),
     p99: at(99),
+    "p99.9": at(99.9),
     max: at(100),
     curve: percents.map((percent) => [percent, at(percent)] as const),
   };
@@ -68,12 +70,13 @@ function simulate() {
   return { logins, probe, seconds, sent, shed };
 }
 
-export function exampleRun(changes: Partial<Run> = {}): Run {
+export function exampleRun(changes: Partial<RunReport> = {}): RunReport {
   const { logins, probe, seconds, sent, shed } = simulate();
   const wrong = Math.round(0.02 * logins.length);
   const login: OperationResult = {
     sent,
     statuses: { "200": logins.length - wrong, "401": wrong, "503": shed },
+    connectionErrors: {},
     errors: shed,
     perSecond: logins.length / SECONDS,
     latency: latencyOf(logins),
@@ -93,6 +96,7 @@ export function exampleRun(changes: Partial<Run> = {}): Run {
       seed: 1,
     },
     outcome: "complete",
+    overloaded: false,
     countedSeconds: SECONDS,
     all: login,
     operations: { login },
@@ -107,6 +111,8 @@ export function exampleRun(changes: Partial<Run> = {}): Run {
       queueLength: 0,
       capacityPerSecond: 100.4,
     },
+    command: "bun run loadtest --url http://127.0.0.1:3000 --scenario login --rate 90",
+    assertions: [],
     ...changes,
   };
 }
@@ -119,7 +125,9 @@ export function exampleCapacity(changes: Partial<CapacityReport> = {}): Capacity
     p99,
     shed,
     errors: 0,
+    overloaded: shed > 0,
     passed: shed === 0 && p99 <= 1000,
+    attempts: shed === 0 && p99 <= 1000 ? 1 : 2,
   });
   return {
     version: 1,
@@ -147,6 +155,7 @@ export function exampleCapacity(changes: Partial<CapacityReport> = {}): Capacity
     lanes: 64,
     kernel: "avx512",
     shareOfRaw: 0.916,
+    command: "bun run loadtest --url http://127.0.0.1:3000 --find-capacity --p99 1000ms",
     sentence:
       "This machine handles 92.0 logins/s with p99 at 861 ms (bound 1000 ms): 46.0 per core on 2 hash workers with the avx512 kernel.",
     ...changes,

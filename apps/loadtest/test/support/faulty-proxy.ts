@@ -1,0 +1,44 @@
+/** A TCP proxy in front of a service. From the first login of the load on, its connections fail in one way. */
+import { connect, createServer, type Socket } from "node:net";
+
+export const FAULTS = ["refused", "reset", "closed", "timed out"] as const;
+export type Fault = (typeof FAULTS)[number];
+
+const LOGIN = "POST /auth/login ";
+
+export async function startFaultyProxy(serviceUrl: string, fault: Fault) {
+  const { hostname, port } = new URL(serviceUrl);
+  const sockets = new Set<Socket>();
+  let logins = 0;
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on("error", () => {});
+    const upstream = connect(Number(port), hostname);
+    upstream.on("error", () => client.destroy());
+    upstream.on("data", (chunk) => client.write(chunk));
+    client.on("close", () => upstream.destroy());
+    client.on("data", (chunk) => {
+      // The preparation sends the first login.
+      if (chunk.toString("latin1").startsWith(LOGIN)) logins += 1;
+      if (logins <= 1) upstream.write(chunk);
+      else fail(client);
+    });
+  });
+  const fail = (client: Socket): void => {
+    if (fault === "reset") client.resetAndDestroy();
+    if (fault === "closed") client.end();
+    if (fault !== "refused") return;
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    [Symbol.dispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** The deployed service without rate limits, on an empty embedded database. */
+import { openFolder } from "@latchkey/testing/folder";
+import { startProcess } from "@latchkey/testing/service-process";
+
+export async function startUnlimited(env: Record<string, string> = {}) {
+  const folder = await openFolder();
+  const waiters: { readonly count: number; readonly resolve: () => void }[] = [];
+  let logins = 0;
+  let metrics = "";
+  const service = startProcess(
+    { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", ...env },
+    (line) => {
+      if (line.msg === "ready") metrics = String(line.metrics);
+      if (line.route === "/auth/login") logins += 1;
+      for (const { count, resolve } of waiters) if (logins >= count) resolve();
+    },
+  );
+  return {
+    url: await service.ready(),
+    metrics,
+    database: folder.databaseUrl,
+    folder: folder.path,
+    /** Resolves when the service has completed this number of logins, including those of the preparation. */
+    completed: (count: number) => new Promise<void>((resolve) => waiters.push({ count, resolve })),
+    signal: service.signal,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
