@@ -47,7 +47,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
     "bun run admin help users create",
   ];
   withExamples(program, examples, ENVIRONMENT, EXIT_CODES);
-  return runProgram({ program, args, convertError });
+  return runProgram({ program, args, convertError, jsonErrors: args.includes("--json") });
 }
 
 /** The database's errors have the same exit codes as in the service. */
@@ -68,5 +68,5 @@ export function convertError(error: unknown): CliError | CommanderError {
   }
   if (error instanceof CliError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return new CliError(describeError(error), EXIT_BY_CODE[code] ?? EXIT.failed);
+  return new CliError(describeError(error), EXIT_BY_CODE[code] ?? EXIT.failed, code || undefined);
 }

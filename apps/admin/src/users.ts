@@ -17,8 +17,12 @@ export async function findUser(users: UserRepository, ref: UserRef): Promise<Use
  * Fails before a password is requested; the database's constraint is still required.
  * @throws {UserAlreadyExists}
  */
-export async function expectUnusedEmail(users: UserRepository, email: string): Promise<void> {
-  if (await users.findByEmail(email)) throw new UserAlreadyExists();
+export async function expectUnused(
+  users: UserRepository,
+  { email, username }: { readonly email: string; readonly username: string },
+): Promise<void> {
+  const found = (await users.findByEmail(email)) ?? (await users.findByUsername(username));
+  if (found) throw new UserAlreadyExists();
 }
 
 export async function setActive(users: UserRepository, ref: UserRef, isActive: boolean): Promise<User> {
@@ -66,5 +70,5 @@ export async function hashPassword(password: string, kernel: string): Promise<st
 function expectUser(user: User | null, ref: UserRef): User {
   if (user) return user;
   const name = "email" in ref ? `the e-mail address ${ref.email}` : `the id ${ref.id}`;
-  throw new CliError(`No user has ${name}.`, EXIT.failed);
+  throw new CliError(`No user has ${name}.`, EXIT.failed, "USER_NOT_FOUND");
 }

@@ -17,5 +17,6 @@ test.each([
   { exitCode: 78, error: new UnsupportedDatabaseUrl("it names no host.") },
   { exitCode: 1, error: new Error("Something else failed.") },
 ] as const)('the exit code of "$error.message" is $exitCode', ({ exitCode, error }) => {
-  expect(convertError(error)).toEqual(new CliError(error.message, exitCode));
+  const code = "code" in error ? error.code : "FAILED";
+  expect(convertError(error)).toEqual(new CliError(error.message, exitCode, code));
 });

@@ -13,14 +13,27 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+const CODES: Readonly<Record<ExitCode, string>> = {
+  [EXIT.ok]: "OK",
+  [EXIT.failed]: "FAILED",
+  [EXIT.usage]: "USAGE_ERROR",
+  [EXIT.dataError]: "DATA_ERROR",
+  [EXIT.unavailable]: "UNAVAILABLE",
+  [EXIT.config]: "CONFIGURATION_ERROR",
+  [EXIT.interrupted]: "INTERRUPTED",
+};
+
 export class CliError extends Error {
   override readonly name = "CliError";
-  readonly code = "CLI_ERROR";
 
-  /** @param message one or more sentences; empty: nothing is printed */
+  /**
+   * @param message one or more sentences; empty: nothing is printed as text
+   * @param code identifies the error for programs. @default a code for the exit code
+   */
   constructor(
     message: string,
     readonly exitCode: ExitCode,
+    readonly code: string = CODES[exitCode],
   ) {
     super(message);
   }

@@ -1,7 +1,7 @@
 /** Runs a commander program. Every error becomes one message on standard error and an exit code. */
 import { type Command, CommanderError } from "commander";
 import { CliError, EXIT, usageError } from "./errors.ts";
-import { printable, writeError } from "./output.ts";
+import { printable, toJson, writeError } from "./output.ts";
 
 export interface ProgramOptions {
   readonly program: Command;
@@ -9,13 +9,20 @@ export interface ProgramOptions {
   readonly args: readonly string[];
   /** Converts errors of other libraries to `CliError`. Errors of another class are rethrown. @default none */
   readonly convertError?: (error: unknown) => unknown;
+  /** Whether errors are printed as `{"code": …, "message": …}`. @default false */
+  readonly jsonErrors?: boolean;
 }
 
 /** @returns the exit code; all output has been written */
-export async function runProgram({ program, args, convertError }: ProgramOptions): Promise<number> {
+export async function runProgram({
+  program,
+  args,
+  convertError,
+  jsonErrors = false,
+}: ProgramOptions): Promise<number> {
   throwErrors(program);
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(normalizeHelp(program, args), { from: "user" });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
@@ -24,9 +31,38 @@ export async function runProgram({ program, args, convertError }: ProgramOptions
     const converted = convertError?.(error) ?? error;
     const failure = converted instanceof CommanderError ? describeUsage(converted) : converted;
     if (!(failure instanceof CliError)) throw failure;
-    if (failure.message !== "") writeError(`${failure.message.split("\n").map(printable).join("\n")}\n`);
+    const { code, message } = failure;
+    if (jsonErrors) writeError(`${toJson({ code, message })}\n`);
+    else if (message !== "") writeError(`${message.split("\n").map(printable).join("\n")}\n`);
     return failure.exitCode;
   }
+}
+
+/**
+ * Commander prints the parent's help and reports success if help is requested for an unknown command: without the flag it
+ * reports the unknown command. `help a b` becomes `a b --help`, because Commander reads one name after `help`.
+ */
+function normalizeHelp(program: Command, args: readonly string[]): readonly string[] {
+  const request = args[0] === "help" ? [...args.slice(1), "--help"] : args;
+  return namesUnknownCommand(program, request)
+    ? request.filter((arg) => arg !== "--help" && arg !== "-h")
+    : request;
+}
+
+function namesUnknownCommand(program: Command, args: readonly string[]): boolean {
+  const remaining = [...args];
+  let command = program;
+  while (command.commands.length > 0) {
+    const arg = remaining.shift();
+    if (arg === undefined) return false;
+    const option = command.options.find(({ short, long }) => arg === short || arg === long);
+    if (option?.required) remaining.shift();
+    if (option || arg.startsWith("-")) continue;
+    const next = command.commands.find((child) => child.name() === arg);
+    if (!next) return true;
+    command = next;
+  }
+  return false;
 }
 
 /** Errors reach `runProgram`, which prints each one once. */

@@ -33,6 +33,8 @@ export interface UserRepository {
   findById(id: number): Promise<User | null>;
   /** Compares exactly: the caller must trim and lowercase the address. */
   findByEmail(email: string): Promise<User | null>;
+  /** Compares exactly. */
+  findByUsername(username: string): Promise<User | null>;
   /**
    * Also updates `updatedAt`, unless `change` is empty. Compares `expected` and writes in one statement. Returns null if
    * the user does not exist or differs from `expected`.

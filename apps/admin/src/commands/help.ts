@@ -1,7 +1,7 @@
 /** Help and options that the commands share. */
 import type { Command } from "commander";
 
-export const JSON_OPTION = ["--json", "print JSON instead of text"] as const;
+export const JSON_OPTION = ["--json", "print JSON instead of text, also for errors"] as const;
 
 /** Adds examples, one per line, and then any further paragraphs below the help of a command. */
 export function withExamples(

@@ -10,7 +10,7 @@ import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-a
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import {
   deleteUser,
-  expectUnusedEmail,
+  expectUnused,
   findUser,
   hashPassword,
   listUsers,
@@ -62,7 +62,7 @@ function createCommand(variables: Variables): Command {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const { kernel } = readHashing(variables);
       await withDatabase(variables, async ({ users }) => {
-        await expectUnusedEmail(users, email);
+        await expectUnused(users, { email, username });
         const hashedPassword = await hashPassword(await readPassword(), kernel);
         await printUser(await users.create({ email, username, hashedPassword }), format);
       });

@@ -56,6 +56,19 @@ test("every example in the help is an existing command", async () => {
   expect(examples.map(([, command = ""]) => command).filter((command) => !known.has(command))).toEqual([]);
 });
 
+test.each(["frob --help", "-h frob", "help frob", "users frob --help", "help users frob", "frob"])(
+  "%s names an unknown command and exits with 64",
+  async (line) => {
+    const { code, stdout, stderr } = await runTool(line.split(" "));
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toStartWith("Unknown command 'frob'");
+  },
+);
+
+test("help users create prints the help of users create", async () => {
+  expect(await runTool(["help", "users", "create"])).toEqual(await runTool(["users", "create", "--help"]));
+});
+
 describe("without a command", () => {
   test.each([[[]], [["users"]], [["secret"]], [["hash"]]])(
     "%p prints help to standard error and exits with 64",

@@ -57,15 +57,39 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     for (const [email, username] of [
       ["ada@example.com", "ada2"],
       ["other@example.com", "ada"],
-    ]) {
-      const again = await shared.tool(
-        ["users", "create", email ?? "", "--username", username ?? ""],
-        NEW_PASSWORD,
-      );
-      expect(again).toMatchObject({ code: 1, stdout: "" });
-      expect(again.stderr).toBe("A user with this e-mail address or username already exists.\n");
+    ] as const) {
+      const again = ["users", "create", email, "--username", username];
+      const message = "A user with this e-mail address or username already exists.";
+      // Without a password: the conflict is found before one is read.
+      for (const input of [NEW_PASSWORD, undefined]) {
+        expect(await shared.tool(again, input)).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
+      }
+      const { code, stdout, stderr } = await shared.tool([...again, "--json"]);
+      expect({ code, stdout, error: JSON.parse(stderr) }).toEqual({
+        code: 1,
+        stdout: "",
+        error: { code: "USER_ALREADY_EXISTS", message },
+      });
     }
     expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
+  });
+
+  test("with --json, every error is one JSON object on standard error, with the same exit code", async () => {
+    await using shared = await openSharedDatabase(source);
+    for (const [args, code, name] of [
+      [["users", "show", "nobody@example.com"], 1, "USER_NOT_FOUND"],
+      [["users", "show", "nobody"], 64, "USAGE_ERROR"],
+      [["users", "show"], 64, "USAGE_ERROR"],
+      [["users", "frob"], 64, "USAGE_ERROR"],
+      [["users", "create", "a@example.com", "-u", "a"], 64, "USAGE_ERROR"],
+      [["users", "create", "a@example.com", "--password=x"], 64, "USAGE_ERROR"],
+    ] as const) {
+      const text = await shared.tool(args);
+      const json = await shared.tool([...args, "--json"]);
+      expect([args, json.code, text.code]).toEqual([args, code, code]);
+      expect(JSON.parse(json.stderr)).toEqual({ code: name, message: expect.any(String) });
+      if (name === "USER_NOT_FOUND") expect(JSON.parse(json.stderr).message).toBe(text.stderr.trim());
+    }
   });
 
   test("deactivate and activate take effect in the other process immediately, and can be repeated", async () => {

@@ -41,6 +41,10 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
         writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
       ),
     findByEmail: async (email) => (await reader.attempt(() => byEmail.get({ email }))) ?? null,
+    findByUsername: async (username) => {
+      const query = reader.orm.select().from(users).where(eq(users.username, username));
+      return (await reader.attempt(() => query.get())) ?? null;
+    },
     update: (id, { username, hashedPassword }, expected) =>
       username === undefined && hashedPassword === undefined
         ? findById(id)

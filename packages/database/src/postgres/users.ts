@@ -46,6 +46,10 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
+    findByUsername: async (username) => {
+      const query = orm.select().from(users).where(eq(users.username, username));
+      return (await attempt(() => query.execute()))[0] ?? null;
+    },
     update: (id, { username, hashedPassword }, expected) =>
       username === undefined && hashedPassword === undefined
         ? findById(id)
