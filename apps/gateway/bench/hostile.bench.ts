@@ -50,7 +50,8 @@ print(describeMachine());
 print(`Each request was sent ${rounds} times, alone, over a connection of its own, to a service process that had just started.
 A probe in that process runs in every turn of the event loop. A request holds the loop for the longest time between two
 turns, without the time in which the kernel ran another thread on that core (Linux). "median" decides: at most ${LIMIT_MS} ms.
-"first" includes just-in-time compilation, "worst" also garbage collection; "total" is the median of all turns.
+"first" includes just-in-time compilation, "worst" also garbage collection; "total" is the median of all turns. No request
+leads to a derivation, because the time of these depends on the hashing threads.
 `);
 print(`  median   first   worst   total ms  status  request`);
 let isSlow = false;

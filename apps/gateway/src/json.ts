@@ -6,7 +6,8 @@ import { JSON_MAX_DEPTH } from "@latchkey/contracts";
 
 const [SPACE, QUOTE, PLUS, COMMA, MINUS, DOT] = [0x20, 0x22, 0x2b, 0x2c, 0x2d, 0x2e];
 const [ZERO, NINE, COLON, LOWER_A, LOWER_E, LOWER_F] = [0x30, 0x39, 0x3a, 0x61, 0x65, 0x66];
-const [OPEN_BRACKET, BACKSLASH, LOWER_U, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5c, 0x75, 0x7b, 0x7d];
+const [LOWER_N, LOWER_T, LOWER_U] = [0x6e, 0x74, 0x75];
+const [OPEN_BRACKET, BACKSLASH, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5c, 0x7b, 0x7d];
 /** From `[` to `]`, and from `{` to `}`. */
 const TO_CLOSING = 2;
 /** From an upper-case letter to the lower-case one. */
@@ -144,8 +145,9 @@ function skipDigits(text: string, start: number): number {
 }
 
 function skipLiteral(text: string, start: number): number {
-  const literal = ["null", "true", "false"].find((word) => text.startsWith(word, start));
-  if (literal === undefined) throw new SyntaxError("No value");
+  const first = text.charCodeAt(start);
+  const literal = first === LOWER_N ? "null" : first === LOWER_T ? "true" : "false";
+  if (!text.startsWith(literal, start)) throw new SyntaxError("No value");
   return start + literal.length;
 }
 

@@ -84,9 +84,8 @@ const BODIES: Readonly<Record<string, string>> = {
   "128 KiB e-mail of capital letters": email(`${fill("A", ROOM)}@b.c`),
   "128 KiB e-mail of capital letters that grow": email(`${fill("İ", ROOM)}@b.c`),
   "e-mail of 254 characters": email(`a@${fill("a.", 252)}`),
-  "128 KiB password": `{"email":"nobody@example.org","password":"${fill("x", ROOM)}"}`,
-  "128 KiB password of emoji": `{"email":"nobody@example.org","password":"${fill("🦊", ROOM)}"}`,
-  "128 KiB password with U+0000 at its end": `{"email":"nobody@example.org","password":"${fill("🦊", ROOM)}\\u0000"}`,
+  "128 KiB password with U+0000 at its end": `{"email":"nobody@example.org","password":"${fill("x", ROOM)}\\u0000"}`,
+  "128 KiB password of emoji with U+0000 at its end": `{"email":"nobody@example.org","password":"${fill("🦊", ROOM)}\\u0000"}`,
   "128 KiB title": title(`"${fill("x", ROOM)}"`),
   "128 KiB title of emoji": title(`"${fill("🦊", ROOM)}"`),
   "128 KiB of \\u0041": title(`"${fill("\\u0041", ROOM)}"`),
@@ -132,7 +131,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
 
   return [
     get("an ordinary request, for comparison", "/todos"),
-    request("an ordinary login, for comparison", "POST /auth/login", { body: email("nobody@example.org") }),
     ...Object.entries(BODIES).flatMap(([name, body]) => {
       const operation = body.startsWith('{"email"') ? "POST /auth/login" : "PATCH /todos/1";
       return request(name, operation, { body });
