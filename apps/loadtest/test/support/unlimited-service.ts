@@ -9,10 +9,12 @@ export async function startUnlimited(env: Record<string, string> = {}) {
   let metrics = "";
   const service = startProcess(
     { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", ...env },
-    (line) => {
-      if (line.msg === "ready") metrics = String(line.metrics);
-      if (line.route === "/auth/login") logins += 1;
-      for (const { count, resolve } of waiters) if (logins >= count) resolve();
+    {
+      onLine: (line) => {
+        if (line.msg === "ready") metrics = String(line.metrics);
+        if (line.route === "/auth/login") logins += 1;
+        for (const { count, resolve } of waiters) if (logins >= count) resolve();
+      },
     },
   );
   return {
