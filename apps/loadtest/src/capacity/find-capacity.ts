@@ -34,6 +34,8 @@ export interface SearchProgress {
 /** One rate of the search. */
 export interface Step {
   readonly ratePerSecond: number;
+  /** In a short run, Poisson arrivals differ from the rate. */
+  readonly sentPerSecond: number;
   readonly achievedPerSecond: number;
   readonly p50: number | null;
   readonly p99: number | null;
@@ -201,10 +203,11 @@ async function tryRate(
 ): Promise<Trial> {
   const load = { kind: "open", ratePerSecond, arrivals: options.arrivals } as const;
   const run = await runLoad({ ...options, asked: { ...options.asked, load } });
-  const { perSecond, latency, statuses, errors } = run.all;
+  const { sent, perSecond, latency, statuses, errors } = run.all;
   const shed = statuses["503"] ?? 0;
   const step = {
     ratePerSecond,
+    sentPerSecond: sent / options.asked.durationSeconds,
     achievedPerSecond: perSecond,
     p50: latency?.p50 ?? null,
     p99: latency?.p99 ?? null,

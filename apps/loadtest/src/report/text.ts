@@ -143,10 +143,10 @@ function describeStep(step: NonNullable<SearchProgress["completed"]>): string {
     const clients = concurrency === 1 ? "1 client" : `${concurrency} clients`;
     return `${clients}, ${format.formatRate(perSecond)} logins/s, p50 ${format.formatMs(p50)} ms`;
   }
-  const { ratePerSecond, achievedPerSecond, p99, passed, attempts } = step;
+  const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempts } = step;
   const outcome = passed ? "passed" : attempts === 1 ? "failed, is repeated" : "failed twice";
-  const rates = `${format.formatRate(achievedPerSecond)} of ${format.formatOffered(ratePerSecond)}/s answered`;
-  return `${rates}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
+  const answered = `${format.formatRate(achievedPerSecond)} of ${format.formatRate(sentPerSecond)}/s answered`;
+  return `rate ${format.formatOffered(ratePerSecond)}/s, ${answered}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
 }
 
 function formatDuration(seconds: number): string {

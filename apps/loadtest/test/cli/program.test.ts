@@ -234,7 +234,7 @@ test("a capacity search shows its steps and the remaining time, and honours its 
   const { code, output } = await child.ended;
   expect(code).toBe(130);
   expect(output).toMatch(/^\d+ steps expected, about \d+ s left\r\nstep 1 of about \d+: 1 client, /m);
-  const step = String.raw`step \d+ of about \d+: [\d.]+ of [\d.]+/s answered, p99 [\d,.]+ ms`;
+  const step = String.raw`step \d+ of about \d+: rate [\d.]+/s, [\d.]+ of [\d.]+/s answered, p99 [\d,.]+ ms`;
   expect(output).toMatch(new RegExp(`^${step}, passed; about \\d+ s left\\r$`, "m"));
   expect(output).toMatch(
     new RegExp(`^${step}, failed, is repeated; about \\d+ s left\\r\\n${step}, failed twice`, "m"),

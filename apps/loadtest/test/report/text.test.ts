@@ -173,11 +173,11 @@ test("the progress of a capacity search has the step, the total and the remainin
     "step 3 of about 12: 4 clients, 75.6 logins/s, p50 52.0 ms; about 1 min 40 s left",
   );
   expect(describeSearch({ done: 4, remaining: { steps: 8, seconds: 9 }, completed: passed })).toBe(
-    "step 4 of about 12: 19.9 of 20/s answered, p99 88.0 ms, passed; about 9 s left",
+    "step 4 of about 12: rate 20/s, 19.9 of 20.3/s answered, p99 88.0 ms, passed; about 9 s left",
   );
   const first = { ...failed, attempts: 1 };
   expect(describeSearch({ done: 4, remaining, completed: first })).toStartWith(
-    "step 5 of about 13: 96.1 of 160/s answered, p99 5,102 ms, failed, is repeated; ",
+    "step 5 of about 13: rate 160/s, 96.1 of 160.3/s answered, p99 5,102 ms, failed, is repeated; ",
   );
   expect(describeSearch({ done: 5, remaining, completed: failed })).toContain("failed twice");
 });

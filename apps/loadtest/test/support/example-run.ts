@@ -120,6 +120,7 @@ export function exampleRun(changes: Partial<RunReport> = {}): RunReport {
 export function exampleCapacity(changes: Partial<CapacityReport> = {}): CapacityReport {
   const step = (ratePerSecond: number, p50: number, p99: number, shed = 0) => ({
     ratePerSecond,
+    sentPerSecond: ratePerSecond + 0.3,
     achievedPerSecond: Math.min(ratePerSecond, 96.2) - 0.1,
     p50,
     p99,
