@@ -1,4 +1,4 @@
-/** One method per operation of the API, named like its operation id. Holds the token of the logged-in user. */
+/** One method per operation of the API, named like its operation id. Stores the token of the logged-in user. */
 import createFetchClient from "openapi-fetch";
 import { LatchkeyError } from "./errors.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";

@@ -7,10 +7,10 @@ import ts from "typescript";
 import { type InstalledPackage, installPackage, run } from "./support/installed-package.ts";
 import { type RunningService, startService } from "./support/service.ts";
 
-const TOUR = join(import.meta.dir, "fixtures/tour.mjs");
+const FIXTURE = join(import.meta.dir, "fixtures/every-method.mjs");
 const MAIN = `import * as client from "@latchkey/client";
-import { tour } from "./tour.mjs";
-console.log(JSON.stringify(await tour(client, process.argv[2])));
+import { callEveryMethod } from "./every-method.mjs";
+console.log(JSON.stringify(await callEveryMethod(client, process.argv[2])));
 `;
 const EXPECTED = {
   taken: [true, 409, "A user with this e-mail or username already exists", "string"],
@@ -26,12 +26,12 @@ const EXPECTED = {
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installPackage();
-  await copyFile(TOUR, join(installed.project, "tour.mjs"));
+  await copyFile(FIXTURE, join(installed.project, "every-method.mjs"));
   await Bun.write(join(installed.project, "main.mjs"), MAIN);
 }, 60_000);
 afterAll(() => installed[Symbol.asyncDispose]());
 
-/** A service with a rate limit that the tour exceeds. */
+/** A service with a rate limit that the fixture exceeds. */
 const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
   startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "5/second", ...env });
 
@@ -66,8 +66,8 @@ describe("every method works", () => {
     await using browser = await openBrowser();
     const visit = await browser.visit(page.origin, DESKTOP);
     const result = await visit.page.evaluate(`(async () => {
-      const [client, { tour }] = await Promise.all([import("/index.js"), import("/tour.mjs")]);
-      return tour(client, ${JSON.stringify(service.url)});
+      const [client, { callEveryMethod }] = await Promise.all([import("/index.js"), import("/every-method.mjs")]);
+      return callEveryMethod(client, ${JSON.stringify(service.url)});
     })()`);
     expect(result).toEqual(EXPECTED);
   });
@@ -96,7 +96,7 @@ function servePage(project: string): AsyncDisposable & { readonly origin: string
         headers: { "content-type": "text/html" },
       }),
       "/index.js": () => file("node_modules/@latchkey/client/dist/index.js"),
-      "/tour.mjs": () => file("tour.mjs"),
+      "/every-method.mjs": () => file("every-method.mjs"),
     },
   });
   return { origin: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
