@@ -11,10 +11,9 @@ import { type CommandOptions, isRoot, makeFolder, readAll, startCommand } from "
 /** Long enough to download every package. */
 setDefaultTimeout(5 * 60 * 1000);
 
-const GENERATED = new Set(["node_modules", ".git", ".turbo", "data", "build", "dist", ".env"]);
-/** `build` is generated below `native` only. */
+const GENERATED = new Set(["node_modules", ".git", ".turbo", "data", "dist", ".env"]);
 const isSource = (path: string): boolean =>
-  !GENERATED.has(basename(path)) || (basename(path) === "build" && !path.includes("native"));
+  !GENERATED.has(basename(path)) && !path.endsWith(join("native", "build"));
 
 let checkout: string;
 
