@@ -58,3 +58,20 @@ export async function openBrowser(): Promise<Browser> {
 /** The width by which the content exceeds the window, in CSS pixels. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+
+/** The words that are displayed on more than one line. Longer ones, such as tokens, do not always fit on a phone. */
+export const brokenWordsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const broken = new Set();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { 0: word, index } of texts.currentNode.textContent.matchAll(/[\\p{L}\\p{N}_]{2,30}/gu)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) broken.add(word);
+      }
+    }
+    return [...broken];
+  })()`);

@@ -62,28 +62,9 @@ Register, log in, and send the token as \`Authorization: Bearer <token>\`; in th
 The same document has three views: [/docs](/docs) to call operations, [/redoc](/redoc) to read about them, and
 [/openapi.json](/openapi.json) for tools.`;
 
-const errorRows = Object.entries(ERROR_TABLE)
+const errorItems = Object.entries(ERROR_TABLE)
   .sort(([, one], [, other]) => one.status - other.status)
-  .map(([code, { status, description }]) => `| ${status} | \`${code}\` | ${description} |`);
-
-const TOPICS = {
-  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
-${JSON_MAX_DEPTH} levels deep. Members that are
-not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
-
-  Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
-\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
-
-  Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
-contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
-examples of each operation are named after its codes. On any path, an unknown path returns 404, an unsupported method
-405 with an \`Allow\` header, and a body that is too large 413. A proxy in front of the service can respond with other
-codes, such as \`BAD_GATEWAY\`.
-
-| Status | Code | When |
-|---|---|---|
-${errorRows.join("\n")}`,
-};
+  .map(([code, { status, description }]) => `- ${status} \`${code}\`: ${description}`);
 
 const text = (example: string) => ({ schema: { type: "string" }, example });
 const count = (example: number) => ({ schema: { type: "integer", minimum: 0 }, example });
@@ -103,13 +84,37 @@ const HEADERS = {
   },
   "Retry-After": { description: "Seconds to wait before a retry (RFC 9110 §10.2.3).", ...count(42) },
   "RateLimit-Limit": {
-    description: "Requests per window. Absent if rate limits are disabled.",
+    description: "Requests per window. Absent from probes, and if rate limits are disabled.",
     ...count(6000),
   },
   "RateLimit-Remaining": { description: "Remaining requests in this window.", ...count(5999) },
   "RateLimit-Reset": { description: "Seconds until this window ends.", ...count(42) },
 } satisfies Record<string, JsonObject>;
 export type HeaderName = keyof typeof HEADERS;
+
+const headerItems = Object.entries(HEADERS).map(([name, { description }]) => `- \`${name}\`: ${description}`);
+
+const TOPICS = {
+  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
+${JSON_MAX_DEPTH} levels deep. Members that are
+not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
+
+  Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
+\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
+
+  Headers: `Responses have these headers, in addition to those of HTTP, CORS and security. The document lists them for each
+response; the pages describe them only here.
+
+${headerItems.join("\n")}`,
+
+  Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
+contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
+examples of each operation are named after its codes. An unknown path returns 404, a known path with an unsupported
+method 405 with an \`Allow\` header, and a body that is too large 413, also on paths that need no body. A proxy in front of the service can respond with other
+codes, such as \`BAD_GATEWAY\`.
+
+${errorItems.join("\n")}`,
+};
 
 /** The plugin lists every content type that the framework can parse; this service accepts JSON only. */
 function completeOperation(operation: DescribedOperation): JsonObject {

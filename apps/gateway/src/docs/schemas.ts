@@ -4,7 +4,6 @@
  */
 import {
   ErrorBody,
-  ErrorCode,
   Live,
   Ready,
   Todo,
@@ -30,7 +29,6 @@ const SCHEMAS = {
   ErrorResponse: ErrorBody,
   ValidationErrorResponse: ValidationErrorBody,
   ValidationIssue,
-  ErrorCode,
 };
 
 /** Names in `components.schemas`. */

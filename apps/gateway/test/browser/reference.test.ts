@@ -1,6 +1,13 @@
 /** `/redoc` in a real browser: every operation is displayed and can be found. */
 import { describe, expect } from "bun:test";
-import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import {
+  brokenWordsOf,
+  DESKTOP,
+  openBrowser,
+  overflowOf,
+  PHONE,
+  browserTest as test,
+} from "@latchkey/testing/chromium";
 import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
 import { startService } from "../support/service.ts";
 
@@ -8,7 +15,7 @@ const TIMEOUT_MS = 60_000;
 
 describe("the reference", () => {
   test(
-    "renders every operation with its summary, on a desktop and on a phone",
+    "renders every operation with its summary and responses, on a desktop and on a phone: unbroken words, no header tables",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
@@ -20,8 +27,13 @@ describe("the reference", () => {
           const section = page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
           await section.scrollIntoViewIfNeeded();
           expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
+          const responses = await section.getByRole("button", { name: /^[2-5]\d\d/ }).all();
+          expect(responses.length).toBeGreaterThan(0);
+          for (const response of responses) await response.click();
         }
         expect(await overflowOf(page)).toBe(0);
+        expect(await brokenWordsOf(page)).toEqual([]);
+        expect(await page.getByText("RateLimit-Reset").filter({ visible: true }).count()).toBe(1);
         expect(faults).toEqual([]);
       }
     },

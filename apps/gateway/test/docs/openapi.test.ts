@@ -18,7 +18,7 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
   for (const member of Object.values(part)) yield* objectsIn(member);
 }
 
-/** The codes of an error response. The document's own enum of codes has no others. */
+/** The codes of an error response. */
 function enumOf({ allOf }: Schema): readonly ErrorCode[] {
   const [, { properties }] = allOf as [Schema, { properties: { code: { enum: ErrorCode[] } } }];
   return properties.code.enum;
@@ -134,7 +134,7 @@ describe("the document", async () => {
   });
 
   test.each([...ERROR_CODES])("lists %s with its status", (code) => {
-    const row = `| ${ERROR_TABLE[code].status} | \`${code}\` | ${ERROR_TABLE[code].description} |`;
+    const row = `- ${ERROR_TABLE[code].status} \`${code}\`: ${ERROR_TABLE[code].description}`;
     expect(document.tags.find(({ name }) => name === "Errors")?.description).toContain(row);
   });
 
@@ -178,7 +178,6 @@ describe("the document", async () => {
         for (const code of codes) expect(String(ERROR_TABLE[code].status)).toBe(status);
       }
     }
-    expect(document.components.schemas.ErrorCode?.enum).toEqual([...ERROR_CODES]);
   });
 
   test("lists 413 for operations with a body only", () => {

@@ -2,6 +2,7 @@
  * Checks a response against the document: the operation describes its status, all of its headers and its body. Responses
  * of no operation (other paths, other methods, preflights) have separate rules.
  */
+import { ERROR_CODES } from "@latchkey/contracts";
 import { Compile } from "typebox/schema";
 import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./openapi-document.ts";
 
@@ -24,7 +25,12 @@ export type Contract = (request: SentRequest, answer: ReceivedAnswer) => string[
 const UNDOCUMENTED = /^\/(|openapi\.json|docs|redoc|docs\/assets\/.+)$/;
 /** Headers that an operation must document. */
 const DOCUMENTED_HEADERS = /^(x-request-id|ratelimit-.+|retry-after|www-authenticate|allow)$/;
-const ERROR_RESPONSE = { $ref: "#/components/schemas/ErrorResponse" };
+const ERROR_RESPONSE = {
+  allOf: [
+    { $ref: "#/components/schemas/ErrorResponse" },
+    { type: "object", required: ["code"], properties: { code: { enum: [...ERROR_CODES] } } },
+  ],
+};
 
 export function createContract(document: OpenApiDocument): Contract {
   const operations = operationsOf(document).map((operation) => ({
