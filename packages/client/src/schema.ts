@@ -277,7 +277,8 @@ export interface components {
         ErrorResponse: {
             /** @description A sentence for people. */
             detail: string;
-            code: components["schemas"]["ErrorCode"];
+            /** @description Identifies the error. */
+            code: string;
         };
         ValidationErrorResponse: {
             detail: components["schemas"]["ValidationIssue"][];
@@ -297,11 +298,6 @@ export interface components {
             /** @example string_too_short */
             type: string;
         };
-        /**
-         * @description Identifies the error. Codes are never renamed; later versions can add codes.
-         * @enum {unknown}
-         */
-        ErrorCode: "USER_ALREADY_EXISTS" | "INVALID_CREDENTIALS" | "INVALID_TOKEN" | "INACTIVE_USER" | "USER_NOT_FOUND" | "TODO_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "INVALID_REQUEST" | "TOO_MANY_REQUESTS" | "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE" | "INTERNAL_ERROR";
     };
     responses: never;
     parameters: never;
@@ -323,7 +319,7 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description Requests per window. Absent if rate limits are disabled.
+         * @description Requests per window. Absent from probes, and if rate limits are disabled.
          * @example 6000
          */
         "RateLimit-Limit": number;
