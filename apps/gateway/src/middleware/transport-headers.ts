@@ -3,6 +3,7 @@
  * 400 (oven-sh/bun#32887). Every response to a chunked request therefore closes its connection (RFC 9112 §9.6), so that no
  * proxy can take the 400 for the response to another client's request.
  */
+import { BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 
 const DRAIN_TIMEOUT_MS = 1000;
@@ -17,12 +18,20 @@ export function transportHeaders({ isStopping }: { readonly isStopping: () => bo
   });
 }
 
-/** Discards the unread rest of a chunked body: if the connection is closed before it arrives, the response can be lost. */
+/**
+ * Discards the unread rest of a chunked body: if the connection is closed before it arrives, the response can be lost.
+ * Stops after as many chunks as a body can have, because each chunk takes time.
+ */
 export async function drainChunkedBody(request: Request): Promise<void> {
   if (!isChunked(request)) return;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), DRAIN_TIMEOUT_MS);
-  // Rejects if the body was read before, or at the deadline.
-  await request.body?.pipeTo(new WritableStream(), { signal: deadline.signal }).catch(() => {});
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), DRAIN_TIMEOUT_MS);
+  let chunks = 0;
+  const write = () => {
+    chunks += 1;
+    if (chunks === BODY_MAX_CHUNKS) stop.abort();
+  };
+  // Rejects if the body was read before, or if the drain was stopped.
+  await request.body?.pipeTo(new WritableStream({ write }), { signal: stop.signal }).catch(() => {});
   clearTimeout(timer);
 }
