@@ -1,4 +1,4 @@
-/** A stop signal in each phase of the start, to the service as process 1: exit code 0 within a second, and never ready. */
+/** A stop signal in each phase of the start, to the service as process 1: exit code 0 soon, and never ready. */
 import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -17,6 +17,8 @@ const process1Test = test.skipIf(!canBeProcess1 && !process.env.CI);
 
 const SIGNALS = [["SIGTERM"], ["SIGINT"]] as const;
 const SIGTERM_BIT = 1n << 14n;
+/** Twice the documented second, because other test files use the cores too; `bun run bench rolling-update` checks the second. */
+const MAX_STOP_MS = 2_000;
 
 const start = (env: Readonly<Record<string, string>>): ServiceProcess =>
   startProcess({ AUTH_SECRET_KEY: SECRET_KEY, LOG_FORMAT: "json", ...env }, { isProcess1: true });
@@ -28,7 +30,7 @@ async function expectStop(service: ServiceProcess, signal: NodeJS.Signals = "SIG
   const sentAt = performance.now();
   service.signal(signal);
   expect(await service.ended()).toEqual({ code: 0, stderr: "" });
-  expect(performance.now() - sentAt).toBeLessThan(1_000);
+  expect(performance.now() - sentAt).toBeLessThan(MAX_STOP_MS);
 }
 
 /** Polls the state of another process, which sends no event. */
