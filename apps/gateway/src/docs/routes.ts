@@ -24,7 +24,7 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
     .get("/openapi.json", async (context) => serve(await document, context), hidden)
     .get("/docs", (context) => serve(explorer, context), hidden)
     .get("/redoc", (context) => serve(reference, context), hidden)
-    .get("/", ({ request, set }) => redirectBrowser(request, set), hidden);
+    .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
   for (const [path, content] of assets.contents) {
     routes.get(path, (context) => serve(content, context), hidden);
   }
@@ -34,7 +34,8 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
 /** Browsers list `text/html` when a person opens a page; other clients expect an API and get 404. */
 function redirectBrowser(request: Request, set: Context["set"]): void {
   set.headers.vary = `${set.headers.vary}, Accept`;
-  if (!acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (!isRead || !acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
   set.status = 303;
   set.headers.location = "/docs";
 }

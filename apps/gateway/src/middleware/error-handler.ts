@@ -35,6 +35,7 @@ export function fallbackErrorHandler(logger: Logger) {
 export function methodNotAllowed(app: AnyElysia) {
   const methodsOf = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
+    if (method === "ALL") continue;
     const methods = methodsOf.get(path) ?? new Set();
     methodsOf.set(path, methods.add(method));
     if (method === "GET") methods.add("HEAD");
