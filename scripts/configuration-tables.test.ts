@@ -12,7 +12,7 @@ test.each(DOCUMENTS)("%s is up to date; otherwise run bun scripts/configuration-
 });
 
 test("a marker that names an undefined variable is an error", () => {
-  const marked = (names: string) => `<!-- variables: ${names} -->\n\n\n<!-- end of variables -->`;
+  const marked = (names: string) => `<!-- variables: ${names} -->\n<!-- end of variables -->`;
   expect(updateTables(marked("PORT"))).toContain("| `PORT` | `3000` |");
   expect(() => updateTables(marked("PORT PROT"))).toThrow("Undefined variables: PROT");
 });

@@ -7,13 +7,13 @@ const ROOT = resolve(import.meta.dir, "..");
 export const DOCUMENTS = ["README.md", "docs/configuration.md"].map((path) => join(ROOT, path));
 
 /** A table between its markers. The first marker lists the variables; without a list, the table has all of them. */
-const TABLE = /(<!-- variables:(.*) -->\n\n)[\s\S]*?(\n<!-- end of variables -->)/g;
+const TABLE = /(<!-- variables:(.*) -->\n)[\s\S]*?(<!-- end of variables -->)/g;
 
 /** @throws {RangeError} if a marker names a variable that is not defined */
 export const updateTables = (text: string): string =>
   text.replace(
     TABLE,
-    (_, start: string, names: string, end: string) => start + variablesTable(parseNames(names)) + end,
+    (_, start: string, names: string, end: string) => `${start}\n${variablesTable(parseNames(names))}\n${end}`,
   );
 
 function parseNames(list: string): readonly VariableName[] {
