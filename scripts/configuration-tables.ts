@@ -13,7 +13,8 @@ const TABLE = /(<!-- variables:(.*) -->\n)[\s\S]*?(<!-- end of variables -->)/g;
 export const updateTables = (text: string): string =>
   text.replace(
     TABLE,
-    (_, start: string, names: string, end: string) => `${start}\n${variablesTable(parseNames(names))}\n${end}`,
+    (_, start: string, names: string, end: string) =>
+      `${start}\n${variablesTable(parseNames(names))}\n${end}`,
   );
 
 function parseNames(list: string): readonly VariableName[] {

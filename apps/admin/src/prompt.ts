@@ -68,7 +68,7 @@ async function readPipedLine(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin) {
     bytes += chunk.length;
-    // Stop reading: the input may be endless.
+    // Stop reading: the input can be endless.
     if (bytes > MAX_PASSWORD_BYTES) throw usageError("Standard input is too long for a password.");
     chunks.push(chunk);
   }

@@ -44,7 +44,7 @@ haproxyTest("killing one replica fails no login that is in progress there", asyn
   expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-haproxyTest("limits count the client's address, whatever X-Forwarded-For it sends", async () => {
+haproxyTest("limits count the client's address, regardless of the X-Forwarded-For it sends", async () => {
   // With one replica, one process counts all requests.
   await using replicas = await startReplicas({ count: 1 });
   const login = async (host: string, claimed: string) => {

@@ -1,4 +1,4 @@
-/** Exit codes and the errors that carry them. The message of a `CliError` is printed as it is, without a stack. */
+/** Exit codes, and the errors that cause them. The message of a `CliError` is printed as it is, without a stack. */
 
 /** The codes from 64 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_CONFIG; 130 is 128 + SIGINT. */
 export const EXIT = {

@@ -1,4 +1,4 @@
-/** Identifies the machine of a measurement: a figure means nothing without it. */
+/** Identifies the machine of a measurement: figures of different machines cannot be compared. */
 import { availableParallelism, cpus, loadavg, platform, release } from "node:os";
 
 /**

@@ -71,7 +71,7 @@ function throwErrors(command: Command): void {
   for (const child of command.commands) throwErrors(child);
 }
 
-/** Commander's message as one sentence. The value in `--name=value` is removed: it may be a secret. */
+/** Commander's message as one sentence. The value in `--name=value` is removed because it can be a secret. */
 function describeUsage({ message }: CommanderError): CliError {
   const text = message
     .replace(/^error: /, "")

@@ -71,7 +71,10 @@ interface FetchResult<Data> {
   readonly response: Response;
 }
 
-/** @throws {LatchkeyError} if the response is an error */
+/**
+ * The cast is safe because a success has the data of its operation; those without a body return void.
+ * @throws {LatchkeyError} if the response is an error
+ */
 async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
   const { data, error, response } = await result;
   if (!response.ok) throw new LatchkeyError(response, error);

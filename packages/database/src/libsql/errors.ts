@@ -1,4 +1,4 @@
-/** Converts libsql's errors to domain errors and identifies those that are worth a retry. */
+/** Converts libsql's errors to domain errors and identifies those that a retry can resolve. */
 import { LibsqlError } from "@libsql/client";
 import { DrizzleQueryError } from "drizzle-orm";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
