@@ -29,12 +29,12 @@ export async function runProgram({
     // Commander has printed the help because the command is missing.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT.usage;
     const converted = convertError?.(error) ?? error;
-    const failure = converted instanceof CommanderError ? describeUsage(converted) : converted;
-    if (!(failure instanceof CliError)) throw failure;
-    const { code, message } = failure;
+    const reported = converted instanceof CommanderError ? describeUsage(converted) : converted;
+    if (!(reported instanceof CliError)) throw reported;
+    const { code, message } = reported;
     if (jsonErrors) writeError(`${toJson({ code, message })}\n`);
     else if (message !== "") writeError(`${message.split("\n").map(printable).join("\n")}\n`);
-    return failure.exitCode;
+    return reported.exitCode;
   }
 }
 
