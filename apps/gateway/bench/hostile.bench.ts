@@ -42,8 +42,8 @@ async function measure({ method, bytes }: HostileRequest): Promise<Hold & { read
   using wire = await openWire({ port });
   await command("/start");
   wire.send(bytes);
-  const answer = await wire.answer(method);
-  return { ...(await command("/stop")), status: answer?.status ?? 0 };
+  const response = await wire.readResponse(method);
+  return { ...(await command("/stop")), status: response?.status ?? 0 };
 }
 
 print(describeMachine());

@@ -19,8 +19,11 @@ test.each(Object.entries(CODINGS))(
     const bomb = Buffer.concat([Buffer.from('{"title":"'), Buffer.alloc(8 * 1024 * 1024, "x")]);
     for (const plain of [small, bomb]) {
       const body = new Uint8Array(compress(plain));
-      const answer = await service.call("POST", "/todos", { body, headers: { "content-encoding": coding } });
-      expect([answer.status, answer.body]).toMatchObject([
+      const response = await service.call("POST", "/todos", {
+        body,
+        headers: { "content-encoding": coding },
+      });
+      expect([response.status, response.body]).toMatchObject([
         422,
         { detail: [{ loc: ["body"], type: "json_invalid" }] },
       ]);

@@ -52,21 +52,21 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   const login = [...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n");
   for (const client of clients) client.send(login.repeat(REQUESTS));
   // The first response shows that the service has begun with them.
-  await clients[0]?.answer("POST");
+  await clients[0]?.readResponse("POST");
   const sentAt = performance.now();
   probe.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
-  const health = await probe.answer("GET");
+  const health = await probe.readResponse("GET");
   const latencyMs = performance.now() - sentAt;
   expect(health?.status).toBe(200);
   for (const [index, client] of clients.entries()) {
     for (let request = index === 0 ? 1 : 0; request < REQUESTS; request++) {
-      expect((await client.answer("POST"))?.status).toBe(422);
+      expect((await client.readResponse("POST"))?.status).toBe(422);
     }
   }
   return latencyMs;
 }
 
-describe("/healthz is answered while other connections send", () => {
+describe("/healthz responds while other connections send", () => {
   test.each(Object.entries(BODIES))(
     "%s",
     async (_name, { hostile, ordinary }) => {
