@@ -14,7 +14,7 @@ interface OperationOptions {
   /** The query parameters, all optional. */
   readonly query?: Type.TObject;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
-  /** Besides those of middleware. Operations tagged `Probes` have no rate limit and no `INTERNAL_ERROR`. */
+  /** In addition to those of middleware. Operations tagged `Probes` have no rate limit and no `INTERNAL_ERROR`. */
   readonly errors: readonly ErrorCode[];
   /** The operation's own rate limit, one sentence for the description of its 429. */
   readonly rateLimit?: string;

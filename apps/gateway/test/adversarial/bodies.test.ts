@@ -12,7 +12,7 @@ const CODINGS = {
 } as const;
 
 test.each(Object.entries(CODINGS))(
-  "a body compressed with %s returns json_invalid, whatever it contains",
+  "a body compressed with %s returns json_invalid, regardless of its content",
   async (coding, compress) => {
     await using service = await startService();
     const small = Buffer.from('{"title":"x"}');

@@ -85,7 +85,7 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   "a chunk longer than its bytes": `${post("Transfer-Encoding: chunked")}f\r\n${TITLE}\r\n0\r\n\r\n`,
 };
 
-describe("ambiguous framing smuggles no request", () => {
+describe("ambiguous framing cannot smuggle a request", () => {
   test.each(Object.entries(AMBIGUOUS))("%s", async (_name, bytes) => {
     await using service = await startService();
     expect(await service.raw(bytes + SMUGGLED)).toMatch(

@@ -66,7 +66,7 @@ test("a request that waits for a hash longer than the idle timeout gets a respon
   expect(await update.readResponse("PATCH")).toMatchObject({ status: 200 });
 }, 60_000);
 
-test("a client that closes its connection while it waits affects no other client", async () => {
+test("a client that closes its connection while it waits does not affect other clients", async () => {
   const { wrapHasher, allWait, release } = slowHasher(1);
   await using service = await startService({ wrapHasher });
   using login = await sendRequest(service, "POST /auth/login", {

@@ -24,7 +24,7 @@ interface Call {
   readonly url: string;
   readonly method?: string;
   readonly token?: string;
-  /** Sent as JSON; a number stands for so many spaces. */
+  /** Sent as JSON; a number stands for this many spaces. */
   readonly body?: object | number;
   readonly type?: string;
   readonly mode?: "cors" | "no-cors";

@@ -6,7 +6,7 @@ import { startService } from "../support/service.ts";
 const TOO_LARGE = { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" };
 const LIMIT = 128 * 1024;
 
-/** A valid todo of exactly so many bytes; the padding is an unknown member. */
+/** A valid todo of exactly this many bytes; the padding is an unknown member. */
 function todoOf(bytes: number): string {
   const [head, tail] = ['{"title":"large","padding":"', '"}'];
   return head + "x".repeat(bytes - head.length - tail.length) + tail;

@@ -24,7 +24,7 @@ const REQUESTS: readonly (readonly [status: number, target: string, body: string
   [500, "DELETE /todos/1", TODO],
 ];
 
-/** A bug that the error handler sees, and one that only the server's own handler sees. */
+/** A bug that the error handler handles, and one that only the fallback error handler handles. */
 const wrapDatabase = (database: Database): Database => ({
   ...database,
   todos: {

@@ -16,11 +16,11 @@ const ROUTES = [
   { method: "PATCH", path: "/todos/1", good: () => ({}), texts: ["title"] },
 ] as const;
 
-/** Text that fits every length and, but for `unwanted`, every pattern. */
+/** Text that fits every length and, without `unwanted`, every pattern. */
 const textWith = (name: string, unwanted: string): string =>
   name === "email" ? `per${unwanted}son@example.org` : `long enough ${unwanted}`;
 
-/** `0` within so many arrays or objects. */
+/** `0` within this many arrays or objects. */
 const nested = (depth: number, open: string, close: string): string =>
   `${open.repeat(depth)}0${close.repeat(depth)}`;
 

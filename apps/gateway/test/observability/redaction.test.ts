@@ -1,4 +1,4 @@
-/** No log line ever contains a secret, whatever fails and at every log level. */
+/** No log line contains a secret, regardless of the error and the log level. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openFolder } from "@latchkey/testing/folder";

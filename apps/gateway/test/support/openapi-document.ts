@@ -13,7 +13,7 @@ interface MediaType {
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-export interface OperationObject {
+interface OperationObject {
   readonly operationId?: string;
   readonly summary?: string;
   readonly tags?: readonly string[];

@@ -30,7 +30,7 @@ function send(service: Service, operation: NamedOperation, variation: Variation 
   });
 }
 
-export interface Subjects extends AsyncDisposable {
+interface Subjects extends AsyncDisposable {
   readonly working: Service;
   /** Allows one request per hour. */
   readonly limited: Service;

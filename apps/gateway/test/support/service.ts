@@ -24,7 +24,7 @@ import { exchangeBytes } from "./raw.ts";
 export { SECRET_KEY };
 
 /** An empty, migrated database, which a test can also change with SQL. */
-export interface ServiceDatabase extends AsyncDisposable {
+interface ServiceDatabase extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
   /** Runs SQL as another client of the database. */

@@ -18,7 +18,7 @@ export interface Wire extends Disposable {
   readonly closed: Promise<void>;
 }
 
-export interface WireOptions {
+interface WireOptions {
   readonly port: number;
   /** @default 10_000 */
   readonly deadlineMs?: number;

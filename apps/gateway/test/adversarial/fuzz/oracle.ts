@@ -1,4 +1,4 @@
-/** The oracle of the fuzzer: what must hold for every response, whatever the request was. */
+/** The oracle of the fuzzer: the rules for every response, regardless of the request. */
 import { ERROR_CODES } from "@latchkey/contracts";
 import type { WireResponse } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";

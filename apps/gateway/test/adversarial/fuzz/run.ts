@@ -19,7 +19,7 @@ export interface FuzzReport {
   readonly slowest: { readonly ms: number; readonly request: HostileRequest | null };
 }
 
-/** After so many requests, the service must still work for other clients. */
+/** After this many requests, the service must still work for other clients. */
 const CHECK_EVERY = 500;
 
 /** @throws {Error} with the smallest request that violates the oracle, and the seed and path that reproduce it */
