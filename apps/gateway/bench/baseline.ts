@@ -4,12 +4,12 @@
  */
 import { openDatabase } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { createTodos } from "../src/features/todos/service.ts";
+import { createTodoService } from "../src/features/todos/service.ts";
 import { createTokens } from "../src/middleware/jwt.ts";
 
 const [url = "", secretKey = ""] = process.argv.slice(2);
 const database = await openDatabase({ url });
-const todos = createTodos(database.todos);
+const todos = createTodoService(database.todos);
 const tokens = createTokens({
   secretKey,
   previousSecretKey: null,

@@ -1,6 +1,6 @@
 /**
  * Preloaded into the service by `bench hostile`. Between `start` and `stop` it spins with `setImmediate`, so the time
- * from one turn of the event loop to the next is what a request held the loop for.
+ * from one turn of the event loop to the next is how long a request blocked the loop.
  */
 import { openSync, readSync } from "node:fs";
 import { platform } from "node:os";
@@ -13,7 +13,7 @@ export interface Hold {
   readonly totalMs: number;
 }
 
-/** A turn that runs no callback but the probe's takes less. */
+/** A turn that runs only the callback of the probe takes less. */
 const IDLE_TURN_MS = 0.1;
 
 /** The scheduler's record of this thread: the second number is the time in which other threads had its core, in ns. */

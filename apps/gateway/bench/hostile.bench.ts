@@ -1,6 +1,6 @@
 /**
- * How long the most expensive requests that are known hold the event loop: `bun run bench hostile`. Exits with 1 if one
- * of them holds it for more than 3 ms.
+ * How long the most expensive known requests block the event loop: `bun run bench hostile`. Exits with 1 if one
+ * of them blocks it for more than 3 ms.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -42,8 +42,8 @@ async function measure({ method, bytes }: HostileRequest): Promise<Hold & { read
   using wire = await openWire({ port });
   await command("/start");
   wire.send(bytes);
-  const answer = await wire.answer(method);
-  return { ...(await command("/stop")), status: answer?.status ?? 0 };
+  const response = await wire.readResponse(method);
+  return { ...(await command("/stop")), status: response?.status ?? 0 };
 }
 
 print(describeMachine());

@@ -20,7 +20,7 @@ export interface FaultTargets {
 const FROZEN_MS = 7_000;
 const DOWN_MS = 3_000;
 const ABORTED_LOGINS = 100;
-const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not answer within 1000 ms"];
+const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not respond within 1000 ms"];
 
 export function createFaults({ service, postgres, redis }: FaultTargets): readonly Fault[] {
   const faults: Fault[] = [

@@ -1,4 +1,4 @@
-/** The server on one screen: middleware in order, then the features. Opens no resource; `main.ts` passes them in. */
+/** The server on one screen: middleware in order, then the features. Opens no resource; `program.ts` passes them in. */
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
@@ -10,7 +10,7 @@ import { createAuthService } from "./features/auth/service.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness, type Readiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
-import { createTodos, type Todos } from "./features/todos/service.ts";
+import { createTodoService, type TodoService } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
@@ -52,12 +52,12 @@ const ASSET_ROUTE = "/docs/assets/*";
 
 interface FeatureOptions extends AuthRoutesOptions {
   readonly readiness: Readiness;
-  readonly todos: Todos;
+  readonly todoService: TodoService;
 }
 
 /** The routes that the OpenAPI document describes. */
-export const createFeatures = ({ readiness, todos, ...auth }: FeatureOptions) =>
-  new Elysia().use(probeRoutes(readiness)).use(authRoutes(auth)).use(todoRoutes(todos));
+export const createFeatures = ({ readiness, todoService, ...auth }: FeatureOptions) =>
+  new Elysia().use(probeRoutes(readiness)).use(authRoutes(auth)).use(todoRoutes(todoService));
 
 export function createApp({
   config,
@@ -88,7 +88,7 @@ export function createApp({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
     limiters,
-    todos: createTodos(database.todos),
+    todoService: createTodoService(database.todos),
   });
 
   const app = new Elysia({

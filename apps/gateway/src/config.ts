@@ -15,7 +15,7 @@ export type Config = ReturnType<typeof createConfig>;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
 export interface ConfigContext {
-  /** Values of HASH_KERNEL beside `auto`. */
+  /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
   readonly isTerminal: boolean;
   /** Returns the text of a file, or throws. */

@@ -4,7 +4,7 @@
  */
 import type { Shutdown } from "./lifecycle/shutdown.ts";
 
-/** Null until the port is open: before, there is no request to finish, and the process exits at once. */
+/** Null until the port is open. Before that, there are no requests to finish and a signal ends the process at once. */
 let shutdown: Shutdown | null = null;
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {

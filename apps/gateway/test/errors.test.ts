@@ -77,16 +77,16 @@ describe("an unexpected error returns 500 without details, and its cause is logg
         todos: { ...database.todos, list: () => Promise.reject(make()) },
       }),
     });
-    const answer = await service.call("GET", "/todos");
-    expect(answer.status).toBe(500);
-    expect(answer.text).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
-    expect(answer.headers.get("content-type")).toStartWith("application/json");
-    expect(JSON.stringify(Object.fromEntries(answer.headers))).not.toContain("select");
+    const response = await service.call("GET", "/todos");
+    expect(response.status).toBe(500);
+    expect(response.text).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
+    expect(response.headers.get("content-type")).toStartWith("application/json");
+    expect(JSON.stringify(Object.fromEntries(response.headers))).not.toContain("select");
     // The line is written after the response, so wait for one more exchange.
     expect((await service.call("GET", "/nowhere")).status).toBe(404);
     const lines = service.log.filter(({ err }) => err !== undefined);
     expect(lines).toMatchObject([
-      { request_id: answer.headers.get("x-request-id"), method: "GET", route: "/todos" },
+      { request_id: response.headers.get("x-request-id"), method: "GET", route: "/todos" },
     ]);
     expect(JSON.stringify(lines[0])).toContain("select hashed_password");
   });
@@ -100,9 +100,9 @@ test("an error that the router cannot handle returns 500 in the envelope and is 
     }),
   });
   // Not compared with the OpenAPI document, because this response lacks the usual headers.
-  const answer = await fetch(`${service.url}/todos`);
-  expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
+  const response = await fetch(`${service.url}/todos`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).toBe('{"detail":"Internal Server Error","code":"INTERNAL_ERROR"}');
   expect(service.log).toMatchObject([{ msg: "request failed outside the router" }]);
 });
 
@@ -111,12 +111,12 @@ test("the cause of a 503 is logged, the causes of 4xx responses are not", async 
   for (const path of ["/auth/me", "/nowhere", "/todos?limit=0"]) await service.request(path);
   expect(service.log.filter(({ err }) => err !== undefined)).toEqual([]);
   await service.database.close();
-  const answer = await service.call("GET", "/todos");
-  expect(answer.status).toBe(503);
-  expect(answer.body).toEqual({ detail: "The database is unavailable", code: "DATABASE_UNAVAILABLE" });
+  const response = await service.call("GET", "/todos");
+  expect(response.status).toBe(503);
+  expect(response.body).toEqual({ detail: "The database is unavailable", code: "DATABASE_UNAVAILABLE" });
   await service.request("/healthz");
   expect(service.log.filter(({ err }) => err !== undefined)).toMatchObject([
-    { request_id: answer.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },
+    { request_id: response.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },
   ]);
 });
 

@@ -5,7 +5,7 @@ import { readJsonMembers } from "../src/json.ts";
 
 const NAMES = ["title", "t"];
 
-/** What `JSON.parse` says of the text: `invalid`, or the members that the reader must return. */
+/** The result of `JSON.parse`: `invalid`, or the members that the reader must return. */
 function expectedOf(text: string): unknown {
   let value: unknown;
   try {

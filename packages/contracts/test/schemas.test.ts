@@ -4,8 +4,8 @@ import { Compile } from "typebox/compile";
 import { CreateTodoRequest, LoginRequest, RegisterRequest } from "../src/index.ts";
 
 const register = Compile(RegisterRequest);
-const person = { email: "ada@example.com", username: "ada", password: "correct horse" };
-const accepts = (change: Partial<typeof person>) => register.Check({ ...person, ...change });
+const valid = { email: "ada@example.com", username: "ada", password: "correct horse" };
+const accepts = (change: Partial<typeof valid>) => register.Check({ ...valid, ...change });
 
 describe("text", () => {
   test("lengths are counted in code points", () => {
@@ -25,7 +25,7 @@ describe("text", () => {
       expect(accepts({ password: `abcdefgh${bad}` })).toBe(false);
       expect(accepts({ email: `a${bad}@example.com` })).toBe(false);
       expect(accepts({ email: `a@exa${bad}mple.com` })).toBe(false);
-      expect(Compile(LoginRequest).Check({ email: person.email, password: bad })).toBe(false);
+      expect(Compile(LoginRequest).Check({ email: valid.email, password: bad })).toBe(false);
       expect(Compile(CreateTodoRequest).Check({ title: bad })).toBe(false);
     },
   );

@@ -14,8 +14,8 @@ interface OperationOptions {
   /** The query parameters, all optional. */
   readonly query?: Type.TObject;
   readonly success: { readonly status: number; readonly description: string; readonly schema?: SchemaName };
-  /** Besides those of middleware. Operations tagged `Probes` have no rate limit and no `INTERNAL_ERROR`. */
-  readonly failures: readonly ErrorCode[];
+  /** In addition to those of middleware. Operations tagged `Probes` have no rate limit and no `INTERNAL_ERROR`. */
+  readonly errors: readonly ErrorCode[];
   /** The operation's own rate limit, one sentence for the description of its 429. */
   readonly rateLimit?: string;
   /** Requires a bearer token, so that it also returns every authentication error. */
@@ -44,7 +44,7 @@ export function operation(options: OperationOptions): DocumentDecoration {
   const isLimited = tag !== "Probes";
   const codes = new Set<ErrorCode>([
     ...(isProtected ? AUTHENTICATION_ERRORS : []),
-    ...options.failures,
+    ...options.errors,
     ...(isLimited ? (["TOO_MANY_REQUESTS", "INTERNAL_ERROR"] as const) : []),
   ]);
   const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;

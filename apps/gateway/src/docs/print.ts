@@ -9,6 +9,6 @@ const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   limiters: null,
-  todos: uncalled(),
+  todoService: uncalled(),
 });
 process.stdout.write(await createDocument(features));

@@ -1,4 +1,7 @@
-/** Writes one log line per request, with a message such as `POST /todos 201 2.2 ms`. Levels: error for a 500, warn for a 503, debug for probes, info for everything else. */
+/**
+ * Writes one log line per request, with a message such as `POST /todos 201 2.2 ms`. Levels: error for a 500, warn for a
+ * 503, debug for probes, info for everything else.
+ */
 import { Elysia } from "elysia";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";

@@ -33,7 +33,7 @@ export function cors(origins: "*" | readonly string[]) {
         allowedHeaders: REQUEST_HEADERS,
         exposeHeaders: RESPONSE_HEADERS,
         credentials: false,
-        // The plugin would answer any OPTIONS, before the other middleware; `preflight` below runs after it.
+        // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
         preflight: false,
       }),
     )
@@ -43,7 +43,7 @@ export function cors(origins: "*" | readonly string[]) {
     });
 }
 
-/** Answers preflights. Register it after the middleware that applies to every response. */
+/** Responds to preflights. Register it after the middleware that applies to every response. */
 export function preflight(log: AccessLog) {
   return new Elysia({ name: "preflight" })
     .use(requestContext())

@@ -80,7 +80,7 @@ function stricter(one: Increment, other: Increment, limit: number): Increment {
   return isOne ? one : other;
 }
 
-/** Counts in `onRequest`, which precedes every response. Preflights are not counted, nor GET and HEAD of paths to skip. */
+/** Counts in `onRequest`, which precedes every response. Preflights, and GET and HEAD of skipped paths, are not counted. */
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (!limiter) return middleware;

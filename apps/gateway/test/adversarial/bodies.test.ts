@@ -12,15 +12,18 @@ const CODINGS = {
 } as const;
 
 test.each(Object.entries(CODINGS))(
-  "a body compressed with %s returns json_invalid, whatever it contains",
+  "a body compressed with %s returns json_invalid, regardless of its content",
   async (coding, compress) => {
     await using service = await startService();
     const small = Buffer.from('{"title":"x"}');
     const bomb = Buffer.concat([Buffer.from('{"title":"'), Buffer.alloc(8 * 1024 * 1024, "x")]);
     for (const plain of [small, bomb]) {
       const body = new Uint8Array(compress(plain));
-      const answer = await service.call("POST", "/todos", { body, headers: { "content-encoding": coding } });
-      expect([answer.status, answer.body]).toMatchObject([
+      const response = await service.call("POST", "/todos", {
+        body,
+        headers: { "content-encoding": coding },
+      });
+      expect([response.status, response.body]).toMatchObject([
         422,
         { detail: [{ loc: ["body"], type: "json_invalid" }] },
       ]);

@@ -8,7 +8,7 @@ const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}"; // seve
 eachDatabase((startService) => {
   test("a username has 1 to 32 code points, not UTF-16 units or graphemes, on register and update", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const statusesOf = async (username: string) => [
       (await service.call("POST", "/auth/register", { body: { ...newCredentials(), username } })).status,
       (await service.call("PATCH", "/auth/me", { token, body: { username: `${username.slice(0, -1)}!` } }))
@@ -25,7 +25,7 @@ eachDatabase((startService) => {
 
   test("a password has 8 to 128 code points on register and update", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const statusesOf = async (password: string) => [
       (await service.call("POST", "/auth/register", { body: { ...newCredentials(), password } })).status,
       (await service.call("PATCH", "/auth/me", { token, body: { password } })).status,

@@ -1,7 +1,7 @@
 /** Malformed HTTP, and framing that servers interpret differently, are refused and never processed in part. */
 import { describe, expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
-import { openWire, parseAnswers, type Wire, type WireAnswer } from "../support/wire.ts";
+import { openWire, parseResponses, type Wire, type WireResponse } from "../support/wire.ts";
 
 const TITLE = '{"title":"x"}';
 /** Must not be processed as a separate request; its route would be in the log. */
@@ -85,7 +85,7 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   "a chunk longer than its bytes": `${post("Transfer-Encoding: chunked")}f\r\n${TITLE}\r\n0\r\n\r\n`,
 };
 
-describe("ambiguous framing smuggles no request", () => {
+describe("ambiguous framing cannot smuggle a request", () => {
   test.each(Object.entries(AMBIGUOUS))("%s", async (_name, bytes) => {
     await using service = await startService();
     expect(await service.raw(bytes + SMUGGLED)).toMatch(
@@ -104,14 +104,14 @@ describe("ambiguous framing smuggles no request", () => {
     await using service = await startService();
     using wire: Wire = await openWire(service);
     wire.send(head + SMUGGLED);
-    expect(await wire.answer("POST")).toMatchObject({ status });
+    expect(await wire.readResponse("POST")).toMatchObject({ status });
     wire.send("", "last");
-    expect(await wire.answer("GET")).toBeNull();
+    expect(await wire.readResponse("GET")).toBeNull();
     expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
   });
 });
 
-test("pipelined requests are answered one by one, in order, each with its own body, up to a chunked one", async () => {
+test("pipelined requests get responses one by one, in order, each with its own body, up to a chunked one", async () => {
   await using service = await startService();
   const bytes = [
     post("X-Request-ID: a", `Content-Length: ${TITLE.length}`) + TITLE,
@@ -120,9 +120,9 @@ test("pipelined requests are answered one by one, in order, each with its own bo
     `${post("X-Request-ID: d", "Transfer-Encoding: chunked")}d;x=y\r\n${TITLE}\r\n0\r\n\r\n`,
     get("X-Request-ID: e"),
   ].join("");
-  const answers = parseAnswers(await service.raw(bytes), ["POST", "HEAD", "PUT", "POST"]);
-  const idOf = (headers: WireAnswer["headers"]) => headers.find(([name]) => name === "x-request-id")?.[1];
-  expect(answers.map(({ status, headers }) => [status, idOf(headers)])).toEqual([
+  const responses = parseResponses(await service.raw(bytes), ["POST", "HEAD", "PUT", "POST"]);
+  const idOf = (headers: WireResponse["headers"]) => headers.find(([name]) => name === "x-request-id")?.[1];
+  expect(responses.map(({ status, headers }) => [status, idOf(headers)])).toEqual([
     [201, "a"],
     [200, "b"],
     [405, "c"],

@@ -1,4 +1,4 @@
-/** A login that waits in the hash queue is answered however long it waits, and keeps its connection. */
+/** A login that waits in the hash queue gets a response however long it waits, and keeps its connection. */
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { type Service, startService } from "../support/service.ts";
@@ -7,7 +7,7 @@ import { openWire, type Wire } from "../support/wire.ts";
 /** A request with this password waits. */
 const SLOW = "slow password";
 
-/** A hasher that delays so many derivations until `release` is called, like a long queue. */
+/** A hasher that delays `expected` derivations until `release` is called, like a long queue. */
 function slowHasher(expected: number) {
   const allWait = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -30,7 +30,11 @@ function slowHasher(expected: number) {
   };
 }
 
-async function ask({ port }: Service, operation: string, { body = {}, token = "none" } = {}): Promise<Wire> {
+async function sendRequest(
+  { port }: Service,
+  operation: string,
+  { body = {}, token = "none" } = {},
+): Promise<Wire> {
   const text = JSON.stringify(body);
   const head = [`${operation} HTTP/1.1`, "Host: x", "Content-Type: application/json"];
   const wire = await openWire({ port, deadlineMs: 30_000 });
@@ -40,32 +44,32 @@ async function ask({ port }: Service, operation: string, { body = {}, token = "n
   return wire;
 }
 
-test("a request that waits for a hash longer than the idle timeout is answered, and the timeout applies again after the response", async () => {
+test("a request that waits for a hash longer than the idle timeout gets a response, and the timeout applies again after the response", async () => {
   const { wrapHasher, allWait, release } = slowHasher(3);
   await using service = await startService({ idleTimeoutSeconds: 1, wrapHasher });
-  const { email, username, password, token } = await service.person();
+  const { email, username, password, token } = await service.createUser();
   const newcomer = { email: `new.${email}`, username: `new.${username}`, password: SLOW };
 
-  using login = await ask(service, "POST /auth/login", { body: { email, password: SLOW } });
-  using register = await ask(service, "POST /auth/register", { body: newcomer });
-  using update = await ask(service, "PATCH /auth/me", { body: { password: SLOW }, token });
+  using login = await sendRequest(service, "POST /auth/login", { body: { email, password: SLOW } });
+  using register = await sendRequest(service, "POST /auth/register", { body: newcomer });
+  using update = await sendRequest(service, "PATCH /auth/me", { body: { password: SLOW }, token });
   await allWait;
-  using idle = await ask(service, "POST /auth/login", { body: { email, password } });
-  expect(await idle.answer("POST")).toMatchObject({ status: 200 });
+  using idle = await sendRequest(service, "POST /auth/login", { body: { email, password } });
+  expect(await idle.readResponse("POST")).toMatchObject({ status: 200 });
   // It was idle for a shorter time than the three.
   await idle.closed;
 
   expect([login, register, update].map(({ isOpen }) => isOpen)).toEqual([true, true, true]);
   release();
-  expect(await login.answer("POST")).toMatchObject({ status: 401 });
-  expect(await register.answer("POST")).toMatchObject({ status: 201 });
-  expect(await update.answer("PATCH")).toMatchObject({ status: 200 });
+  expect(await login.readResponse("POST")).toMatchObject({ status: 401 });
+  expect(await register.readResponse("POST")).toMatchObject({ status: 201 });
+  expect(await update.readResponse("PATCH")).toMatchObject({ status: 200 });
 }, 60_000);
 
-test("a client that closes its connection while it waits affects no other client", async () => {
+test("a client that closes its connection while it waits does not affect other clients", async () => {
   const { wrapHasher, allWait, release } = slowHasher(1);
   await using service = await startService({ wrapHasher });
-  using login = await ask(service, "POST /auth/login", {
+  using login = await sendRequest(service, "POST /auth/login", {
     body: { email: "nobody@example.org", password: SLOW },
   });
   await allWait;
@@ -78,13 +82,13 @@ test("a client that closes its connection while it waits affects no other client
 /** Enough logins at once to fill the queue of two. */
 async function crowd(service: Service): Promise<number[]> {
   const { email, password } = await service.register();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, () => service.call("POST", "/auth/login", { body: { email, password } })),
   );
-  for (const { status, headers } of answers) {
+  for (const { status, headers } of responses) {
     if (status === 503) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   }
-  return answers.map(({ status }) => status);
+  return responses.map(({ status }) => status);
 }
 
 test("with a full queue, the queued logins succeed and the others return 503 with Retry-After", async () => {

@@ -9,7 +9,7 @@ import { collidingName } from "./hostile-requests.ts";
 const ROOM = BODY_MAX_BYTES - 100;
 const CONNECTIONS = 4;
 const REQUESTS = 5;
-/** Less than this is not measured: other processes use the machine as well. */
+/** Shorter times are not compared, because other processes also use the machine. */
 const FLOOR_MS = 20;
 
 const members = (nameOf: (index: number) => string): string =>
@@ -41,7 +41,7 @@ async function startOwnProcess() {
   };
 }
 
-/** How long `/healthz` takes on a connection of its own while other connections send the body. */
+/** How long `/healthz` takes on a separate connection while other connections send the body. */
 async function healthLatencyMs(port: number, body: string): Promise<number> {
   using stack = new DisposableStack();
   const probe = stack.use(await openWire({ port, deadlineMs: 60_000 }));
@@ -51,22 +51,22 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   const head = ["POST /auth/login HTTP/1.1", "Host: x", "Content-Type: application/json"];
   const login = [...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n");
   for (const client of clients) client.send(login.repeat(REQUESTS));
-  // The first response shows that the service has begun with them.
-  await clients[0]?.answer("POST");
+  // The first response shows that the service has begun to process them.
+  await clients[0]?.readResponse("POST");
   const sentAt = performance.now();
   probe.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
-  const health = await probe.answer("GET");
+  const health = await probe.readResponse("GET");
   const latencyMs = performance.now() - sentAt;
   expect(health?.status).toBe(200);
   for (const [index, client] of clients.entries()) {
     for (let request = index === 0 ? 1 : 0; request < REQUESTS; request++) {
-      expect((await client.answer("POST"))?.status).toBe(422);
+      expect((await client.readResponse("POST"))?.status).toBe(422);
     }
   }
   return latencyMs;
 }
 
-describe("/healthz is answered while other connections send", () => {
+describe("/healthz responds while other connections send", () => {
   test.each(Object.entries(BODIES))(
     "%s",
     async (_name, { hostile, ordinary }) => {

@@ -1,15 +1,15 @@
 /** Unusual spellings of paths, sent over a raw socket: router, rate limit and log always agree on the route. */
 import { describe, expect, test } from "bun:test";
 import { type Service, startService } from "../support/service.ts";
-import { parseAnswers } from "../support/wire.ts";
+import { parseResponses } from "../support/wire.ts";
 
 const ANY_LIMITS = { RATE_LIMIT_ENABLED: "true" };
 
 /** The response to one request with exactly this target. */
-async function ask(service: Service, target: string, host = "x") {
-  const answer = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-  const [first] = parseAnswers(answer, ["GET"]);
-  if (!first) throw new Error(`No answer to ${target}`);
+async function get(service: Service, target: string, host = "x") {
+  const response = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  const [first] = parseResponses(response, ["GET"]);
+  if (!first) throw new Error(`No response to ${target}`);
   return { status: first.status, text: first.body.toString() };
 }
 
@@ -35,15 +35,15 @@ describe("dot segments are resolved before routing and rate limiting", () => {
     ["/docs/assets/%2e%2e/%2e%2e/src/main.ts", 404, NOT_FOUND],
   ])("%s returns %d", async (target, status, text) => {
     await using service = await startService();
-    expect(await ask(service, target)).toMatchObject({ status, text });
+    expect(await get(service, target)).toMatchObject({ status, text });
   });
 
   test("dot segments do not bypass the default quota", async () => {
     await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_DEFAULT: "2/hour" } });
-    expect((await ask(service, "/healthz/../todos")).status).toBe(200);
-    expect((await ask(service, "/docs/assets/../../todos")).status).toBe(200);
-    expect((await ask(service, "/healthz/../todos")).status).toBe(429);
-    expect((await ask(service, "/todos/../healthz")).status).toBe(200);
+    expect((await get(service, "/healthz/../todos")).status).toBe(200);
+    expect((await get(service, "/docs/assets/../../todos")).status).toBe(200);
+    expect((await get(service, "/healthz/../todos")).status).toBe(429);
+    expect((await get(service, "/todos/../healthz")).status).toBe(200);
   });
 
   test("dot segments do not bypass the login quota", async () => {
@@ -73,7 +73,7 @@ describe("other spellings of a path do not match it", () => {
     ["http://user:word@evil.example:99/healthz", 200, LIVE],
   ])("%s returns %d", async (target, status, text) => {
     await using service = await startService();
-    expect(await ask(service, target)).toMatchObject({ status, text });
+    expect(await get(service, target)).toMatchObject({ status, text });
   });
 
   test("the Host header does not affect the path", async () => {
@@ -87,7 +87,7 @@ describe("other spellings of a path do not match it", () => {
       "x/../auth/me?",
       "",
     ]) {
-      const { status, text } = await ask(service, "/healthz", host);
+      const { status, text } = await get(service, "/healthz", host);
       expect([host, status, text]).toEqual([host, 200, LIVE]);
     }
     expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
@@ -100,7 +100,7 @@ describe("an id in the path is decoded once", () => {
     async (id) => {
       await using service = await startService();
       await service.call("POST", "/todos", { body: { title: "x" } });
-      const { status } = await ask(service, `/todos/${id}`);
+      const { status } = await get(service, `/todos/${id}`);
       expect(status).toBe(id === "%31" ? 200 : 422);
     },
   );

@@ -1,4 +1,4 @@
-/** Slow clients: hundreds of them delay no other client, and none keeps its connection forever. */
+/** Slow clients do not delay other clients and cannot keep a connection open forever. */
 import { expect, test } from "bun:test";
 import { startService } from "../support/service.ts";
 import { openWire, type Wire } from "../support/wire.ts";
@@ -6,7 +6,7 @@ import { openWire, type Wire } from "../support/wire.ts";
 const CONNECTIONS = 500;
 const ROUNDS = 20;
 
-/** What a slow client sends at once, before it sends single bytes. */
+/** The part that a slow client sends at once, before it sends single bytes. */
 const BEGINNINGS = [
   "POST /auth/login",
   "POST /auth/login HTTP/1.1\r\nHost: x\r\nX-Name: ",
@@ -14,7 +14,7 @@ const BEGINNINGS = [
   "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 ];
 
-test("five hundred connections that send a byte at a time delay no other client", async () => {
+test("five hundred connections that send a byte at a time do not delay other clients", async () => {
   await using service = await startService();
   using stack = new DisposableStack();
   const slow = await Promise.all(

@@ -10,7 +10,7 @@ test("an unknown e-mail, a wrong password and an inactive user return the same s
   const inactive = await service.register();
   await service.sql(`update users set is_active = false where id = ${inactive.user.id}`);
   const emails = ["nobody@example.org", active.email, inactive.email, active.email.toUpperCase()];
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const [index, email] of emails.entries()) {
     const body = JSON.stringify({ email, password: "not the password" });
     const head = [
@@ -21,9 +21,9 @@ test("an unknown e-mail, a wrong password and an inactive user return the same s
     ];
     // Each is sent by a different client, so that all have the same remaining quota.
     const own = [`X-Forwarded-For: 192.0.2.${index}`, "X-Request-ID: same", `Content-Length: ${body.length}`];
-    const answer = await service.raw([...head, ...own, "", body].join("\r\n"));
-    answers.push(answer.replace(/^Date: .*\r\n/im, ""));
+    const response = await service.raw([...head, ...own, "", body].join("\r\n"));
+    responses.push(response.replace(/^Date: .*\r\n/im, ""));
   }
-  expect(answers[0]).toStartWith("HTTP/1.1 401 ");
-  expect(new Set(answers).size).toBe(1);
+  expect(responses[0]).toStartWith("HTTP/1.1 401 ");
+  expect(new Set(responses).size).toBe(1);
 });

@@ -74,7 +74,7 @@ test("whitespace in the JSON of a token is accepted", async () => {
   expect((await service.call("GET", "/auth/me", { token })).body).toEqual(user);
 });
 
-test("a token whose header is longer than 1,024 characters returns 401, whatever its signature", async () => {
+test("a token whose header is longer than 1,024 characters returns 401, regardless of its signature", async () => {
   await using service = await startService();
   const { user } = await service.register();
   const statusOf = async (padding: number) => {

@@ -1,15 +1,15 @@
 /** Details of HTTP that clients rely on: charset, Date, trailing slashes and Retry-After. */
 import { describe, expect, test } from "bun:test";
-import { KINDS } from "../support/response-cases.ts";
+import { RESPONSE_CASES } from "../support/response-cases.ts";
 import { type Service, startService } from "../support/service.ts";
 
 describe("every response has a charset and a Date, and does not name the server software", () => {
-  test.each(Object.entries(KINDS))("%s", async (_name, { ask, start, status }) => {
+  test.each(Object.entries(RESPONSE_CASES))("%s", async (_name, { send, start, status }) => {
     await using service = await startService({
       ...start,
       env: { RATE_LIMIT_ENABLED: "true", ...start?.env },
     });
-    const { headers } = await ask(service);
+    const { headers } = await send(service);
     if (status === 204 || status === 304) expect(headers.get("content-type")).toBeNull();
     else expect(headers.get("content-type")).toMatch(/^(application\/json|text\/\w+); ?charset=utf-8$/);
     expect(Math.abs(Date.parse(headers.get("date") ?? "") - Date.now())).toBeLessThan(10_000);
@@ -45,19 +45,19 @@ describe("a path with a trailing slash is the same route, for every method", () 
 
 describe("Date plus Retry-After is the same time in every 429 of a window", () => {
   const nobody = { email: "nobody@example.org", password: "whatever" };
-  const ASK = {
+  const REQUESTS = {
     RATE_LIMIT_DEFAULT: (service: Service) => service.call("GET", "/todos"),
     RATE_LIMIT_LOGIN: (service: Service) => service.call("POST", "/auth/login", { body: nobody }),
   };
 
-  test.each(Object.entries(ASK))("%s", async (quota, ask) => {
+  test.each(Object.entries(REQUESTS))("%s", async (quota, send) => {
     await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true", [quota]: "1/minute" } });
-    await ask(service);
+    await send(service);
     const dates = new Set<number>();
     const moments = new Set<number>();
     // Until the clock has advanced twice.
     while (dates.size < 3) {
-      const { status, headers } = await ask(service);
+      const { status, headers } = await send(service);
       expect(status).toBe(429);
       const date = Date.parse(headers.get("date") ?? "") / 1000;
       dates.add(date);

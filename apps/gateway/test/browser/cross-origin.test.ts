@@ -24,7 +24,7 @@ interface Call {
   readonly url: string;
   readonly method?: string;
   readonly token?: string;
-  /** Sent as JSON; a number stands for so many spaces. */
+  /** Sent as JSON; a number stands for this many spaces. */
   readonly body?: object | number;
   readonly type?: string;
   readonly mode?: "cors" | "no-cors";
@@ -65,7 +65,7 @@ browserTest(
       env: { CORS_ORIGINS: home.origin, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "2/hour" },
     });
     await using browser = await openBrowser();
-    const { user, token } = await service.person();
+    const { user, token } = await service.createUser();
     const { page } = await browser.visit(home.origin, DESKTOP);
     const call = (path: string, options: Omit<Call, "url"> = {}) =>
       callFrom(page, { url: service.url + path, ...options });
@@ -106,7 +106,7 @@ browserTest(
     using foreign = servePage();
     await using service = await startService({ env: { CORS_ORIGINS: home.origin } });
     await using browser = await openBrowser();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const { page } = await browser.visit(foreign.origin, DESKTOP);
     const before = service.log.length;
     const todo = { title: "planted" };

@@ -25,10 +25,10 @@ async function authorize(page: Page, token: string): Promise<void> {
 async function execute(page: Page, operation: string): Promise<{ status: string; body: string }> {
   await page.click(`#operations-${operation} .opblock-summary-control`);
   await page.click(`#operations-${operation} button.execute`);
-  const answer = page.locator(`#operations-${operation} .live-responses-table .response`);
+  const response = page.locator(`#operations-${operation} .live-responses-table .response`);
   return {
-    status: (await answer.locator(".response-col_status").textContent()) ?? "",
-    body: (await answer.locator(".response-col_description").textContent()) ?? "",
+    status: (await response.locator(".response-col_status").textContent()) ?? "",
+    body: (await response.locator(".response-col_description").textContent()) ?? "",
   };
 }
 
@@ -38,15 +38,15 @@ describe("the explorer", () => {
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
-      const person = await service.person();
+      const user = await service.createUser();
       const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
 
-      await authorize(page, person.token);
+      await authorize(page, user.token);
       const { status, body } = await execute(page, "Auth-getMe");
 
       expect(status).toStartWith("200");
-      expect(body).toContain(`"email": "${person.email}"`);
-      expect(body).toContain(`"username": "${person.username}"`);
+      expect(body).toContain(`"email": "${user.email}"`);
+      expect(body).toContain(`"username": "${user.username}"`);
       expect(faults).toEqual([]);
     },
     TIMEOUT_MS,
@@ -97,7 +97,7 @@ describe("the explorer", () => {
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
-      const { token } = await service.person();
+      const { token } = await service.createUser();
       const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
 
       await authorize(page, token);

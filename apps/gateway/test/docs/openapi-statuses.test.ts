@@ -22,12 +22,12 @@ describe("the document and the service", async () => {
   test.each(promises)("agree on %s returning %s", async (_id, status, operation) => {
     const produce = PRODUCERS[status.replace(/^2../, "2xx")];
     if (!produce) throw new Error(`No request produces a ${status}`);
-    const answer = await produce(operation, subjects);
-    expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
-    expect(contract(operation, answer)).toEqual([]);
+    const response = await produce(operation, subjects);
+    expect([response.status, response.text]).toEqual([Number(status), response.text]);
+    expect(contract(operation, response)).toEqual([]);
   });
 
-  const answer = (status: number, text: string, headers: Record<string, string> = {}) => ({
+  const response = (status: number, text: string, headers: Record<string, string> = {}) => ({
     status,
     text,
     headers: new Headers({ "content-type": "application/json", "x-request-id": "id", ...headers }),
@@ -35,15 +35,15 @@ describe("the document and the service", async () => {
   const healthz = { method: "GET", path: "/healthz" };
 
   test.each([
-    ["a status", healthz, answer(418, "{}")],
-    ["a member", healthz, answer(200, '{"status":"ok","uptime":1}')],
-    ["a value", healthz, answer(200, '{"status":"fine"}')],
-    ["a missing header", healthz, answer(200, '{"status":"ok"}', { "x-request-id": "" })],
-    ["a header", healthz, answer(200, '{"status":"ok"}', { "retry-after": "1" })],
-    ["a content type", healthz, answer(200, '{"status":"ok"}', { "content-type": "text/html" })],
-    ["a body that is not JSON", healthz, answer(200, "ok")],
-    ["a success of an unknown path", { method: "GET", path: "/nowhere" }, answer(200, "{}")],
-    ["a 405 without Allow", { method: "PUT", path: "/todos" }, answer(405, '{"detail":"no"}')],
+    ["a status", healthz, response(418, "{}")],
+    ["a member", healthz, response(200, '{"status":"ok","uptime":1}')],
+    ["a value", healthz, response(200, '{"status":"fine"}')],
+    ["a missing header", healthz, response(200, '{"status":"ok"}', { "x-request-id": "" })],
+    ["a header", healthz, response(200, '{"status":"ok"}', { "retry-after": "1" })],
+    ["a content type", healthz, response(200, '{"status":"ok"}', { "content-type": "text/html" })],
+    ["a body that is not JSON", healthz, response(200, "ok")],
+    ["a success of an unknown path", { method: "GET", path: "/nowhere" }, response(200, "{}")],
+    ["a 405 without Allow", { method: "PUT", path: "/todos" }, response(405, '{"detail":"no"}')],
   ])("the assertion rejects %s that is not documented", (_case, request, given) => {
     expect(contract(request, given)).not.toEqual([]);
   });

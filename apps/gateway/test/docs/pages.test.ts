@@ -97,11 +97,11 @@ describe("documents", async () => {
     for (const path of [...DOCUMENTS, ...assets]) {
       const plain = await (await get(path)).bytes();
       for (const coding of ["br", "gzip"] as const) {
-        const answer = await get(path, coding);
-        const bytes = await answer.bytes();
-        expect(answer.headers.get("content-encoding")).toBe(coding);
-        expect(answer.headers.get("content-length")).toBe(String(bytes.byteLength));
-        expect(answer.headers.get("vary")).toBe("Origin, Accept-Encoding");
+        const response = await get(path, coding);
+        const bytes = await response.bytes();
+        expect(response.headers.get("content-encoding")).toBe(coding);
+        expect(response.headers.get("content-length")).toBe(String(bytes.byteLength));
+        expect(response.headers.get("vary")).toBe("Origin, Accept-Encoding");
         expect(Buffer.compare(decoders[coding](bytes), plain)).toBe(0);
       }
     }
@@ -122,9 +122,9 @@ describe("documents", async () => {
     ["", "identity"],
     [";;,=,q", "identity"],
   ])("Accept-Encoding: %s selects %s", async (accepted, coding) => {
-    const answer = await get("/docs", accepted);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-encoding") ?? "identity").toBe(coding);
+    const response = await get("/docs", accepted);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-encoding") ?? "identity").toBe(coding);
   });
 
   test("a client that has the content gets 304, separately for each coding", async () => {
@@ -135,11 +135,11 @@ describe("documents", async () => {
         const tag = full.headers.get("etag") ?? "";
         tags.add(tag);
         for (const held of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
-          const answer = await get(path, coding, { "if-none-match": held });
-          expect([answer.status, await answer.text()]).toEqual([304, ""]);
+          const response = await get(path, coding, { "if-none-match": held });
+          expect([response.status, await response.text()]).toEqual([304, ""]);
           // The headers of a 304 replace those in the cache.
           for (const name of ["etag", "cache-control", "vary", "content-security-policy"]) {
-            expect(answer.headers.get(name)).toBe(full.headers.get(name));
+            expect(response.headers.get(name)).toBe(full.headers.get(name));
           }
         }
         expect((await get(path, coding, { "if-none-match": '"other"' })).status).toBe(200);
@@ -165,8 +165,8 @@ describe("documents", async () => {
 
   test("other methods return 405 with Allow", async () => {
     for (const path of [...DOCUMENTS, ...assets]) {
-      const answer = await service.call("POST", path, { body: {} });
-      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      const response = await service.call("POST", path, { body: {} });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     }
   });
 
@@ -187,9 +187,9 @@ describe("documents", async () => {
       "/docs/assets/%00",
     ];
     for (const path of paths) {
-      const answer = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      expect([path, answer.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 404 Not Found"]);
-      expect(answer).toEndWith('{"detail":"Not Found","code":"NOT_FOUND"}');
+      const response = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect([path, response.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 404 Not Found"]);
+      expect(response).toEndWith('{"detail":"Not Found","code":"NOT_FOUND"}');
     }
     const dots = `GET ${known}/../../../../package.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     expect(await service.raw(dots)).toStartWith("HTTP/1.1 404");

@@ -13,9 +13,9 @@ const start = (env: Record<string, string> = {}, options: ServiceOptions = {}) =
 
 test("a log line contains time, level, a message, request id, method, route pattern, status, duration, client address and user id", async () => {
   await using service = await start();
-  const { id, token } = await service.person();
-  const answer = await service.call("GET", "/auth/me", { token, headers: { "x-request-id": "mine" } });
-  expect(answer.status).toBe(200);
+  const { id, token } = await service.createUser();
+  const response = await service.call("GET", "/auth/me", { token, headers: { "x-request-id": "mine" } });
+  expect(response.status).toBe(200);
   const line = (await linesOf(service)).at(-1);
   expect(line).toEqual({
     level: 30,
@@ -86,7 +86,7 @@ test("at level info, probes are not logged", async () => {
 test("log lines contain no password, token, hash, e-mail or username, and no path or query beyond the route pattern", async () => {
   await using service = await start({ RATE_LIMIT_LOGIN: "100/hour" });
   const password = "correct-horse-battery-secret";
-  const { email, username, token } = await service.person({ password });
+  const { email, username, token } = await service.createUser({ password });
   const other = { password: "another-password-secret" };
   await service.call("PATCH", "/auth/me", { token, body: { ...other, username: 1 } });
   await service.call("PATCH", "/auth/me", { token, body: other });

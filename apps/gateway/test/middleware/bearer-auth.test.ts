@@ -16,19 +16,19 @@ eachDatabase((startService) => {
 
   test("the scheme is case-insensitive, and spaces around the token are ignored", async () => {
     await using service = await startService();
-    const { user, token } = await service.person();
+    const { user, token } = await service.createUser();
     for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", " Bearer", "Bearer  "]) {
-      const answer = await service.raw(
+      const response = await service.raw(
         `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${scheme} ${token} \r\n\r\n`,
       );
-      expect(answer).toStartWith("HTTP/1.1 200 ");
-      expect(answer).toEndWith(JSON.stringify(user));
+      expect(response).toStartWith("HTTP/1.1 200 ");
+      expect(response).toEndWith(JSON.stringify(user));
     }
   });
 
   test("another scheme, no scheme, an empty token and spaces inside the token return 401", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const values = [
       "",
       "Bearer",
@@ -54,23 +54,23 @@ eachDatabase((startService) => {
 
   test("two Authorization headers return 401, even if one or both are valid", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const [good, bad] = [`Authorization: Bearer ${token}`, "Authorization: Bearer x"];
     for (const [first, second] of [
       [good, bad],
       [bad, good],
       [good, good],
     ]) {
-      const answer = await service.raw(
+      const response = await service.raw(
         `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${first}\r\n${second}\r\n\r\n`,
       );
-      expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
+      expect(response).toMatch(/^HTTP\/1\.1 40[01] /);
     }
   });
 
   test("a token in the query, in a cookie or in the body is ignored", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     for (const name of ["token", "access_token", "authorization", "Authorization"]) {
       expect((await service.call("GET", `/auth/me?${name}=${token}`)).status).toBe(401);
     }
@@ -82,7 +82,7 @@ eachDatabase((startService) => {
 
   test("authentication precedes validation: an invalid JSON body returns 401 without a token and 422 with one", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     for (const body of [{ username: "" }, { password: 5 }, "null", "[]", '"text"', "1"]) {
       expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
       expect((await service.call("PATCH", "/auth/me", { body, token: `${token}x` })).status).toBe(401);
@@ -99,8 +99,8 @@ eachDatabase((startService) => {
       ["{}", "text/plain", "content_type"],
     ] as const;
     for (const [body, type, expected] of bodies) {
-      const answer = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
-      expect([answer.status, answer.body]).toMatchObject([
+      const response = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
+      expect([response.status, response.body]).toMatchObject([
         422,
         { detail: [{ loc: ["body"], type: expected }] },
       ]);

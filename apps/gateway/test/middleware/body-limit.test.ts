@@ -6,7 +6,7 @@ import { startService } from "../support/service.ts";
 const TOO_LARGE = { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" };
 const LIMIT = 128 * 1024;
 
-/** A valid todo of exactly so many bytes; the padding is an unknown member. */
+/** A valid todo of exactly this many bytes; the padding is an unknown member. */
 function todoOf(bytes: number): string {
   const [head, tail] = ['{"title":"large","padding":"', '"}'];
   return head + "x".repeat(bytes - head.length - tail.length) + tail;
@@ -49,9 +49,9 @@ test.each(["/todos", "/auth/login", "/auth/register", "/auth/me", "/nowhere", "/
   "an announced length over the limit returns 413 on %s without waiting for the body",
   async (path) => {
     await using service = await startService();
-    const answer = await service.raw(headOf("POST", path, `Content-Length: ${LIMIT + 1}`));
-    expect(answer).toStartWith("HTTP/1.1 413");
-    expect(answer).toEndWith(JSON.stringify(TOO_LARGE));
+    const response = await service.raw(headOf("POST", path, `Content-Length: ${LIMIT + 1}`));
+    expect(response).toStartWith("HTTP/1.1 413");
+    expect(response).toEndWith(JSON.stringify(TOO_LARGE));
   },
 );
 
@@ -77,24 +77,24 @@ test("an announced length does not hide the chunks beside it", async () => {
   await using service = await startService();
   const framing = ["Content-Length: 5", "Transfer-Encoding: chunked", "Content-Type: application/json"];
   const chunk = `${(64 * 1024).toString(16)}\r\n${" ".repeat(64 * 1024)}\r\n`;
-  const answer = await service.raw(`${headOf("POST", "/todos", ...framing)}${chunk.repeat(3)}0\r\n\r\n`);
-  expect(answer).toMatch(/^HTTP\/1\.1 (400|413)/);
+  const response = await service.raw(`${headOf("POST", "/todos", ...framing)}${chunk.repeat(3)}0\r\n\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 (400|413)/);
 });
 
 test.each(["-1", "1e9", "0x10", "5 5", "99999999999999999999"])(
   "the announced length %p is refused with 400 or 413",
   async (length) => {
     await using service = await startService();
-    const answer = await service.raw(headOf("POST", "/todos", `Content-Length: ${length}`));
-    expect(answer).toMatch(/^HTTP\/1\.1 4(00|13)/);
+    const response = await service.raw(headOf("POST", "/todos", `Content-Length: ${length}`));
+    expect(response).toMatch(/^HTTP\/1\.1 4(00|13)/);
     expect((await service.request("/healthz")).status).toBe(200);
   },
 );
 
 test("an announced length over the server's own limit of 16 MiB also returns 413", async () => {
   await using service = await startService();
-  const answer = await service.raw(headOf("POST", "/todos", `Content-Length: ${17 * 1024 * 1024}`));
-  expect(answer).toStartWith("HTTP/1.1 413");
+  const response = await service.raw(headOf("POST", "/todos", `Content-Length: ${17 * 1024 * 1024}`));
+  expect(response).toStartWith("HTTP/1.1 413");
 });
 
 describe("a route without a body ignores one", () => {
@@ -117,8 +117,8 @@ describe("a route without a body ignores one", () => {
   test.each(Object.entries(BODIES))("%s", async (_name, [body, type]) => {
     await using service = await startService();
     for (const [method, path, status] of ROUTES) {
-      const answer = await service.call(method, path, { body, headers: { "content-type": type } });
-      expect([method, path, answer.status]).toEqual([method, path, status]);
+      const response = await service.call(method, path, { body, headers: { "content-type": type } });
+      expect([method, path, response.status]).toEqual([method, path, status]);
     }
     expect(service.log.filter(({ err }) => err !== undefined)).toEqual([]);
   });

@@ -14,10 +14,10 @@ const allowedOrigin = (response: Response): string | null =>
 test("a listed origin can read responses and errors: the header repeats the origin and never allows credentials", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: `https://other.example, ${LISTED}` } });
   for (const path of ["/todos", "/auth/me", "/nowhere", "/healthz"]) {
-    const answer = await service.request(path, { headers: { origin: LISTED } });
-    expect(allowedOrigin(answer)).toBe(LISTED);
-    expect(answer.headers.get("vary")).toContain("Origin");
-    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+    const response = await service.request(path, { headers: { origin: LISTED } });
+    expect(allowedOrigin(response)).toBe(LISTED);
+    expect(response.headers.get("vary")).toContain("Origin");
+    expect(response.headers.has("access-control-allow-credentials")).toBe(false);
   }
 });
 
@@ -41,18 +41,18 @@ test.each(FOREIGN)(
       ["GET", {}],
       ["OPTIONS", PREFLIGHT],
     ] as const) {
-      const answer = await service.request("/todos", { method, headers: { origin, ...headers } });
-      expect(allowedOrigin(answer)).toBeNull();
-      expect(answer.headers.get("vary")).toContain("Origin");
+      const response = await service.request("/todos", { method, headers: { origin, ...headers } });
+      expect(allowedOrigin(response)).toBeNull();
+      expect(response.headers.get("vary")).toContain("Origin");
     }
   },
 );
 
 test("with *, any origin can read responses, and the header is * itself", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: "*" } });
-  const answer = await service.request("/todos", { headers: { origin: "https://anywhere.example" } });
-  expect(allowedOrigin(answer)).toBe("*");
-  expect(answer.headers.get("vary")).toBe("Origin");
+  const response = await service.request("/todos", { headers: { origin: "https://anywhere.example" } });
+  expect(allowedOrigin(response)).toBe("*");
+  expect(response.headers.get("vary")).toBe("Origin");
 });
 
 test("by default, every origin is allowed outside production and none in production", async () => {
@@ -66,24 +66,24 @@ test("by default, every origin is allowed outside production and none in product
 test("a preflight returns 204 without a body, with the allowed methods and headers and a maximum age", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
   for (const path of ["/auth/me", "/todos", "/todos/1", "/nowhere"]) {
-    const answer = await service.request(path, {
+    const response = await service.request(path, {
       method: "OPTIONS",
       headers: { origin: LISTED, ...PREFLIGHT },
     });
-    expect(answer.status).toBe(204);
-    expect(await answer.text()).toBe("");
-    expect(allowedOrigin(answer)).toBe(LISTED);
-    const list = (name: string) => answer.headers.get(name)?.split(/, */) ?? [];
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe("");
+    expect(allowedOrigin(response)).toBe(LISTED);
+    const list = (name: string) => response.headers.get(name)?.split(/, */) ?? [];
     expect(list("access-control-allow-methods")).toEqual(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
     expect(list("access-control-allow-headers")).toEqual(["Authorization", "Content-Type", "X-Request-ID"]);
-    expect(answer.headers.get("access-control-max-age")).toBe("600");
+    expect(response.headers.get("access-control-max-age")).toBe("600");
   }
 });
 
 test("responses expose X-Request-ID, Retry-After and RateLimit-*", async () => {
   await using service = await startService();
-  const answer = await service.request("/todos", { headers: { origin: LISTED } });
-  expect(answer.headers.get("access-control-expose-headers")?.split(/, */)).toEqual([
+  const response = await service.request("/todos", { headers: { origin: LISTED } });
+  expect(response.headers.get("access-control-expose-headers")?.split(/, */)).toEqual([
     "X-Request-ID",
     "Retry-After",
     "RateLimit-Limit",
@@ -95,8 +95,8 @@ test("responses expose X-Request-ID, Retry-After and RateLimit-*", async () => {
 test("an OPTIONS request that is not a preflight returns 405", async () => {
   await using service = await startService();
   for (const headers of [{}, { origin: LISTED }, { "access-control-request-method": "GET" }]) {
-    const answer = await service.request("/todos", { method: "OPTIONS", headers });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")).toBe("GET, HEAD, POST");
+    const response = await service.request("/todos", { method: "OPTIONS", headers });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
   }
 });

@@ -1,6 +1,6 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { expect, test } from "bun:test";
-import type { Answer } from "../support/client.ts";
+import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
 import { eachDatabase, SECRET_KEY } from "../support/service.ts";
 
@@ -8,7 +8,7 @@ const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKE
 const exp = 4_000_000_000;
 const OTHER_KEY = [...SECRET_KEY].reverse().join("");
 
-function expectInvalidToken({ status, text, headers }: Answer): void {
+function expectInvalidToken({ status, text, headers }: ClientResponse): void {
   expect([status, text]).toEqual([401, INVALID_TOKEN]);
   expect(headers.get("www-authenticate")).toBe("Bearer");
 }
@@ -86,7 +86,7 @@ const ACCEPTED: Readonly<Record<string, (sub: string) => Forgery>> = {
 eachDatabase((startService) => {
   test("a token contains only sub as text, iat and exp, no personal data, and expires after 60 minutes", async () => {
     await using service = await startService();
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     const { header, claims } = openToken(token);
     expect(header).toMatchObject({ alg: "HS256" });
     expect(Object.keys(claims).sort()).toEqual(["exp", "iat", "sub"]);
@@ -97,7 +97,7 @@ eachDatabase((startService) => {
 
   test("AUTH_TOKEN_EXPIRE_MINUTES sets the token lifetime", async () => {
     await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
-    const { claims } = openToken((await service.person()).token);
+    const { claims } = openToken((await service.createUser()).token);
     expect(Number(claims.exp) - Number(claims.iat)).toBe(7 * 60);
   });
 
@@ -105,7 +105,7 @@ eachDatabase((startService) => {
     "with AUTH_ALGORITHM %s, tokens are signed with it and tokens of other algorithms are rejected",
     async (chosen) => {
       await using service = await startService({ env: { AUTH_ALGORITHM: chosen } });
-      const { id, token } = await service.person();
+      const { id, token } = await service.createUser();
       expect(openToken(token).header.alg).toBe(chosen);
       for (const algorithm of ["HS256", "HS384", "HS512"] as const) {
         const forged = forge({ claims: { sub: String(id), exp }, algorithm });
@@ -118,7 +118,7 @@ eachDatabase((startService) => {
   test("AUTH_SECRET_KEY_PREVIOUS verifies tokens but does not sign them", async () => {
     const env = { AUTH_SECRET_KEY: OTHER_KEY, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY };
     await using service = await startService({ env });
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     const claims = { sub: String(id), exp };
     for (const [key, status] of [
       [SECRET_KEY, 200],
@@ -142,13 +142,13 @@ eachDatabase((startService) => {
   test.each(Object.entries(ACCEPTED))("a token with %s is accepted", async (_name, forgery) => {
     await using service = await startService();
     const { user } = await service.register();
-    const answer = await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) });
-    expect([answer.status, answer.body]).toEqual([200, user]);
+    const response = await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) });
+    expect([response.status, response.body]).toEqual([200, user]);
   });
 
   test("alg none is rejected in every spelling and with every signature", async () => {
     await using service = await startService();
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     for (const alg of ["none", "None", "NONE", "nOnE"]) {
       const content = `${encode({ alg })}.${encode({ sub: String(id), exp })}`;
       const signed = forge({ header: { alg }, claims: { sub: String(id), exp } });
@@ -161,8 +161,8 @@ eachDatabase((startService) => {
   test("a sub that is a safe integer returns 404 if the user does not exist", async () => {
     await using service = await startService();
     for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
-      const answer = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
-      expect([sub, answer.status, answer.body]).toEqual([
+      const response = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
+      expect([sub, response.status, response.body]).toEqual([
         sub,
         404,
         { detail: "User not found", code: "USER_NOT_FOUND" },
@@ -172,7 +172,7 @@ eachDatabase((startService) => {
 
   test("a token that is modified, truncated or extended anywhere returns 401", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const [header = "", claims = "", signature = ""] = token.split(".");
     const changed = [
       ...[0, header.length + 2, token.length - 3].map((at) => {

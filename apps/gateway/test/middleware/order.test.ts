@@ -1,9 +1,9 @@
 /** Every kind of response passes through all middleware. Exceptions are stated in `response-cases.ts`. */
 import { expect, test } from "bun:test";
-import { KINDS, type Kind, ORIGIN, REQUEST_ID } from "../support/response-cases.ts";
+import { ORIGIN, REQUEST_ID, RESPONSE_CASES, type ResponseCase } from "../support/response-cases.ts";
 import { startService } from "../support/service.ts";
 
-type ExpectHeaders = (headers: Headers, kind: Kind) => void;
+type ExpectHeaders = (headers: Headers, testCase: ResponseCase) => void;
 
 const MIDDLEWARE: Readonly<Record<string, ExpectHeaders>> = {
   CORS(headers) {
@@ -45,11 +45,14 @@ const MIDDLEWARE: Readonly<Record<string, ExpectHeaders>> = {
 
 const limits = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN };
 
-for (const [name, kind] of Object.entries(KINDS)) {
+for (const [name, testCase] of Object.entries(RESPONSE_CASES)) {
   test(`the response "${name}" has the headers of all middleware`, async () => {
-    await using service = await startService({ ...kind.start, env: { ...limits, ...kind.start?.env } });
-    const answer = await kind.ask(service);
-    expect(answer.status).toBe(kind.status);
-    for (const expectHeaders of Object.values(MIDDLEWARE)) expectHeaders(answer.headers, kind);
+    await using service = await startService({
+      ...testCase.start,
+      env: { ...limits, ...testCase.start?.env },
+    });
+    const response = await testCase.send(service);
+    expect(response.status).toBe(testCase.status);
+    for (const expectHeaders of Object.values(MIDDLEWARE)) expectHeaders(response.headers, testCase);
   });
 }

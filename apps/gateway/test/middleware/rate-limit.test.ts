@@ -5,13 +5,13 @@ import { clientKey } from "../../src/middleware/client-address.ts";
 import { createRateLimiters } from "../../src/middleware/rate-limit.ts";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
-import type { Answer } from "../support/client.ts";
-import { type Service, type ServiceOptions, startService } from "../support/service.ts";
+import type { ClientResponse } from "../support/client.ts";
+import { type Service, type ServiceOptions, startService, type TestUser } from "../support/service.ts";
 
 const UNKNOWN_USER = { email: "nobody@example.org", password: "whatever it is" };
 const login = (service: Service, body: unknown = UNKNOWN_USER) =>
   service.call("POST", "/auth/login", { body });
-const remaining = ({ headers }: Answer) => headers.get("ratelimit-remaining");
+const remaining = ({ headers }: ClientResponse) => headers.get("ratelimit-remaining");
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 
 /** Rate limits are enabled; a quota that a test does not name is out of reach. */
@@ -31,7 +31,7 @@ const startLimited = (env: Record<string, string>, options: ServiceOptions = {})
 
 describe("the default quota counts every request exactly once and rejects the sixth of five", () => {
   const existing = { email: "taken@example.org", username: "taken", password: "correct horse battery" };
-  const RESPONSES: Record<string, { status: number; send: (service: Service) => Promise<Answer> }> = {
+  const RESPONSES: Record<string, { status: number; send: (service: Service) => Promise<ClientResponse> }> = {
     "200": { status: 200, send: (service) => service.call("GET", "/todos") },
     "200 for HEAD": { status: 200, send: (service) => service.call("HEAD", "/todos") },
     "201": { status: 201, send: (service) => service.call("POST", "/todos", { body: { title: "x" } }) },
@@ -105,7 +105,7 @@ test("quotas with equal values have separate counters", async () => {
     RATE_LIMIT_REGISTER: limit,
     RATE_LIMIT_PASSWORD_CHANGE: limit,
   });
-  const { token } = await service.person();
+  const { token } = await service.createUser();
   expect(remaining(await login(service))).toBe("7");
   const body = { email: "a@example.org", username: "a", password: "long enough" };
   expect(remaining(await service.call("POST", "/auth/register", { body }))).toBe("7");
@@ -164,12 +164,12 @@ test("an invalid login runs no derivation and counts against the default quota o
 
 test("a login counts against its quota regardless of its response and of the spelling of its path", async () => {
   await using service = await startLimited({ RATE_LIMIT_LOGIN: "3/hour" });
-  const person = await service.register();
-  expect((await login(service, person)).status).toBe(200);
+  const user = await service.register();
+  expect((await login(service, user)).status).toBe(200);
   expect((await service.call("POST", "/auth/login/", { body: UNKNOWN_USER })).status).toBe(401);
   expect((await service.call("POST", "/auth/login?x=1", { body: UNKNOWN_USER })).status).toBe(401);
-  expect((await login(service, person)).status).toBe(429);
-  expect((await service.call("POST", "/auth/login/", { body: person })).status).toBe(429);
+  expect((await login(service, user)).status).toBe(429);
+  expect((await service.call("POST", "/auth/login/", { body: user })).status).toBe(429);
 });
 
 test("a login over its quota runs no derivation", async () => {
@@ -180,15 +180,14 @@ test("a login over its quota runs no derivation", async () => {
 });
 
 describe("PATCH /auth/me with a password", () => {
-  type Person = Awaited<ReturnType<Service["person"]>>;
-  const change = (service: Service, { token }: Person, address: string, password = "a new password") =>
+  const change = (service: Service, { token }: TestUser, address: string, password = "a new password") =>
     service.call("PATCH", "/auth/me", { token, body: { password }, ...from(address) });
 
   test("counts per user: the sixth within a minute returns 429 from any client address and runs no derivation", async () => {
     await using service = await startService({
       env: { RATE_LIMIT_ENABLED: "true", TRUST_PROXY: "1" },
     });
-    const user = await service.person();
+    const user = await service.createUser();
     for (const [index, status] of [200, 200, 200, 200, 200, 429, 429, 429].entries()) {
       expect((await change(service, user, `192.0.2.${index}`)).status).toBe(status);
     }
@@ -209,7 +208,11 @@ describe("PATCH /auth/me with a password", () => {
 
   test("counts per client address: other users at that address are rejected, at another address they are not", async () => {
     await using service = await startLimited({ RATE_LIMIT_PASSWORD_CHANGE: "2/minute" });
-    const users = [await service.person(), await service.person(), await service.person()] as const;
+    const users = [
+      await service.createUser(),
+      await service.createUser(),
+      await service.createUser(),
+    ] as const;
     expect((await change(service, users[0], "192.0.2.1")).status).toBe(200);
     const second = await change(service, users[1], "192.0.2.1");
     expect([second.status, remaining(second)]).toEqual([200, "0"]);
@@ -221,7 +224,7 @@ describe("PATCH /auth/me with a password", () => {
 
   test("is the only PATCH that counts: invalid bodies, missing tokens, usernames and {} do not", async () => {
     await using service = await startLimited({ RATE_LIMIT_PASSWORD_CHANGE: "1/hour" });
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const patch = async (body: unknown, credentials: { token?: string } = { token }) =>
       (await service.call("PATCH", "/auth/me", { body, ...credentials })).status;
     const password = "a new password";
@@ -313,7 +316,7 @@ test("RATE_LIMIT_ENABLED=false disables every limit", async () => {
       RATE_LIMIT_PASSWORD_CHANGE: limit,
     },
   });
-  const { token } = await service.person();
+  const { token } = await service.createUser();
   for (let count = 0; count < 3; count++) {
     const response = await login(service);
     expect([response.status, remaining(response)]).toEqual([401, null]);

@@ -8,8 +8,8 @@ test.each(["a", "A-z_0.9", "-", "..", "x".repeat(128), "01890a5d-ac96-774b-bcce-
   "the inbound id %s is kept",
   async (id) => {
     await using service = await startService();
-    const answer = await service.request("/todos", { headers: { "x-request-id": id } });
-    expect(answer.headers.get("x-request-id")).toBe(id);
+    const response = await service.request("/todos", { headers: { "x-request-id": id } });
+    expect(response.headers.get("x-request-id")).toBe(id);
   },
 );
 
@@ -17,22 +17,22 @@ test.each(["", " ", "a b", "x".repeat(129), "a,b", "a/b", "a;b", "<script>", "a%
   "the inbound id %p is replaced by a new UUIDv7",
   async (id) => {
     await using service = await startService();
-    const answer = await service.request("/todos", { headers: { "x-request-id": id } });
-    expect(answer.headers.get("x-request-id")).toMatch(UUID_V7);
+    const response = await service.request("/todos", { headers: { "x-request-id": id } });
+    expect(response.headers.get("x-request-id")).toMatch(UUID_V7);
   },
 );
 
 test("two inbound ids are replaced by a new one", async () => {
   await using service = await startService();
   const lines = ["GET /todos HTTP/1.1", "Host: x", "X-Request-ID: a", "X-Request-ID: b", "Connection: close"];
-  const answer = await service.raw(`${lines.join("\r\n")}\r\n\r\n`);
-  expect(/^x-request-id: (.*)\r$/im.exec(answer)?.[1]).toMatch(UUID_V7);
+  const response = await service.raw(`${lines.join("\r\n")}\r\n\r\n`);
+  expect(/^x-request-id: (.*)\r$/im.exec(response)?.[1]).toMatch(UUID_V7);
 });
 
 test("requests without an id get different ids", async () => {
   await using service = await startService();
-  const answers = await Promise.all(Array.from({ length: 100 }, () => service.request("/healthz")));
-  expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
+  const responses = await Promise.all(Array.from({ length: 100 }, () => service.request("/healthz")));
+  expect(new Set(responses.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
 });
 
 test("every log line of a request contains its id and whether the client sent it", async () => {

@@ -18,7 +18,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 eachDatabase((startService) => {
   test("an unknown path returns 404 for every method", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const paths = [
       "/",
       "/auth",
@@ -54,17 +54,17 @@ eachDatabase((startService) => {
 
   test("an unknown method returns 405 on a known path and 404 on another, or 400", async () => {
     await using service = await startService();
-    const ask = (method: string, path: string) =>
+    const request = (method: string, path: string) =>
       service.raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     for (const method of ["PROPFIND", "TRACE", "REPORT"]) {
-      expect(await ask(method, "/todos")).toMatch(/^HTTP\/1\.1 40[05] /);
-      expect(await ask(method, "/nowhere")).toMatch(/^HTTP\/1\.1 40[04] /);
+      expect(await request(method, "/todos")).toMatch(/^HTTP\/1\.1 40[05] /);
+      expect(await request(method, "/nowhere")).toMatch(/^HTTP\/1\.1 40[04] /);
     }
   });
 
   test("HEAD works wherever GET does, with the same status and headers and no body", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     const paths = ["/auth/me", "/todos", "/todos?limit=1", `/todos/${id}`, "/healthz", "/readyz"];
     for (const path of [...paths, "/todos?limit=0", "/todos/0", "/todos/99999", "/nowhere"]) {
@@ -81,7 +81,7 @@ eachDatabase((startService) => {
 
   test("a path with a trailing slash is the same path", async () => {
     await using service = await startService();
-    const { token, user } = await service.person();
+    const { token, user } = await service.createUser();
     expect((await service.call("GET", "/auth/me/", { token })).body).toEqual(user);
     expect((await service.call("GET", "/todos/")).status).toBe(200);
     expect((await service.call("PUT", "/todos/")).status).toBe(405);
@@ -90,10 +90,10 @@ eachDatabase((startService) => {
   test("HTTP/1.0 is supported", async () => {
     await using service = await startService();
     const body = '{"title":"from 1996"}';
-    const answer = await service.raw(
+    const response = await service.raw(
       `POST /todos HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.[01] 201 /);
-    expect(answer).toContain('"title":"from 1996"');
+    expect(response).toMatch(/^HTTP\/1\.[01] 201 /);
+    expect(response).toContain('"title":"from 1996"');
   });
 });

@@ -34,7 +34,7 @@ test("HSTS is sent in production only", async () => {
 
 test("all responses under /auth have Cache-Control: no-store", async () => {
   await using service = await startService();
-  const { token, email, password } = await service.person();
+  const { token, email, password } = await service.createUser();
   const responses = [
     service.call("POST", "/auth/login", { body: { email, password } }),
     service.call("GET", "/auth/me", { token }),

@@ -24,7 +24,7 @@ const REQUESTS: readonly (readonly [status: number, target: string, body: string
   [500, "DELETE /todos/1", TODO],
 ];
 
-/** A bug that the error handler sees, and one that only the server's own handler sees. */
+/** A bug that the error handler handles, and one that only the fallback error handler handles. */
 const wrapDatabase = (database: Database): Database => ({
   ...database,
   todos: {
@@ -42,11 +42,11 @@ for (const [status, target, body] of REQUESTS) {
     await using service = await startService({ wrapDatabase });
     using wire: Wire = await openWire(service);
     wire.send(chunked(target, body));
-    const response = await wire.answer(target.split(" ")[0] ?? "");
+    const response = await wire.readResponse(target.split(" ")[0] ?? "");
     expect([response?.status, connectionOf(response?.headers)]).toEqual([status, "close"]);
     wire.send("X-Trailer: 1\r\n\r\n");
     await wire.closed;
-    expect(await wire.answer("GET")).toBeNull();
+    expect(await wire.readResponse("GET")).toBeNull();
   });
 }
 
@@ -57,7 +57,7 @@ test("a 429 to a chunked request closes its connection too", async () => {
   await service.request("/todos");
   using wire: Wire = await openWire(service);
   wire.send(chunked("POST /todos", TODO));
-  const response = await wire.answer("POST");
+  const response = await wire.readResponse("POST");
   expect([response?.status, connectionOf(response?.headers)]).toEqual([429, "close"]);
   await wire.closed;
 });
@@ -69,7 +69,7 @@ test("a connection stays open after a request of announced length", async () => 
     wire.send(
       `POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${TODO.length}\r\n\r\n${TODO}`,
     );
-    const response = await wire.answer("POST");
+    const response = await wire.readResponse("POST");
     expect([response?.status, connectionOf(response?.headers)]).toEqual([201, undefined]);
   }
 });

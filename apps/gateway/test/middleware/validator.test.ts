@@ -16,11 +16,11 @@ const ROUTES = [
   { method: "PATCH", path: "/todos/1", good: () => ({}), texts: ["title"] },
 ] as const;
 
-/** Text that fits every length and, but for `unwanted`, every pattern. */
+/** Text that fits every length and, without `unwanted`, every pattern. */
 const textWith = (name: string, unwanted: string): string =>
   name === "email" ? `per${unwanted}son@example.org` : `long enough ${unwanted}`;
 
-/** `0` within so many arrays or objects. */
+/** `0` within this many arrays or objects. */
 const nested = (depth: number, open: string, close: string): string =>
   `${open.repeat(depth)}0${close.repeat(depth)}`;
 
@@ -28,7 +28,7 @@ eachDatabase((startService) => {
   describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
     const start = async () => {
       const service = await startService();
-      const { token } = await service.person();
+      const { token } = await service.createUser();
       await service.call("POST", "/todos", { body: { title: "the first" } });
       const send = (body: unknown, type = "application/json") =>
         service.call(method, path, { body, token, headers: { "content-type": type } });
@@ -40,8 +40,8 @@ eachDatabase((startService) => {
       for (const name of texts) {
         for (const unwanted of ["\\u0000", "\\ud800", "\\udfff", "\\udc00\\ud83d", "\\ud83d\\ud83d\\ude00"]) {
           const members = { ...good(), [name]: textWith(name, "HERE") };
-          const answer = await service.send(JSON.stringify(members).replace("HERE", unwanted));
-          expect([unwanted, answer.status, answer.body]).toMatchObject([
+          const response = await service.send(JSON.stringify(members).replace("HERE", unwanted));
+          expect([unwanted, response.status, response.body]).toMatchObject([
             unwanted,
             422,
             { detail: [{ loc: ["body", name] }] },
@@ -54,9 +54,9 @@ eachDatabase((startService) => {
       await using service = await start();
       for (const name of texts) {
         for (const value of [0, 12345678, 1.5, true, null, ["long enough"], { toString: "long enough" }]) {
-          const answer = await service.send({ ...good(), [name]: value });
-          expect([name, value, answer.status]).toEqual([name, value, 422]);
-          expect(answer.body).toMatchObject({ detail: [{ loc: ["body", name], type: "string_type" }] });
+          const response = await service.send({ ...good(), [name]: value });
+          expect([name, value, response.status]).toEqual([name, value, 422]);
+          expect(response.body).toMatchObject({ detail: [{ loc: ["body", name], type: "string_type" }] });
         }
       }
     });
@@ -64,8 +64,8 @@ eachDatabase((startService) => {
     test("a body that is JSON but not an object returns 422", async () => {
       await using service = await start();
       for (const body of ["null", "true", "0", '"text"', "[]", '[{"email":"a@b.c"}]']) {
-        const answer = await service.send(body);
-        expect([body, answer.status, answer.body]).toMatchObject([
+        const response = await service.send(body);
+        expect([body, response.status, response.body]).toMatchObject([
           body,
           422,
           { detail: [{ loc: ["body"] }] },
@@ -95,9 +95,9 @@ eachDatabase((startService) => {
         new Uint8Array([0x1f, 0x8b, 0x08, 0x00]),
       ];
       for (const body of bodies) {
-        const answer = await service.send(body);
+        const response = await service.send(body);
         const issue = { loc: ["body"], msg: expect.any(String), type: "json_invalid" };
-        expect([body, answer.status, answer.body]).toEqual([
+        expect([body, response.status, response.body]).toEqual([
           body,
           422,
           { detail: [issue], code: "INVALID_REQUEST" },
@@ -116,9 +116,9 @@ eachDatabase((startService) => {
         "json",
         "text/json;x=application/json",
       ]) {
-        const answer = await service.send(body, type);
+        const response = await service.send(body, type);
         const issue = { loc: ["body"], msg: expect.any(String), type: "content_type" };
-        expect([type, answer.status, answer.body]).toEqual([
+        expect([type, response.status, response.body]).toEqual([
           type,
           422,
           { detail: [issue], code: "INVALID_REQUEST" },
@@ -213,24 +213,24 @@ eachDatabase((startService) => {
     await using service = await startService();
     const long = "Hunter2".repeat(100);
     const body = { email: `${long}@example.org`, username: long, password: long };
-    const answer = await service.call("POST", "/auth/register", { body });
-    expect(answer.expect<Rejection>(422).detail.map(({ type }) => type)).toEqual(
+    const response = await service.call("POST", "/auth/register", { body });
+    expect(response.expect<Rejection>(422).detail.map(({ type }) => type)).toEqual(
       Array(3).fill("string_too_long"),
     );
-    expect(answer.text).not.toInclude("unter2");
+    expect(response.text).not.toInclude("unter2");
   });
 
   test("a text that is too long is checked against no pattern, and its other issues are not reported", async () => {
     await using service = await startService();
     const email = `${"@".repeat(300)} `.repeat(300);
     const spies = (["test", "exec"] as const).map((method) => spyOn(RegExp.prototype, method));
-    const answer = await service.call("POST", "/auth/register", {
+    const response = await service.call("POST", "/auth/register", {
       body: { email, username: "", password: "short" },
     });
     const texts = spies.flatMap(({ mock }) => mock.calls.map(([text]) => String(text)));
     for (const spy of spies) spy.mockRestore();
     expect(texts.filter((text) => text.includes("@@"))).toEqual([]);
-    expect(answer.expect<Rejection>(422).detail).toEqual([
+    expect(response.expect<Rejection>(422).detail).toEqual([
       { loc: ["body", "email"], msg: "must be at most 254 characters long", type: "string_too_long" },
       { loc: ["body", "username"], msg: "must not be empty", type: "string_too_short" },
       { loc: ["body", "password"], msg: "must be at least 8 characters long", type: "string_too_short" },

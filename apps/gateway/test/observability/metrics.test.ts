@@ -30,7 +30,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test("requests are counted by method, route pattern and status, and no label holds what a client chose", async () => {
+test("requests are counted by method, route pattern and status, and no label contains text that a client chose", async () => {
   await using service = await start();
   await post(`${service.url}/auth/register`, USER);
   await post(`${service.url}/auth/login`, USER);

@@ -1,4 +1,4 @@
-/** No log line ever contains a secret, whatever fails and at every log level. */
+/** No log line contains a secret, regardless of the error and the log level. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openFolder } from "@latchkey/testing/folder";
@@ -60,7 +60,7 @@ async function requestEverything(service: Service, token: string, email: string)
 eachDatabase((startService) => {
   test("no secret is logged for successful and invalid requests", async () => {
     await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.person({ password: PASSWORD });
+    const { token, email } = await service.createUser({ password: PASSWORD });
     await requestEverything(service, token, email);
     expect(service.log.length).toBeGreaterThan(24);
     assertNoSecrets(service.log);
@@ -68,7 +68,7 @@ eachDatabase((startService) => {
 
   test("no secret is logged when statements with hashes and e-mail addresses fail", async () => {
     await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.person({ password: PASSWORD });
+    const { token, email } = await service.createUser({ password: PASSWORD });
     await service.sql("alter table users rename column hashed_password to moved");
     await service.sql("alter table todos rename column title to moved");
     await requestEverything(service, token, email);
@@ -88,7 +88,7 @@ eachDatabase((startService) => {
 
   test("no secret is logged when the database is unavailable", async () => {
     await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.person({ password: PASSWORD });
+    const { token, email } = await service.createUser({ password: PASSWORD });
     await service.database.close();
     await requestEverything(service, token, email);
     expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
@@ -108,9 +108,9 @@ describe("the deployed service", () => {
       LOG_LEVEL: "trace",
     });
     const url = await service.ready();
-    const person = { email: "ada@example.org", username: "ada", password: PASSWORD };
-    await post(`${url}/auth/register`, person);
-    const response = await post(`${url}/auth/login`, person);
+    const credentials = { email: "ada@example.org", username: "ada", password: PASSWORD };
+    await post(`${url}/auth/register`, credentials);
+    const response = await post(`${url}/auth/login`, credentials);
     const { access_token } = (await response.json()) as { access_token: string };
     await fetch(`${url}/auth/me`, {
       headers: { authorization: `Bearer ${access_token}`, "x-request-id": "mine" },

@@ -1,4 +1,4 @@
-/** What prevents the start is one line per error on stderr, without a stack trace, and an exit code per kind of error. */
+/** Each error that prevents the start is one line on stderr without a stack trace; the exit code states its kind. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ async function expectReadyOnNewerSchema(databaseUrl: string): Promise<void> {
   expect((await fetch(`${await service.ready()}/todos`)).status).toBe(200);
 }
 
-test("78: all configuration errors are reported together, without secrets", async () => {
+test("the exit code is 78 for configuration errors, which are reported together and without secrets", async () => {
   const { code, lines } = await exitOf({
     NODE_ENV: "production",
     PORT: "http",
@@ -63,7 +63,7 @@ test("78: all configuration errors are reported together, without secrets", asyn
 });
 
 describe("with an embedded database", () => {
-  test("69: the folder cannot be created, or the file is not a database", async () => {
+  test("the exit code is 69 if the folder cannot be created or the file is not a database", async () => {
     await using folder = await openFolder();
     const file = join(folder.path, "latchkey.db");
     await Bun.write(file, "This is not a database. ".repeat(100));
@@ -72,7 +72,7 @@ describe("with an embedded database", () => {
     }
   });
 
-  test("65: a newer release has migrated the database, unless its schema is compatible", async () => {
+  test("the exit code is 65 if a newer release has migrated the database to an incompatible schema, and the service starts with a compatible one", async () => {
     await using folder = await openFolder();
     await migrate(folder.databaseUrl);
     await querySqlite(folder.databaseUrl, NEWER_SCHEMA);
@@ -84,7 +84,7 @@ describe("with an embedded database", () => {
     await expectReadyOnNewerSchema(folder.databaseUrl);
   });
 
-  test("65: another application has a table of the same name", async () => {
+  test("the exit code is 65 if another application has a table of the same name", async () => {
     await using folder = await openFolder();
     {
       using database = new Database(join(folder.path, "latchkey.db"));
@@ -94,7 +94,7 @@ describe("with an embedded database", () => {
   });
 });
 
-test("65 and 69 on PostgreSQL: newer schema, another application's table, wrong password, no server", async () => {
+test("on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wrong password or an unreachable server", async () => {
   await using server = await startPostgresServer();
   const newer = await server.createDatabase();
   await migrate(newer);
@@ -120,8 +120,8 @@ test("65 and 69 on PostgreSQL: newer schema, another application's table, wrong 
   expect((await exitWith(newer)).code).toBe(69);
 });
 
-describe("71", () => {
-  test("PORT or METRICS_PORT is in use, and the process that uses it is not affected", async () => {
+describe("the exit code is 71", () => {
+  test("if PORT or METRICS_PORT is in use, without affecting the process that uses it", async () => {
     await using folder = await openFolder();
     const env = { DATABASE_URL: folder.databaseUrl };
     await using first = startProcess({ ...env, METRICS_PORT: "0" });
@@ -138,7 +138,7 @@ describe("71", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  test("HOST is not an address of this machine", async () => {
+  test("if HOST is not an address of this machine", async () => {
     await using folder = await openFolder();
     expect((await exitOf({ DATABASE_URL: folder.databaseUrl, HOST: "192.0.2.1" })).code).toBe(71);
   });

@@ -43,7 +43,7 @@ async function loginStatuses(urls: readonly string[], clientAddress: string): Pr
     fetch(`${url}/auth/login`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-forwarded-for": clientAddress },
-      body: JSON.stringify(person),
+      body: JSON.stringify(credentials),
     });
   const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) => login(urls[index % urls.length])),
@@ -51,15 +51,15 @@ async function loginStatuses(urls: readonly string[], clientAddress: string): Pr
   return responses.map(({ status }) => status).sort();
 }
 
-const person = { email: "ada@example.org", username: "ada", password: "correct horse" };
+const credentials = { email: "ada@example.org", username: "ada", password: "correct horse" };
 
 test.skipIf(!available)(
   "a token of one replica works at the other, and request ids pass through",
   async () => {
     await using cluster = await startCluster();
     const [one] = cluster.urls;
-    expect((await post(`${one}/auth/register`, person)).status).toBe(201);
-    const { access_token } = (await (await post(`${one}/auth/login`, person)).json()) as {
+    expect((await post(`${one}/auth/register`, credentials)).status).toBe(201);
+    const { access_token } = (await (await post(`${one}/auth/login`, credentials)).json()) as {
       access_token: string;
     };
     const headers = { authorization: `Bearer ${access_token}`, "x-request-id": "from-outside.1" };

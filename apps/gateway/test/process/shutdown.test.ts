@@ -116,8 +116,8 @@ test("a killed process loses no acknowledged write", async () => {
     const url = await service.ready();
     const write = async (): Promise<void> => {
       for (;;) {
-        const answer = await post(`${url}/todos`, { title: "durable" }).catch(() => null);
-        const todo = await answer?.json().catch(() => null);
+        const response = await post(`${url}/todos`, { title: "durable" }).catch(() => null);
+        const todo = await response?.json().catch(() => null);
         if (!todo) return;
         acknowledged.push((todo as { id: number }).id);
         if (acknowledged.length === 200) service.signal("SIGKILL");

@@ -46,7 +46,7 @@ describe("PostgreSQL", () => {
     return await service.ended();
   }
 
-  test("sslmode=verify-full works with a CA of one's own in sslrootcert", async () => {
+  test("sslmode=verify-full works with a private CA in sslrootcert", async () => {
     expect(await encryptionWith(`sslmode=verify-full&sslrootcert=${trusted.caFile}`)).toEqual([true]);
   });
 

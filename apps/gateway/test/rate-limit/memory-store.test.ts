@@ -92,7 +92,7 @@ test("an IPv6 /47 that uses all counters of single keys leaves a counter to ever
   }
 });
 
-test("beyond as many /48 and /24 networks, new clients are counted by /32 and /16, then together", () => {
+test("when the counters of /48 and /24 networks are also in use, new clients are counted by /32 and /16, then together", () => {
   const { store, count } = createFullStore(2);
   expect(count("2001:db8:1::", "2001:db8:2::")).toEqual([1, 1]);
   expect(count("2001:db8:3::", "2001:db8:4::", "192.0.2.0", "192.0.3.0")).toEqual([1, 2, 1, 2]);

@@ -1,4 +1,4 @@
-/** What holds for every RateLimitStore: each implementation passes these tests unchanged. */
+/** The tests that every RateLimitStore must pass unchanged. */
 import { expect, test } from "bun:test";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
 

@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface ClientResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -19,7 +19,11 @@ export interface Answer {
   expect<Body>(status: number): Body;
 }
 
-export async function callService(url: string, method: string, options: CallOptions): Promise<Answer> {
+export async function callService(
+  url: string,
+  method: string,
+  options: CallOptions,
+): Promise<ClientResponse> {
   const { body, token, headers, signal } = options;
   const response = await fetch(url, {
     method,

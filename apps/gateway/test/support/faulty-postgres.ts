@@ -33,9 +33,9 @@ export const WRITES_FAIL = [503, 503, 503, 503, 503];
 export const WRITERS_FAIL = Array.from({ length: WRITERS }, () => 503);
 
 /** A status, or the complete response if it was late or not in the error envelope. */
-export type Outcome = number | string;
+type Outcome = number | string;
 
-export interface Writers {
+interface Writers {
   /** Stops each writer after its current request. */
   stop(): void;
   /** The first status of each writer that was not 201, or 201 if it was stopped. */

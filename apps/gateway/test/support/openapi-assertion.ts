@@ -1,5 +1,10 @@
 /** Asserts that every response in every test matches the OpenAPI document, which is read once. */
-import { type Contract, createContract, type ReceivedAnswer, type SentRequest } from "./openapi-contract.ts";
+import {
+  type Contract,
+  createContract,
+  type ReceivedResponse,
+  type SentRequest,
+} from "./openapi-contract.ts";
 import { fetchDocument } from "./openapi-document.ts";
 
 interface Startable extends AsyncDisposable {
@@ -20,10 +25,10 @@ async function readContract(start: () => Promise<Startable>): Promise<Contract> 
 export async function assertDocumented(
   start: () => Promise<Startable>,
   request: SentRequest,
-  answer: ReceivedAnswer,
+  response: ReceivedResponse,
 ): Promise<void> {
   contract ??= readContract(start);
-  const errors = (await contract)(request, answer);
+  const errors = (await contract)(request, response);
   if (errors.length === 0) return;
   throw new Error(`${request.method} ${request.path} does not match the document: ${errors.join("; ")}`);
 }

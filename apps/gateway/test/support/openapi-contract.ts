@@ -12,14 +12,14 @@ export interface SentRequest {
   readonly path: string;
 }
 
-export interface ReceivedAnswer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
 /** Returns the differences between the response and the document. */
-export type Contract = (request: SentRequest, answer: ReceivedAnswer) => string[];
+export type Contract = (request: SentRequest, response: ReceivedResponse) => string[];
 
 /** The documentation, which the document does not describe. */
 const UNDOCUMENTED = /^\/(|openapi\.json|docs|redoc|docs\/assets\/.+)$/;
@@ -39,24 +39,24 @@ export function createContract(document: OpenApiDocument): Contract {
   }));
   const schemas = createSchemas(document);
 
-  const checkFallback = (answer: ReceivedAnswer, status: number): string[] => [
-    ...(answer.status === status ? [] : [`status ${answer.status} instead of ${status}`]),
-    ...(status === 405 && !answer.headers.has("allow") ? ["405 without Allow"] : []),
-    ...schemas.errorsOf(ERROR_RESPONSE, answer.text),
+  const checkFallback = (response: ReceivedResponse, status: number): string[] => [
+    ...(response.status === status ? [] : [`status ${response.status} instead of ${status}`]),
+    ...(status === 405 && !response.headers.has("allow") ? ["405 without Allow"] : []),
+    ...schemas.errorsOf(ERROR_RESPONSE, response.text),
   ];
 
-  return ({ method, path: target }, answer) => {
+  return ({ method, path: target }, response) => {
     const path = target.replace(/\?.*$/, "").replace(/(.)\/$/, "$1");
     const isHead = method === "HEAD";
     if (UNDOCUMENTED.test(path)) return [];
     const known = operations.filter((one) => one.path.test(path));
     const named = known.find(({ operation }) => operation.method === (isHead ? "GET" : method));
     // Only operations with a body document it, but the announced length is checked everywhere.
-    const isUndocumented413 = answer.status === 413 && !named?.operation.requestBody;
-    if (named && !isUndocumented413) return checkOperation(named.operation, answer, { schemas, isHead });
-    if (answer.status === 204 && method === "OPTIONS") return [];
-    if (answer.status === 413 || answer.status === 429) return checkFallback(answer, answer.status);
-    return isHead ? [] : checkFallback(answer, known.length > 0 ? 405 : 404);
+    const isUndocumented413 = response.status === 413 && !named?.operation.requestBody;
+    if (named && !isUndocumented413) return checkOperation(named.operation, response, { schemas, isHead });
+    if (response.status === 204 && method === "OPTIONS") return [];
+    if (response.status === 413 || response.status === 429) return checkFallback(response, response.status);
+    return isHead ? [] : checkFallback(response, known.length > 0 ? 405 : 404);
   };
 }
 
@@ -69,7 +69,7 @@ interface CheckOptions {
 
 function checkOperation(
   { responses }: NamedOperation,
-  { status, headers, text }: ReceivedAnswer,
+  { status, headers, text }: ReceivedResponse,
   { schemas, isHead }: CheckOptions,
 ): string[] {
   const response = responses[status];

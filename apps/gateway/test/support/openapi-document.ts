@@ -13,7 +13,7 @@ interface MediaType {
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-export interface OperationObject {
+interface OperationObject {
   readonly operationId?: string;
   readonly summary?: string;
   readonly tags?: readonly string[];
@@ -40,8 +40,8 @@ interface Requestable {
 
 /** The document as a client receives it. */
 export async function fetchDocument(service: Requestable): Promise<OpenApiDocument> {
-  const answer = await service.request("/openapi.json");
-  return (await answer.json()) as OpenApiDocument;
+  const response = await service.request("/openapi.json");
+  return (await response.json()) as OpenApiDocument;
 }
 
 export interface NamedOperation extends OperationObject {

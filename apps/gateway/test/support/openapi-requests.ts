@@ -1,7 +1,7 @@
 /** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable } from "@latchkey/database";
-import type { ReceivedAnswer } from "./openapi-contract.ts";
+import type { ReceivedResponse } from "./openapi-contract.ts";
 import type { NamedOperation } from "./openapi-document.ts";
 import { newCredentials, type Service, startService } from "./service.ts";
 
@@ -30,7 +30,7 @@ function send(service: Service, operation: NamedOperation, variation: Variation 
   });
 }
 
-export interface Subjects extends AsyncDisposable {
+interface Subjects extends AsyncDisposable {
   readonly working: Service;
   /** Allows one request per hour. */
   readonly limited: Service;
@@ -56,12 +56,12 @@ export async function startSubjects(): Promise<Subjects> {
   };
 }
 
-type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedAnswer>;
+type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedResponse>;
 
 /** By status; `2xx` is any success. */
 export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async "2xx"(operation, { working }) {
-    const { email, password, token } = await working.person();
+    const { email, password, token } = await working.createUser();
     const todo = await working.call("POST", "/todos", { body: { title: "Buy milk" } });
     const { id } = todo.expect<{ id: number }>(201);
     const isLogin = operation.operationId === "login";
@@ -69,30 +69,30 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
   async 403(operation, { working }) {
-    const { id, token } = await working.person();
+    const { id, token } = await working.createUser();
     await working.sql(`update users set is_active = false where id = ${id}`);
     return send(working, operation, { token });
   },
   async 404(operation, { working }) {
-    const { token } = await working.person();
+    const { token } = await working.createUser();
     await working.call("DELETE", "/auth/me", { token });
     return send(working, operation, { token, id: Number.MAX_SAFE_INTEGER });
   },
   async 409(operation, { working }) {
-    const { email, username, password } = await working.person();
-    const { token } = await working.person();
+    const { email, username, password } = await working.createUser();
+    const { token } = await working.createUser();
     return send(working, operation, { token, body: { email, username, password } });
   },
   async 413({ method, path }, { working }) {
     const target = path.replace("{id}", "1");
-    return parseAnswer(
+    return parseResponse(
       await working.raw(
         `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\nConnection: close\r\n\r\n`,
       ),
     );
   },
   async 422(operation, { working }) {
-    const { token } = await working.person();
+    const { token } = await working.createUser();
     const body = operation.requestBody && { email: 1, username: 1, password: 1, title: 1, completed: 1 };
     return send(working, operation, { token, query: "?limit=0", id: "none", ...(body && { body }) });
   },
@@ -101,11 +101,11 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
     return send(limited, operation);
   },
   async 500(operation, { failing, working }) {
-    const { token } = await working.person();
+    const { token } = await working.createUser();
     return send(failing, operation, { token });
   },
   async 503(operation, { unavailable, working }) {
-    const { token } = await working.person();
+    const { token } = await working.createUser();
     return send(unavailable, operation, { token });
   },
 };
@@ -123,7 +123,7 @@ function startBroken(error: () => Error): Promise<Service> {
   });
 }
 
-function parseAnswer(raw: string): ReceivedAnswer {
+function parseResponse(raw: string): ReceivedResponse {
   const [head = "", text = ""] = raw.split("\r\n\r\n");
   const [statusLine = "", ...lines] = head.split("\r\n");
   const headers = new Headers();

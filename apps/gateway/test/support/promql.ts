@@ -1,11 +1,11 @@
 /** A minimal PromQL parser: finds the selectors of an expression and the labels it groups by. */
 
-export interface Selector {
+interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
 }
 
-export interface ExpressionParts {
+interface ExpressionParts {
   readonly selectors: readonly Selector[];
   /** Labels after `by`, `on` and `without`. */
   readonly groupings: readonly string[];

@@ -6,9 +6,9 @@ export const ORIGIN = "https://app.example";
 export const REQUEST_ID = "order-test.1";
 const SENT = { origin: ORIGIN, "x-request-id": REQUEST_ID };
 
-export interface Kind {
+export interface ResponseCase {
   readonly status: number;
-  readonly ask: (service: Service) => Promise<Response>;
+  readonly send: (service: Service) => Promise<Response>;
   readonly start?: ServiceOptions;
   /** Not rate-limited, so it has no RateLimit headers. */
   readonly skipRateLimit?: true;
@@ -18,7 +18,7 @@ export interface Kind {
   readonly isCacheable?: true;
 }
 
-const send =
+const request =
   (method: string, path: string, options: { body?: unknown; headers?: Record<string, string> } = {}) =>
   ({ url }: Service): Promise<Response> => {
     const { body, headers } = options;
@@ -44,70 +44,70 @@ function chunkedBody(): ReadableStream<Uint8Array> {
   });
 }
 
-async function askTwice(service: Service, ask: (service: Service) => Promise<Response>): Promise<Response> {
-  await ask(service);
-  return ask(service);
+async function sendTwice(service: Service, send: (service: Service) => Promise<Response>): Promise<Response> {
+  await send(service);
+  return send(service);
 }
 
-export const KINDS: Readonly<Record<string, Kind>> = {
-  "200": { status: 200, ask: send("GET", "/todos") },
-  "201": { status: 201, ask: send("POST", "/todos", { body: { title: "Buy milk" } }) },
+export const RESPONSE_CASES: Readonly<Record<string, ResponseCase>> = {
+  "200": { status: 200, send: request("GET", "/todos") },
+  "201": { status: 201, send: request("POST", "/todos", { body: { title: "Buy milk" } }) },
   "204": {
     status: 204,
-    async ask(service) {
+    async send(service) {
       const { id } = await service.database.todos.create({ title: "Buy milk", completed: false });
-      return send("DELETE", `/todos/${id}`)(service);
+      return request("DELETE", `/todos/${id}`)(service);
     },
   },
-  "401": { status: 401, ask: send("GET", "/auth/me") },
+  "401": { status: 401, send: request("GET", "/auth/me") },
   "403": {
     status: 403,
-    async ask(service) {
-      const { id, token } = await service.person();
+    async send(service) {
+      const { id, token } = await service.createUser();
       await service.database.users.setActive(id, false);
-      return send("GET", "/auth/me", { headers: bearer(token) })(service);
+      return request("GET", "/auth/me", { headers: bearer(token) })(service);
     },
   },
-  "404 for an unknown path": { status: 404, ask: send("GET", "/nowhere") },
-  "404 for an unknown id": { status: 404, ask: send("GET", "/todos/404") },
-  "405": { status: 405, ask: send("PUT", "/todos") },
+  "404 for an unknown path": { status: 404, send: request("GET", "/nowhere") },
+  "404 for an unknown id": { status: 404, send: request("GET", "/todos/404") },
+  "405": { status: 405, send: request("PUT", "/todos") },
   "409": {
     status: 409,
-    async ask(service) {
-      const { user: _, ...person } = await service.register();
-      return send("POST", "/auth/register", { body: person })(service);
+    async send(service) {
+      const { user: _, ...credentials } = await service.register();
+      return request("POST", "/auth/register", { body: credentials })(service);
     },
   },
   "413 by content-length": {
     status: 413,
-    ask: send("POST", "/todos", { body: " ".repeat(BODY_MAX_BYTES + 1) }),
+    send: request("POST", "/todos", { body: " ".repeat(BODY_MAX_BYTES + 1) }),
   },
   "413 chunked": {
     status: 413,
-    ask: ({ url }) =>
+    send: ({ url }) =>
       fetch(`${url}/todos`, {
         method: "POST",
         headers: { ...SENT, "content-type": "application/json" },
         body: chunkedBody(),
       }),
   },
-  "422 for an invalid member": { status: 422, ask: send("POST", "/todos", { body: { title: 1 } }) },
-  "422 for malformed JSON": { status: 422, ask: send("POST", "/todos", { body: "{" }) },
+  "422 for an invalid member": { status: 422, send: request("POST", "/todos", { body: { title: 1 } }) },
+  "422 for malformed JSON": { status: 422, send: request("POST", "/todos", { body: "{" }) },
   "429 of the default quota": {
     status: 429,
     start: { env: { RATE_LIMIT_DEFAULT: "1/hour" } },
-    ask: (service) => askTwice(service, send("GET", "/todos")),
+    send: (service) => sendTwice(service, request("GET", "/todos")),
   },
   "429 of the login quota": {
     status: 429,
     start: { env: { RATE_LIMIT_LOGIN: "1/hour" } },
-    ask: (service) => askTwice(service, send("POST", "/auth/login", { body: NOBODY })),
+    send: (service) => sendTwice(service, request("POST", "/auth/login", { body: NOBODY })),
   },
   "429 of the register quota": {
     status: 429,
     start: { env: { RATE_LIMIT_REGISTER: "1/hour" } },
-    ask: (service) =>
-      askTwice(service, send("POST", "/auth/register", { body: { ...NOBODY, username: "nobody" } })),
+    send: (service) =>
+      sendTwice(service, request("POST", "/auth/register", { body: { ...NOBODY, username: "nobody" } })),
   },
   "500": {
     status: 500,
@@ -117,22 +117,22 @@ export const KINDS: Readonly<Record<string, Kind>> = {
         todos: { ...database.todos, list: () => Promise.reject(new TypeError("a bug")) },
       }),
     },
-    ask: send("GET", "/todos"),
+    send: request("GET", "/todos"),
   },
   "503 for a full hash queue": {
     status: 503,
     start: { hashing: "production", env: { HASH_QUEUE_LIMIT: "0", RATE_LIMIT_LOGIN: "1000/minute" } },
-    async ask(service) {
+    async send(service) {
       const stop = new AbortController();
       const logins = Array.from({ length: 40 }, async () => {
-        const answer = await fetch(`${service.url}/auth/login`, {
+        const response = await fetch(`${service.url}/auth/login`, {
           method: "POST",
           headers: { ...SENT, "content-type": "application/json" },
           body: JSON.stringify(NOBODY),
           signal: stop.signal,
         });
-        if (answer.status !== 503) throw new Error(`not refused: ${answer.status}`);
-        return answer;
+        if (response.status !== 503) throw new Error(`not refused: ${response.status}`);
+        return response;
       });
       const refused = await Promise.any(logins);
       stop.abort();
@@ -142,44 +142,44 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   "503 for an unreachable database": {
     status: 503,
-    async ask(service) {
+    async send(service) {
       await service.database.close();
-      return send("GET", "/todos")(service);
+      return request("GET", "/todos")(service);
     },
   },
   "503 of the readiness probe": {
     status: 503,
     start: { isStopping: () => true },
-    ask: send("GET", "/readyz"),
+    send: request("GET", "/readyz"),
     skipRateLimit: true,
   },
-  "the liveness probe": { status: 200, ask: send("GET", "/healthz"), skipRateLimit: true },
+  "the liveness probe": { status: 200, send: request("GET", "/healthz"), skipRateLimit: true },
   "a preflight": {
     status: 204,
-    ask: send("OPTIONS", "/todos", { headers: { "access-control-request-method": "POST" } }),
+    send: request("OPTIONS", "/todos", { headers: { "access-control-request-method": "POST" } }),
     skipRateLimit: true,
   },
-  "OPTIONS that is not a preflight": { status: 405, ask: send("OPTIONS", "/todos") },
-  HEAD: { status: 200, ask: send("HEAD", "/todos") },
-  "HEAD for an unknown path": { status: 404, ask: send("HEAD", "/nowhere") },
+  "OPTIONS that is not a preflight": { status: 405, send: request("OPTIONS", "/todos") },
+  HEAD: { status: 200, send: request("HEAD", "/todos") },
+  "HEAD for an unknown path": { status: 404, send: request("HEAD", "/nowhere") },
   "the explorer page": {
     status: 200,
-    ask: send("GET", "/docs"),
+    send: request("GET", "/docs"),
     hasOwnPolicy: true,
     isCacheable: true,
   },
   "the reference page": {
     status: 200,
-    ask: send("GET", "/redoc"),
+    send: request("GET", "/redoc"),
     hasOwnPolicy: true,
     isCacheable: true,
   },
-  "the OpenAPI document": { status: 200, ask: send("GET", "/openapi.json"), isCacheable: true },
+  "the OpenAPI document": { status: 200, send: request("GET", "/openapi.json"), isCacheable: true },
   "304 for the OpenAPI document": {
     status: 304,
-    async ask(service) {
-      const { headers } = await send("GET", "/openapi.json")(service);
-      return send("GET", "/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })(
+    async send(service) {
+      const { headers } = await request("GET", "/openapi.json")(service);
+      return request("GET", "/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })(
         service,
       );
     },
@@ -187,9 +187,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   "an asset of the pages": {
     status: 200,
-    async ask(service) {
-      const page = await (await send("GET", "/docs")(service)).text();
-      return send("GET", /(?:src|href)="(\/[^"]+\.(?:js|css))"/.exec(page)?.[1] ?? "no asset")(service);
+    async send(service) {
+      const page = await (await request("GET", "/docs")(service)).text();
+      return request("GET", /(?:src|href)="(\/[^"]+\.(?:js|css))"/.exec(page)?.[1] ?? "no asset")(service);
     },
     skipRateLimit: true,
     isCacheable: true,

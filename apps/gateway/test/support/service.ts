@@ -17,14 +17,14 @@ import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
-import { type Answer, type CallOptions, callService } from "./client.ts";
+import { type CallOptions, type ClientResponse, callService } from "./client.ts";
 import { assertDocumented } from "./openapi-assertion.ts";
 import { exchangeBytes } from "./raw.ts";
 
 export { SECRET_KEY };
 
 /** An empty, migrated database, which a test can also change with SQL. */
-export interface ServiceDatabase extends AsyncDisposable {
+interface ServiceDatabase extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
   /** Runs SQL as another client of the database. */
@@ -100,7 +100,7 @@ export interface Credentials {
 }
 
 /** A registered user with a token. */
-export interface Person extends Credentials {
+export interface TestUser extends Credentials {
   readonly id: number;
   readonly token: string;
   readonly user: User;
@@ -120,16 +120,16 @@ export interface Service extends AsyncDisposable {
   /** Fetches a path; the response is validated against the OpenAPI document, as in `call`. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** `call("POST", "/todos", { body, token, headers })`: sends JSON and returns the complete response. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<ClientResponse>;
   /** Sends bytes unchanged and returns all bytes of the response; the request must contain `Connection: close`. */
   raw(bytes: string | Uint8Array): Promise<string>;
   /** Runs SQL as another client of the database. */
   sql<Row>(query: string): Promise<Row[]>;
   /** Registers a user with a unique e-mail address and username. */
-  register(person?: Partial<Credentials>): Promise<Credentials & { readonly user: User }>;
+  register(credentials?: Partial<Credentials>): Promise<Credentials & { readonly user: User }>;
   login(credentials: { readonly email: string; readonly password: string }): Promise<string>;
   /** Registers and logs in. */
-  person(person?: Partial<Credentials>): Promise<Person>;
+  createUser(credentials?: Partial<Credentials>): Promise<TestUser>;
 }
 
 /** Runs the same tests on every database, each in a block named `on <database>`. */
@@ -181,9 +181,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     return response;
   };
   const register = async (given: Partial<Credentials> = {}) => {
-    const person = { ...newCredentials(), ...given };
-    const response = await call("POST", "/auth/register", { body: person });
-    return { ...person, user: response.expect<User>(201) };
+    const credentials = { ...newCredentials(), ...given };
+    const response = await call("POST", "/auth/register", { body: credentials });
+    return { ...credentials, user: response.expect<User>(201) };
   };
   const login = async ({ email, password }: Pick<Credentials, "email" | "password">) => {
     const response = await call("POST", "/auth/login", { body: { email, password } });
@@ -213,9 +213,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     sql: (query) => testDatabase.query(query),
     register,
     login,
-    async person(given) {
-      const person = await register(given);
-      return { ...person, id: person.user.id, token: await login(person) };
+    async createUser(given) {
+      const { user, ...credentials } = await register(given);
+      return { ...credentials, user, id: user.id, token: await login(credentials) };
     },
     async [Symbol.asyncDispose]() {
       await app.stop(true);
@@ -251,8 +251,8 @@ let created = 0;
 export function newCredentials(): Credentials {
   created += 1;
   return {
-    email: `person${created}@example.org`,
-    username: `person${created}`,
+    email: `user${created}@example.org`,
+    username: `user${created}`,
     password: "correct horse battery",
   };
 }

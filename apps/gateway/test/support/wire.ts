@@ -1,7 +1,7 @@
 /** An HTTP connection for tests: sends any bytes and returns responses one at a time, read by their framing only. */
 import { connect } from "node:net";
 
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number;
   /** As sent, in order, with lower-case names; a repeated header is listed repeatedly. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -12,13 +12,13 @@ export interface Wire extends Disposable {
   /** `last` half-closes the connection, so that the server does not wait for more. */
   send(bytes: string | Uint8Array, last?: "last"): void;
   /** The next final response, or null if the server closes first. Rejects after `deadlineMs`. */
-  answer(method: string): Promise<WireAnswer | null>;
+  readResponse(method: string): Promise<WireResponse | null>;
   readonly isOpen: boolean;
   /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<void>;
 }
 
-export interface WireOptions {
+interface WireOptions {
   readonly port: number;
   /** @default 10_000 */
   readonly deadlineMs?: number;
@@ -47,7 +47,7 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
 
   return {
     send: (bytes, last) => void (last ? socket.end(bytes) : socket.write(bytes)),
-    async answer(method) {
+    async readResponse(method) {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(
         () => late.reject(new Error(`No response within ${deadlineMs} ms`)),
@@ -55,10 +55,10 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
       );
       try {
         while (true) {
-          const parsed = parseAnswer(received, method);
+          const parsed = parseResponse(received, method);
           if (parsed) {
             received = parsed.rest;
-            if (parsed.answer.status >= 200) return parsed.answer;
+            if (parsed.response.status >= 200) return parsed.response;
             continue;
           }
           if (!isOpen) return null;
@@ -82,25 +82,25 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
 }
 
 /** All responses in what one connection received, to requests of these methods. Throws if the bytes are incomplete. */
-export function parseAnswers(text: string, methods: readonly string[]): WireAnswer[] {
-  const answers: WireAnswer[] = [];
+export function parseResponses(text: string, methods: readonly string[]): WireResponse[] {
+  const responses: WireResponse[] = [];
   let bytes: Buffer = Buffer.from(text);
   while (bytes.byteLength > 0) {
-    const parsed = parseAnswer(bytes, methods[answers.length] ?? "GET");
+    const parsed = parseResponse(bytes, methods[responses.length] ?? "GET");
     if (!parsed) throw new Error(`Incomplete response: ${bytes.toString()}`);
-    answers.push(parsed.answer);
+    responses.push(parsed.response);
     bytes = parsed.rest;
   }
-  return answers;
+  return responses;
 }
 
 interface Parsed {
-  readonly answer: WireAnswer;
+  readonly response: WireResponse;
   readonly rest: Buffer;
 }
 
 /** The first response in `bytes` (RFC 9112 §6.3), or null if it is incomplete. The service sends no chunked responses. */
-function parseAnswer(bytes: Buffer, method: string): Parsed | null {
+function parseResponse(bytes: Buffer, method: string): Parsed | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;
   const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
@@ -116,7 +116,7 @@ function parseAnswer(bytes: Buffer, method: string): Parsed | null {
   const bodyEnd = bodyStart + (isBodiless ? 0 : Number(announced ?? 0));
   if (bytes.byteLength < bodyEnd) return null;
   return {
-    answer: { status, headers, body: bytes.subarray(bodyStart, bodyEnd) },
+    response: { status, headers, body: bytes.subarray(bodyStart, bodyEnd) },
     rest: bytes.subarray(bodyEnd),
   };
 }

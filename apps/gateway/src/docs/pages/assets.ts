@@ -44,7 +44,7 @@ export function readAssets(): Assets {
   };
 }
 
-/** The cast holds because `assets` is made from all entries of SOURCES. */
+/** The cast is safe because `assets` is made from all entries of SOURCES. */
 const pathsByName = (assets: readonly { name: string; path: string }[]) =>
   Object.fromEntries(assets.map(({ name, path }) => [name, path])) as Record<AssetName, string>;
 

@@ -14,7 +14,7 @@ export interface Content {
   readonly type: string;
   readonly cacheControl: string;
   readonly hash: string;
-  /** Besides those of the type and the cache. */
+  /** In addition to those of the type and the cache. */
   readonly headers?: Readonly<Record<string, string>>;
   encoded(encoding: Encoding): Promise<Uint8Array>;
 }

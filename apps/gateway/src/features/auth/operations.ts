@@ -10,7 +10,7 @@ export const register = operation({
   tag: "Auth",
   summary: "Register a user",
   success: { status: 201, description: "The new user.", schema: "UserResponse" },
-  failures: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  errors: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit: "Registrations have their own limit, by default 3 per 1 minute per client address.",
 });
 
@@ -19,7 +19,7 @@ export const login = operation({
   tag: "Auth",
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "TokenResponse" },
-  failures: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  errors: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit: "Logins have their own limit, by default 5 per 1 minute per client address.",
 });
 
@@ -28,7 +28,7 @@ export const getMe = operation({
   tag: "Auth",
   summary: "Read the current user",
   success: { status: 200, description: "The current user.", schema: "UserResponse" },
-  failures: ["DATABASE_UNAVAILABLE"],
+  errors: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });
 
@@ -39,7 +39,7 @@ export const updateMe = operation({
   description:
     "An empty object changes nothing. Existing tokens remain valid until they expire, even after a password change. Returns 401 if another request changes the password at the same time.",
   success: { status: 200, description: "The updated user.", schema: "UserResponse" },
-  failures: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  errors: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
   rateLimit:
     "Password changes have their own limit, by default 5 per 1 minute per user and per client address.",
   isProtected: true,
@@ -50,6 +50,6 @@ export const deleteMe = operation({
   tag: "Auth",
   summary: "Delete the current user",
   success: { status: 204, description: "The user is deleted." },
-  failures: ["DATABASE_UNAVAILABLE"],
+  errors: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });

@@ -15,7 +15,7 @@ const LIVENESS = operation({
   tag: "Probes",
   summary: "Check that the process is running",
   success: { status: 200, description: "The process is running.", schema: "LivenessResponse" },
-  failures: [],
+  errors: [],
 });
 
 const READINESS = operation({
@@ -23,7 +23,7 @@ const READINESS = operation({
   tag: "Probes",
   summary: "Check that the service can handle requests",
   success: { status: 200, description: "Ready for traffic.", schema: "ReadinessResponse" },
-  failures: [],
+  errors: [],
 });
 
 export function probeRoutes(readiness: Readiness) {

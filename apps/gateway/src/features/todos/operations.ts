@@ -9,7 +9,7 @@ export const listTodos = operation({
   description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
   query: TodoQuery,
   success: { status: 200, description: "A page.", schema: "TodoPageResponse" },
-  failures: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  errors: ["INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
 export const createTodo = operation({
@@ -17,7 +17,7 @@ export const createTodo = operation({
   tag: "Todos",
   summary: "Create a todo",
   success: { status: 201, description: "The new todo.", schema: "TodoResponse" },
-  failures: ["INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
+  errors: ["INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
 });
 
 export const getTodo = operation({
@@ -25,7 +25,7 @@ export const getTodo = operation({
   tag: "Todos",
   summary: "Read a todo",
   success: { status: 200, description: "The todo.", schema: "TodoResponse" },
-  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  errors: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });
 
 export const updateTodo = operation({
@@ -34,7 +34,7 @@ export const updateTodo = operation({
   summary: "Update a todo",
   description: "An empty object changes nothing.",
   success: { status: 200, description: "The updated todo.", schema: "TodoResponse" },
-  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
+  errors: ["TODO_NOT_FOUND", "INVALID_REQUEST", "PAYLOAD_TOO_LARGE", "DATABASE_UNAVAILABLE"],
 });
 
 export const deleteTodo = operation({
@@ -42,5 +42,5 @@ export const deleteTodo = operation({
   tag: "Todos",
   summary: "Delete a todo",
   success: { status: 204, description: "The todo is deleted." },
-  failures: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
+  errors: ["TODO_NOT_FOUND", "INVALID_REQUEST", "DATABASE_UNAVAILABLE"],
 });

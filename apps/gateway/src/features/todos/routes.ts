@@ -14,7 +14,7 @@ import { jsonBody } from "../../middleware/body-limit.ts";
 import { queryValidator, validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import * as operations from "./operations.ts";
-import type { Todos } from "./service.ts";
+import type { TodoService } from "./service.ts";
 
 /** A repeated `cursor` is malformed, and a malformed cursor is ignored. */
 const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
@@ -23,7 +23,7 @@ const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
 const params = validator(TodoPath, { in: "path" });
 const readQuery = queryValidator(TodoQuery, { prepare: dropRepeatedCursor });
 
-export function todoRoutes(todos: Todos) {
+export function todoRoutes(todoService: TodoService) {
   return new Elysia({ name: "todos" })
     .model({
       CreateTodoRequest: validator(CreateTodoRequest, { in: "body" }),
@@ -34,7 +34,7 @@ export function todoRoutes(todos: Todos) {
       async ({ request }): Promise<TodoPage> => {
         const { cursor, limit = PAGE_SIZE_DEFAULT } = readQuery(request.url);
         const after = (cursor !== undefined && decodeCursor(cursor)) || 0;
-        const { items, nextAfter } = await todos.list({ after, limit });
+        const { items, nextAfter } = await todoService.list({ after, limit });
         return {
           items: items.map(toShape),
           next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
@@ -45,19 +45,23 @@ export function todoRoutes(todos: Todos) {
     .post(
       "/todos",
       async ({ body, set }): Promise<TodoShape> => {
-        const todo = await todos.create(body);
+        const todo = await todoService.create(body);
         set.status = 201;
         return toShape(todo);
       },
       { parse: [jsonBody(CreateTodoRequest)], body: "CreateTodoRequest", detail: operations.createTodo },
     )
-    .get("/todos/:id", async ({ params: { id } }): Promise<TodoShape> => toShape(await todos.read(id)), {
-      params,
-      detail: operations.getTodo,
-    })
+    .get(
+      "/todos/:id",
+      async ({ params: { id } }): Promise<TodoShape> => toShape(await todoService.read(id)),
+      {
+        params,
+        detail: operations.getTodo,
+      },
+    )
     .patch(
       "/todos/:id",
-      async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todos.update(id, body)),
+      async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todoService.update(id, body)),
       {
         parse: [jsonBody(UpdateTodoRequest)],
         params,
@@ -68,7 +72,7 @@ export function todoRoutes(todos: Todos) {
     .delete(
       "/todos/:id",
       async ({ params: { id }, set }): Promise<void> => {
-        await todos.remove(id);
+        await todoService.delete(id);
         set.status = 204;
       },
       { parse: "none", params, detail: operations.deleteTodo },

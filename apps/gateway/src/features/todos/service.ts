@@ -9,24 +9,24 @@ export interface TodoPage {
   readonly nextAfter: number | null;
 }
 
-export interface Todos {
+export interface TodoService {
   create(todo: CreateTodoRequest): Promise<Todo>;
   /** @throws TodoNotFound */
   read(id: number): Promise<Todo>;
   /** An empty change changes nothing. @throws TodoNotFound */
   update(id: number, change: UpdateTodoRequest): Promise<Todo>;
   /** @throws TodoNotFound */
-  remove(id: number): Promise<void>;
+  delete(id: number): Promise<void>;
   /** The first `limit` todos with an id greater than `after`, in ascending order of id. */
   list(page: { readonly after: number; readonly limit: number }): Promise<TodoPage>;
 }
 
-export function createTodos(todos: TodoRepository): Todos {
+export function createTodoService(todos: TodoRepository): TodoService {
   return {
     create: ({ title, completed = false }) => todos.create({ title, completed }),
     read: async (id) => found(await todos.findById(id)),
     update: async (id, change) => found(await todos.update(id, change)),
-    async remove(id) {
+    async delete(id) {
       if (!(await todos.delete(id))) throw new TodoNotFound();
     },
     async list({ after, limit }) {

@@ -1,6 +1,6 @@
-/** The oracle of the fuzzer: what must hold for every response, whatever the request was. */
+/** The oracle of the fuzzer: the rules for every response, regardless of the request. */
 import { ERROR_CODES } from "@latchkey/contracts";
-import type { WireAnswer } from "../../support/wire.ts";
+import type { WireResponse } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";
 
 /** Every header that the service sends; any other was injected. */
@@ -21,7 +21,7 @@ const CODES = new Set<unknown>(ERROR_CODES);
 const INTERNALS =
   /node_modules|\.tsx?\b|\bat .+:\d+|Error:|sqlite|libsql|select |insert |\/(src|home|tmp|usr|etc|work)\/|elysia|typebox|\bbun\b|hashed_?password/i;
 
-export function violationsOf({ status, headers, body }: WireAnswer, method: string): string[] {
+export function violationsOf({ status, headers, body }: WireResponse, method: string): string[] {
   const text = body.toString();
   const violations: string[] = [];
   const fail = (isViolation: boolean, violation: string): void =>

@@ -66,7 +66,7 @@ const segment = fc.oneof(
     "-1",
   ),
 );
-/** Existing operations, in which a hostile body gets furthest. */
+/** Existing operations, because their handlers process the body. */
 const operation = fc.oneof(
   ...["POST /auth/register", "POST /auth/login", "GET /auth/me", "PATCH /auth/me", "DELETE /auth/me"].map(
     fc.constant,

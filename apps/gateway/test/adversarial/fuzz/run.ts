@@ -1,7 +1,7 @@
 /** Sends hostile requests to a running service and checks every response; a seed always produces the same requests. */
 import fc from "fast-check";
 import type { Service } from "../../support/service.ts";
-import { openWire, type Wire, type WireAnswer } from "../../support/wire.ts";
+import { openWire, type Wire, type WireResponse } from "../../support/wire.ts";
 import { damageBytes, encodeRequest } from "./bytes.ts";
 import { violationsOf } from "./oracle.ts";
 import { type HostileRequest, type Step, step } from "./requests.ts";
@@ -19,13 +19,13 @@ export interface FuzzReport {
   readonly slowest: { readonly ms: number; readonly request: HostileRequest | null };
 }
 
-/** After so many requests, the service must still work for other clients. */
+/** After this many requests, the service must still work for other clients. */
 const CHECK_EVERY = 500;
 
 /** @throws {Error} with the smallest request that violates the oracle, and the seed and path that reproduce it */
 export async function runFuzz(service: Service, { requests, seed }: FuzzOptions): Promise<FuzzReport> {
   const statuses: Record<string, number> = {};
-  let { token } = await service.person();
+  let { token } = await service.createUser();
   let wire = await openWire(service);
   let sent = 0;
   let slowest: FuzzReport["slowest"] = { ms: 0, request: null };
@@ -40,31 +40,32 @@ export async function runFuzz(service: Service, { requests, seed }: FuzzOptions)
     const bytes = encodeRequest(hostile, token);
     const sentAt = performance.now();
     wire.send(bytes);
-    const answer = await wire.answer(hostile.method);
+    const response = await wire.readResponse(hostile.method);
     const ms = performance.now() - sentAt;
     if (ms > slowest.ms) slowest = { ms, request: hostile };
-    if (answer === null) throw new Error("The connection was closed without an answer");
-    count(answer.status);
-    expectNoViolations(answer, hostile.method);
-    if (hostile.target.startsWith("/auth/me") && answer.status === 204)
-      token = (await service.person()).token;
+    if (response === null) throw new Error("The connection was closed without a response");
+    count(response.status);
+    expectNoViolations(response, hostile.method);
+    if (hostile.target.startsWith("/auth/me") && response.status === 204)
+      token = (await service.createUser()).token;
     // After CONNECT, the server treats further bytes as a tunnel's, even if it refused.
     if (hostile.method === "CONNECT") wire[Symbol.dispose]();
-    if (answer.headers.some(([name, value]) => name === "connection" && value === "close")) await wire.closed;
+    if (response.headers.some(([name, value]) => name === "connection" && value === "close"))
+      await wire.closed;
   };
 
   /** Uses a separate connection and closes it: after damage, the server can wait for more bytes. */
   const sendDamaged = async ({ method }: HostileRequest, bytes: Buffer): Promise<void> => {
     using own: Wire = await openWire(service);
     own.send(bytes, "last");
-    let answers = 0;
+    let responses = 0;
     // The damage can change the method. Only HEAD affects the framing of the response.
-    for (let answer = await own.answer(method); answer; answer = await own.answer(method)) {
-      answers += 1;
-      count(answer.status);
-      expectNoViolations(answer, "HEAD");
+    for (let response = await own.readResponse(method); response; response = await own.readResponse(method)) {
+      responses += 1;
+      count(response.status);
+      expectNoViolations(response, "HEAD");
     }
-    if (answers === 0) count("none");
+    if (responses === 0) count("none");
   };
 
   const take = async ({ request, damage }: Step): Promise<void> => {
@@ -87,16 +88,16 @@ export async function runFuzz(service: Service, { requests, seed }: FuzzOptions)
   return { statuses, slowest };
 }
 
-function expectNoViolations(answer: WireAnswer, method: string): void {
-  const violations = violationsOf(answer, method);
+function expectNoViolations(response: WireResponse, method: string): void {
+  const violations = violationsOf(response, method);
   if (violations.length === 0) return;
-  const shown = JSON.stringify({ ...answer, body: answer.body.toString() });
+  const shown = JSON.stringify({ ...response, body: response.body.toString() });
   throw new Error(`The response has ${violations.join(", ")}: ${shown}`);
 }
 
 /** Registers, logs in and reads; no server error was logged. */
 async function expectWorking(service: Service): Promise<void> {
-  const { token, email } = await service.person();
+  const { token, email } = await service.createUser();
   const { body } = await service.call("GET", "/auth/me", { token });
   const errors = service.log.filter(({ level }) => Number(level) >= 50);
   if (!(JSON.stringify(body) ?? "").includes(email)) throw new Error("The service does not work any more");

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
-import { eachDatabase, type Person, type Service, type ServiceOptions } from "../../support/service.ts";
+import { eachDatabase, type Service, type ServiceOptions, type TestUser } from "../../support/service.ts";
 
 const NEW_PASSWORD = "a new password";
 const INVALID_TOKEN = [401, { detail: "Invalid or expired token", code: "INVALID_TOKEN" }];
@@ -35,22 +35,22 @@ function holdDerivations(count = 1) {
 }
 
 type Start = (options: ServiceOptions) => Promise<Service>;
-type Act = (service: Service, person: Person) => ReturnType<Service["call"]>;
+type Act = (service: Service, user: TestUser) => ReturnType<Service["call"]>;
 
 const changePassword: Act = ({ call }, { token }) =>
   call("PATCH", "/auth/me", { token, body: { username: "renamed", password: NEW_PASSWORD } });
 const logIn: Act = ({ call }, { email, password }) =>
   call("POST", "/auth/login", { body: { email, password } });
 
-/** Runs `sql` while the derivation of `act` is held, and returns what `act` was answered. */
+/** Runs `sql` while the derivation of `act` is held, and returns the outcome of `act`. */
 async function actDuring(start: Start, act: Act, sql: (id: number) => string) {
   const hold = holdDerivations();
   await using service = await start({ wrapHasher: hold.wrapHasher });
-  const person = await service.person();
+  const user = await service.createUser();
   hold.isHeld = true;
-  const pending = act(service, person);
+  const pending = act(service, user);
   await hold.arrived;
-  await service.sql(sql(person.id));
+  await service.sql(sql(user.id));
   hold.release();
   const { status, body, headers } = await pending;
   const rows = await service.sql<{ username: string; hashed_password: string }>(
@@ -61,7 +61,7 @@ async function actDuring(start: Start, act: Act, sql: (id: number) => string) {
     challenge: headers.get("www-authenticate"),
     username: rows[0]?.username,
     storedHash: rows[0]?.hashed_password,
-    person,
+    user,
   };
 }
 
@@ -71,20 +71,20 @@ const DELETE = (id: number) => `delete from users where id = ${id}`;
 
 eachDatabase((startService) => {
   test("a password change returns 401 and changes nothing if the password was replaced during its derivation", async () => {
-    const { outcome, challenge, username, storedHash, person } = await actDuring(
+    const { outcome, challenge, username, storedHash, user } = await actDuring(
       startService,
       changePassword,
       REPLACE,
     );
     expect(outcome).toEqual(INVALID_TOKEN);
     expect(challenge).toBe("Bearer");
-    expect([username, storedHash]).toEqual([person.username, "replaced"]);
+    expect([username, storedHash]).toEqual([user.username, "replaced"]);
   });
 
   test("a password change returns 403 and changes nothing if the user was deactivated during its derivation", async () => {
-    const { outcome, username, person } = await actDuring(startService, changePassword, DEACTIVATE);
+    const { outcome, username, user } = await actDuring(startService, changePassword, DEACTIVATE);
     expect(outcome).toEqual(INACTIVE);
-    expect(username).toBe(person.username);
+    expect(username).toBe(user.username);
   });
 
   test("a password change returns 401, not 403, if the password was replaced and the user deactivated", async () => {
@@ -107,7 +107,7 @@ eachDatabase((startService) => {
   test("of two password changes at once one succeeds and the other returns 401", async () => {
     const hold = holdDerivations(2);
     await using service = await startService({ wrapHasher: hold.wrapHasher });
-    const { email, token } = await service.person();
+    const { email, token } = await service.createUser();
     hold.isHeld = true;
     const passwords = ["the first password", "the second password"];
     const pending = passwords.map((password) =>

@@ -9,13 +9,13 @@ eachDatabase((startService) => {
   test("login returns 200 with exactly an access token and the type bearer", async () => {
     await using service = await startService();
     const { email, password } = await service.register();
-    const answer = await service.call("POST", "/auth/login", { body: { email, password } });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await service.call("POST", "/auth/login", { body: { email, password } });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: "bearer",
     });
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
   test("login accepts the e-mail in any case and with surrounding whitespace", async () => {
@@ -73,15 +73,15 @@ eachDatabase((startService) => {
     const { email, password } = await service.register();
     const body = new URLSearchParams({ username: email, email, password }).toString();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const answer = await service.call("POST", "/auth/login", { body, headers });
-    expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ type: "content_type" }] }]);
+    const response = await service.call("POST", "/auth/login", { body, headers });
+    expect([response.status, response.body]).toMatchObject([422, { detail: [{ type: "content_type" }] }]);
   });
 
   test("a login with an invalid e-mail returns 422 and runs no derivation", async () => {
     await using service = await startService();
     for (const email of ["ada", "ada@localhost", "", "@example.org", 5]) {
-      const answer = await service.call("POST", "/auth/login", { body: { email, password: "whatever" } });
-      expect([answer.status, answer.body]).toMatchObject([422, { detail: [{ loc: ["body", "email"] }] }]);
+      const response = await service.call("POST", "/auth/login", { body: { email, password: "whatever" } });
+      expect([response.status, response.body]).toMatchObject([422, { detail: [{ loc: ["body", "email"] }] }]);
     }
     expect(service.hasher.stats().iterations).toBe(0);
   });
@@ -92,19 +92,19 @@ eachDatabase((startService) => {
     await service.sql(`update users set is_active = false where id = ${user.id}`);
     const token = await service.login({ email, password });
     for (const [method, body] of [["GET"], ["PATCH", { username: "other" }], ["DELETE"]] as const) {
-      const answer = await service.call(method, "/auth/me", { token, body });
-      expect([answer.status, answer.body]).toEqual([
+      const response = await service.call(method, "/auth/me", { token, body });
+      expect([response.status, response.body]).toEqual([
         403,
         { detail: "The user is inactive", code: "INACTIVE_USER" },
       ]);
-      expect(answer.headers.get("www-authenticate")).toBeNull();
+      expect(response.headers.get("www-authenticate")).toBeNull();
     }
     expect(await service.sql("select username from users")).toEqual([{ username: user.username }]);
   });
 
   test("a change of is_active in the database takes effect on the next request", async () => {
     await using service = await startService();
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     const statusOfMe = async () => (await service.call("GET", "/auth/me", { token })).status;
     expect(await statusOfMe()).toBe(200);
     await service.sql(`update users set is_active = false where id = ${id}`);

@@ -7,18 +7,18 @@ import { eachDatabase } from "../../support/service.ts";
 eachDatabase((startService) => {
   test("GET returns 200 with the same user as register, and no-store", async () => {
     await using service = await startService();
-    const { user, token } = await service.person();
-    const answer = await service.call("GET", "/auth/me", { token });
-    expect([answer.status, answer.body]).toEqual([200, user]);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const { user, token } = await service.createUser();
+    const response = await service.call("GET", "/auth/me", { token });
+    expect([response.status, response.body]).toEqual([200, user]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
   test("PATCH changes the username and updated_at and nothing else", async () => {
     await using service = await startService();
-    const { user, token, email, password } = await service.person();
+    const { user, token, email, password } = await service.createUser();
     clockPast(user.updated_at);
-    const answer = await service.call("PATCH", "/auth/me", { token, body: { username: "Renamed" } });
-    const changed = answer.expect<User>(200);
+    const response = await service.call("PATCH", "/auth/me", { token, body: { username: "Renamed" } });
+    const changed = response.expect<User>(200);
     expect(changed).toEqual({ ...user, username: "Renamed", updated_at: changed.updated_at });
     expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(user.updated_at));
     expect((await service.call("GET", "/auth/me", { token })).body).toEqual(changed);
@@ -27,10 +27,10 @@ eachDatabase((startService) => {
 
   test("after a PATCH with a password, the old password returns 401, the new one logs in and the token remains valid", async () => {
     await using service = await startService();
-    const { user, token, email, password } = await service.person();
+    const { user, token, email, password } = await service.createUser();
     clockPast(user.updated_at);
-    const answer = await service.call("PATCH", "/auth/me", { token, body: { password: "a new password" } });
-    expect(answer.expect<User>(200).updated_at).not.toBe(user.updated_at);
+    const response = await service.call("PATCH", "/auth/me", { token, body: { password: "a new password" } });
+    expect(response.expect<User>(200).updated_at).not.toBe(user.updated_at);
     expect((await service.call("POST", "/auth/login", { body: { email, password } })).status).toBe(401);
     expect(await service.login({ email, password: "a new password" })).toBeString();
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
@@ -38,24 +38,24 @@ eachDatabase((startService) => {
 
   test("PATCH with {} returns 200 and changes nothing, not even updated_at", async () => {
     await using service = await startService();
-    const { user, token } = await service.person();
+    const { user, token } = await service.createUser();
     clockPast(user.updated_at);
-    const answer = await service.call("PATCH", "/auth/me", { token, body: {} });
-    expect([answer.status, answer.body]).toEqual([200, user]);
+    const response = await service.call("PATCH", "/auth/me", { token, body: {} });
+    expect([response.status, response.body]).toEqual([200, user]);
   });
 
   test("PATCH ignores an e-mail and all other unknown members", async () => {
     await using service = await startService();
-    const { user, token } = await service.person();
+    const { user, token } = await service.createUser();
     clockPast(user.updated_at);
     const body = { email: "new@example.org", is_active: false, id: 99, hashed_password: "x", updated_at: 0 };
-    const answer = await service.call("PATCH", "/auth/me", { token, body });
-    expect([answer.status, answer.body]).toEqual([200, user]);
+    const response = await service.call("PATCH", "/auth/me", { token, body });
+    expect([response.status, response.body]).toEqual([200, user]);
   });
 
   test("PATCH with null as the body or as a member returns 422 and changes nothing", async () => {
     await using service = await startService();
-    const { user, token } = await service.person();
+    const { user, token } = await service.createUser();
     for (const body of ["null", { username: null }, { password: null }, { username: "x", password: null }]) {
       expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(422);
     }
@@ -64,7 +64,7 @@ eachDatabase((startService) => {
 
   test("PATCH accepts usernames of 1 to 32 and passwords of 8 to 128 characters, like register", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     const statusOf = async (body: object) =>
       (await service.call("PATCH", "/auth/me", { token, body })).status;
     const outside = [
@@ -85,8 +85,8 @@ eachDatabase((startService) => {
 
   test("PATCH to another user's username returns 409, to the current username 200", async () => {
     await using service = await startService();
-    const ada = await service.person();
-    const bob = await service.person();
+    const ada = await service.createUser();
+    const bob = await service.createUser();
     const taken = await service.call("PATCH", "/auth/me", {
       token: bob.token,
       body: { username: ada.username, password: "not to be kept" },
@@ -105,27 +105,27 @@ eachDatabase((startService) => {
 
   test("of twelve concurrent PATCH requests with one username, exactly one succeeds", async () => {
     await using service = await startService();
-    const people = await Promise.all(Array.from({ length: 12 }, () => service.person()));
-    const answers = await Promise.all(
-      people.map(({ token }) => service.call("PATCH", "/auth/me", { token, body: { username: "wanted" } })),
+    const users = await Promise.all(Array.from({ length: 12 }, () => service.createUser()));
+    const responses = await Promise.all(
+      users.map(({ token }) => service.call("PATCH", "/auth/me", { token, body: { username: "wanted" } })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(11).fill(409)]);
   });
 
   test("DELETE returns 204 without a body and deletes only the current user", async () => {
     await using service = await startService();
-    const ada = await service.person();
-    const bob = await service.person();
-    const answer = await service.call("DELETE", "/auth/me", { token: ada.token });
-    expect([answer.status, answer.text]).toEqual([204, ""]);
-    expect(answer.headers.get("content-type")).toBeNull();
+    const ada = await service.createUser();
+    const bob = await service.createUser();
+    const response = await service.call("DELETE", "/auth/me", { token: ada.token });
+    expect([response.status, response.text]).toEqual([204, ""]);
+    expect(response.headers.get("content-type")).toBeNull();
     expect(await service.sql("select cast(id as integer) as id from users")).toEqual([{ id: bob.id }]);
     expect((await service.call("POST", "/auth/login", { body: ada })).status).toBe(401);
   });
 
   test("the token of a deleted user returns 404 on every protected route", async () => {
     await using service = await startService();
-    const { token } = await service.person();
+    const { token } = await service.createUser();
     await service.call("DELETE", "/auth/me", { token });
     for (const [method, body] of [
       ["GET"],
@@ -133,8 +133,8 @@ eachDatabase((startService) => {
       ["PATCH", {}],
       ["DELETE"],
     ] as const) {
-      const answer = await service.call(method, "/auth/me", { token, body });
-      expect([answer.status, answer.body]).toEqual([
+      const response = await service.call(method, "/auth/me", { token, body });
+      expect([response.status, response.body]).toEqual([
         404,
         { detail: "User not found", code: "USER_NOT_FOUND" },
       ]);
@@ -143,9 +143,9 @@ eachDatabase((startService) => {
 
   test("the token of a deleted user never gives access to the user registered next", async () => {
     await using service = await startService();
-    const deleted = await service.person();
+    const deleted = await service.createUser();
     await service.call("DELETE", "/auth/me", { token: deleted.token });
-    const next = await service.person();
+    const next = await service.createUser();
     expect(next.id).toBeGreaterThan(deleted.id);
     expect((await service.call("GET", "/auth/me", { token: deleted.token })).status).toBe(404);
     expect((await service.call("GET", "/auth/me", { token: next.token })).body).toEqual(next.user);
@@ -153,14 +153,14 @@ eachDatabase((startService) => {
 
   test("of two concurrent DELETE requests, one returns 204 and the other 404", async () => {
     await using service = await startService();
-    const { token } = await service.person();
-    const answers = await Promise.all([1, 2].map(() => service.call("DELETE", "/auth/me", { token })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
+    const { token } = await service.createUser();
+    const responses = await Promise.all([1, 2].map(() => service.call("DELETE", "/auth/me", { token })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 404]);
   });
 
   test("a row updated or deleted in the database takes effect on the next request", async () => {
     await using service = await startService();
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     await service.call("GET", "/auth/me", { token });
     await service.sql(`update users set username = 'by hand' where id = ${id}`);
     expect((await service.call("GET", "/auth/me", { token })).body).toMatchObject({ username: "by hand" });

@@ -14,21 +14,21 @@ async function startFull() {
   const service = await startService({
     env: { HASH_KERNEL: "portable", HASH_QUEUE_LIMIT: String(BLOCKERS - 1 + QUEUED_LOGINS) },
   });
-  const person = await service.person();
+  const user = await service.createUser();
   const blockers = new AbortController();
   for (let index = 0; index < BLOCKERS; index++) {
     service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).catch(() => undefined);
   }
   let completed = 0;
   const queued = Array.from({ length: QUEUED_LOGINS }, async () => {
-    const { status } = await login(service, person);
+    const { status } = await login(service, user);
     completed += 1;
     return status;
   });
   while (service.hasher.stats().queueLength < service.hasher.stats().queueLimit) await Bun.sleep(1);
   return {
     service,
-    person,
+    user,
     queued,
     completed: () => completed,
     release: () => blockers.abort(),
@@ -57,36 +57,36 @@ async function medianMs(send: () => Promise<unknown>): Promise<number> {
 describe("while the queue is full", () => {
   test("another login returns 503 with Retry-After at once, before any queued login completes", async () => {
     await using full = await startFull();
-    const { service, person } = full;
-    const rejected = await login(service, person);
+    const { service, user } = full;
+    const rejected = await login(service, user);
     expect(rejected.status).toBe(503);
     expect(rejected.body).toEqual({
       detail: "Too many passwords are waiting to be checked",
       code: "HASH_QUEUE_FULL",
     });
     expect(rejected.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-    const median = await medianMs(async () => expect((await login(service, person)).status).toBe(503));
+    const median = await medianMs(async () => expect((await login(service, user)).status).toBe(503));
     expect(full.completed()).toBe(0);
     expect(median).toBeLessThan(PROMPT_MS);
   });
 
   test("registrations and password changes return 503 as well, and store nothing", async () => {
     await using full = await startFull();
-    const { service, person } = full;
+    const { service, user } = full;
     const body = { email: "late@example.org", username: "late", password: "correct horse battery" };
     expect((await service.call("POST", "/auth/register", { body })).status).toBe(503);
-    const change = { token: person.token, body: { username: "renamed", password: "another password" } };
+    const change = { token: user.token, body: { username: "renamed", password: "another password" } };
     expect((await service.call("PATCH", "/auth/me", change)).status).toBe(503);
     const rows = await service.sql<{ username: string }>("select username from users");
-    expect(rows).toEqual([{ username: person.username }]);
+    expect(rows).toEqual([{ username: user.username }]);
   });
 
   test("probes, todos and /auth/me respond at once, before any queued login completes", async () => {
     await using full = await startFull();
-    const { service, person } = full;
+    const { service, user } = full;
     for (const path of ["/healthz", "/readyz", "/todos", "/auth/me"]) {
       const median = await medianMs(async () => {
-        expect((await service.call("GET", path, { token: person.token })).status).toBe(200);
+        expect((await service.call("GET", path, { token: user.token })).status).toBe(200);
       });
       expect([path, median < PROMPT_MS]).toEqual([path, true]);
     }
@@ -97,13 +97,13 @@ describe("while the queue is full", () => {
     await using full = await startFull();
     full.release();
     expect(await Promise.all(full.queued)).toEqual(full.queued.map(() => 200));
-    expect((await login(full.service, full.person)).status).toBe(200);
+    expect((await login(full.service, full.user)).status).toBe(200);
   });
 
   test("each rejected login is one log line with its reason and without a stack", async () => {
     await using full = await startFull();
-    const { service, person } = full;
-    const rejected = await login(service, person);
+    const { service, user } = full;
+    const rejected = await login(service, user);
     await service.request("/healthz");
     const lines = service.log.filter(({ request_id }) => request_id === rejected.headers.get("x-request-id"));
     expect(lines).toMatchObject([

@@ -10,9 +10,9 @@ eachDatabase((startService) => {
   test("register returns 201 with the active user and RFC 3339 timestamps in UTC with milliseconds", async () => {
     await using service = await startService();
     const { email, username, password } = newCredentials();
-    const answer = await service.call("POST", "/auth/register", { body: { email, username, password } });
-    const user = answer.expect<User>(201);
-    expect(answer.headers.get("content-type")).toMatch(/^application\/json;\s?charset=utf-8$/i);
+    const response = await service.call("POST", "/auth/register", { body: { email, username, password } });
+    const user = response.expect<User>(201);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json;\s?charset=utf-8$/i);
     expect(Object.keys(user)).toEqual(["id", "email", "username", "is_active", "created_at", "updated_at"]);
     expect(user).toMatchObject({ email, username, is_active: true });
     expect(Number.isSafeInteger(user.id) && user.id > 0).toBe(true);
@@ -39,41 +39,41 @@ eachDatabase((startService) => {
     await using service = await startService();
     const { email, username } = await service.register();
     for (const taken of [{ email }, { username }, { email, username }]) {
-      const answer = await service.call("POST", "/auth/register", {
+      const response = await service.call("POST", "/auth/register", {
         body: { ...newCredentials(), ...taken },
       });
-      expect([answer.status, answer.body]).toEqual([409, TAKEN]);
-      expect(answer.headers.get("www-authenticate")).toBeNull();
+      expect([response.status, response.body]).toEqual([409, TAKEN]);
+      expect(response.headers.get("www-authenticate")).toBeNull();
     }
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
   test("of twelve concurrent registrations with one username, exactly one succeeds and the others return 409", async () => {
     await using service = await startService();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () =>
         service.call("POST", "/auth/register", { body: { ...newCredentials(), username: "the one" } }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
   test("of twelve concurrent registrations with one e-mail in twelve spellings, exactly one succeeds", async () => {
     await using service = await startService();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) => {
         const email = `${" ".repeat(index)}${index % 2 ? "ONE@example.org" : "one@EXAMPLE.org"}`;
         return service.call("POST", "/auth/register", { body: { ...newCredentials(), email } });
       }),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
   test("after a user is deleted, its e-mail and username can be registered again, under a new id", async () => {
     await using service = await startService();
-    const ada = await service.person();
+    const ada = await service.createUser();
     expect((await service.call("DELETE", "/auth/me", { token: ada.token })).status).toBe(204);
     const { user } = await service.register(ada);
     expect(user.id).toBeGreaterThan(ada.id);
@@ -120,10 +120,10 @@ eachDatabase((startService) => {
     expect(user.email).toHaveLength(254);
     expect(user.username).toHaveLength(32);
     for (const excess of [{ email: emailOf(255) }, { username: "u".repeat(33) }, { username: "" }]) {
-      const answer = await service.call("POST", "/auth/register", {
+      const response = await service.call("POST", "/auth/register", {
         body: { ...newCredentials(), ...excess },
       });
-      expect(answer.status).toBe(422);
+      expect(response.status).toBe(422);
     }
   });
 

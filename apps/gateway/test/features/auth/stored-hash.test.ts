@@ -26,7 +26,7 @@ eachDatabase((startService) => {
 
   test("PATCH stores a new password in the same form with a new salt", async () => {
     await using service = await startService({ hashing: "production" });
-    const { id, token } = await service.person();
+    const { id, token } = await service.createUser();
     const before = await storedHashOf(service, id);
     await service.call("PATCH", "/auth/me", { token, body: { password: "another password" } });
     const stored = await storedHashOf(service, id);
@@ -99,10 +99,10 @@ eachDatabase((startService) => {
 
   test("no response and no log line contains a hash, a salt or a password", async () => {
     await using service = await startService();
-    const { email, username, id, token } = await service.person({ password: "pa55phrase-of-ada" });
+    const { email, username, id, token } = await service.createUser({ password: "pa55phrase-of-ada" });
     const password = "pa55phrase-of-ada";
     const salted = (await storedHashOf(service, id)).split("$");
-    const other = await service.person();
+    const other = await service.createUser();
     const changed = await service.call("PATCH", "/auth/me", { token, body: { password } });
     const responses = await Promise.all([
       service.call("GET", "/auth/me", { token }),

@@ -13,9 +13,9 @@ eachDatabase((startService) => {
       ["/healthz", "ok"],
       ["/readyz", "ready"],
     ] as const) {
-      const answer = await service.call("GET", path);
-      expect([answer.status, answer.text]).toEqual([200, JSON.stringify({ status })]);
-      expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+      const response = await service.call("GET", path);
+      expect([response.status, response.text]).toEqual([200, JSON.stringify({ status })]);
+      expect(response.headers.get("content-type")).toMatch(/^application\/json/);
     }
   });
 
@@ -52,8 +52,8 @@ eachDatabase((startService) => {
     const hosts = ["x", "a.b", "localhost:80", "10.1.2.3", "[::1]:9", "evil.example.com", "h".repeat(253)];
     for (const host of hosts) {
       for (const path of ["/healthz", "/readyz"]) {
-        const answer = await service.raw(probe(path, "1.1", host));
-        expect([host, answer.slice(0, 15)]).toEqual([host, "HTTP/1.1 200 OK"]);
+        const response = await service.raw(probe(path, "1.1", host));
+        expect([host, response.slice(0, 15)]).toEqual([host, "HTTP/1.1 200 OK"]);
         expect(await service.raw(probe(path, "1.1", host, "HEAD"))).toStartWith("HTTP/1.1 200 OK");
       }
     }
@@ -65,8 +65,8 @@ eachDatabase((startService) => {
     await service.call("GET", "/todos");
     expect((await service.call("GET", "/todos")).status).toBe(429);
     for (const path of ["/healthz", "/readyz", "/healthz", "/readyz", "/readyz?x", "/healthz/"]) {
-      const answer = await service.call("GET", path);
-      expect([path, answer.status, answer.headers.get("ratelimit-limit")]).toEqual([path, 200, null]);
+      const response = await service.call("GET", path);
+      expect([path, response.status, response.headers.get("ratelimit-limit")]).toEqual([path, 200, null]);
     }
   });
 
@@ -82,9 +82,9 @@ eachDatabase((startService) => {
 
   test("with an unreachable database, every other route that needs it returns 503 in the envelope, the rest work", async () => {
     await using service = await startService();
-    const { token, email, password } = await service.person();
+    const { token, email, password } = await service.createUser();
     await service.database.close();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       service.call("GET", "/todos"),
       service.call("GET", "/todos/1"),
       service.call("POST", "/todos", { body: { title: "x" } }),
@@ -94,7 +94,7 @@ eachDatabase((startService) => {
       service.call("POST", "/auth/login", { body: { email, password } }),
       service.call("POST", "/auth/register", { body: { email, username: "x", password } }),
     ]);
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([status, body]).toEqual([
         503,
         { detail: "The database is unavailable", code: "DATABASE_UNAVAILABLE" },
@@ -122,12 +122,12 @@ eachDatabase((startService) => {
     let pings = 0;
     let calls = 0;
     const allWaiting = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const wrapDatabase = (database: Database): Database => ({
       ...database,
       ping: () => {
         pings += 1;
-        return answer.promise;
+        return response.promise;
       },
     });
     // Each request calls isStopping twice before the query: for its connection and for readiness.
@@ -139,7 +139,7 @@ eachDatabase((startService) => {
     await using service = await startService({ wrapDatabase, isStopping });
     const many = Array.from({ length: 20 }, () => service.call("GET", "/readyz"));
     await allWaiting.promise;
-    answer.resolve();
+    response.resolve();
     expect(new Set((await Promise.all(many)).map(({ text }) => text))).toEqual(
       new Set(['{"status":"ready"}']),
     );
@@ -158,12 +158,12 @@ eachDatabase((startService) => {
     await service.hasher.close();
     expect((await service.call("GET", "/healthz")).status).toBe(200);
     const login = { email: "a@example.org", password: "x" };
-    const answer = await service.call("POST", "/auth/login", { body: login });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await service.call("POST", "/auth/login", { body: login });
+    expect([response.status, response.body]).toEqual([
       503,
       { detail: "The service is stopping", code: "HASHER_CLOSED" },
     ]);
-    expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 
   test("while the service is shutting down, it is alive but not ready", async () => {

@@ -10,8 +10,8 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 eachDatabase((startService) => {
   test("POST returns 201 with the complete todo, whose `completed` is false by default", async () => {
     await using service = await startService();
-    const answer = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
-    const todo = answer.expect<Todo>(201);
+    const response = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
+    const todo = response.expect<Todo>(201);
     expect(Object.keys(todo)).toEqual(["id", "title", "completed", "created_at", "updated_at"]);
     expect(todo).toMatchObject({ title: "Buy milk", completed: false });
     expect(todo.created_at).toMatch(TIMESTAMP);
@@ -33,8 +33,8 @@ eachDatabase((startService) => {
     let todo = (await service.call("POST", "/todos", { body: { title: "first" } })).expect<Todo>(201);
     for (const change of [{ title: "second" }, { completed: true }, { title: "third", completed: false }]) {
       clockPast(todo.updated_at);
-      const answer = await service.call("PATCH", `/todos/${todo.id}`, { body: change });
-      const changed = answer.expect<Todo>(200);
+      const response = await service.call("PATCH", `/todos/${todo.id}`, { body: change });
+      const changed = response.expect<Todo>(200);
       expect(changed).toEqual({ ...todo, ...change, updated_at: changed.updated_at });
       expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(todo.updated_at));
       expect((await service.call("GET", `/todos/${todo.id}`)).body).toEqual(changed);
@@ -47,8 +47,8 @@ eachDatabase((startService) => {
     const todo = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
     clockPast(todo.updated_at);
     for (const body of [{}, { id: 99, created_at: "x", owner: 1 }]) {
-      const answer = await service.call("PATCH", `/todos/${todo.id}`, { body });
-      expect([answer.status, answer.body]).toEqual([200, todo]);
+      const response = await service.call("PATCH", `/todos/${todo.id}`, { body });
+      expect([response.status, response.body]).toEqual([200, todo]);
     }
   });
 
@@ -58,8 +58,8 @@ eachDatabase((startService) => {
     const removed = await service.call("DELETE", `/todos/${id}`);
     expect([removed.status, removed.text]).toEqual([204, ""]);
     for (const [method, body] of [["GET"], ["PATCH", {}], ["PATCH", { title: "y" }], ["DELETE"]] as const) {
-      const answer = await service.call(method, `/todos/${id}`, { body });
-      expect([method, answer.status, answer.body]).toEqual([method, 404, MISSING]);
+      const response = await service.call(method, `/todos/${id}`, { body });
+      expect([method, response.status, response.body]).toEqual([method, 404, MISSING]);
     }
   });
 
@@ -81,8 +81,8 @@ eachDatabase((startService) => {
     ];
     for (const id of ids) {
       for (const [method, body] of [["GET"], ["PATCH", {}], ["DELETE"]] as const) {
-        const answer = await service.call(method, `/todos/${id}`, { body });
-        expect([id, method, answer.status, answer.body]).toMatchObject([
+        const response = await service.call(method, `/todos/${id}`, { body });
+        expect([id, method, response.status, response.body]).toMatchObject([
           id,
           method,
           422,
@@ -96,8 +96,8 @@ eachDatabase((startService) => {
     await using service = await startService();
     for (const id of ["1", "2147483648", "4294967297", "9007199254740990", "9007199254740991"]) {
       for (const [method, body] of [["GET"], ["PATCH", { title: "x" }], ["DELETE"]] as const) {
-        const answer = await service.call(method, `/todos/${id}`, { body });
-        expect([id, answer.status, answer.body]).toEqual([id, 404, MISSING]);
+        const response = await service.call(method, `/todos/${id}`, { body });
+        expect([id, response.status, response.body]).toEqual([id, 404, MISSING]);
       }
     }
   });
@@ -157,12 +157,12 @@ eachDatabase((startService) => {
 
   test("fifty todos created concurrently are all created", async () => {
     await using service = await startService();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         service.call("POST", "/todos", { body: { title: `${index}` } }),
       ),
     );
-    const ids = answers.map((answer) => answer.expect<Todo>(201).id);
+    const ids = responses.map((response) => response.expect<Todo>(201).id);
     expect(new Set(ids).size).toBe(50);
     const page = (await service.call("GET", "/todos?limit=100")).expect<{ items: Todo[] }>(200);
     expect(page.items.map(({ id }) => id)).toEqual([...ids].sort((a, b) => a - b));
