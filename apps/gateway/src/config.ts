@@ -35,11 +35,14 @@ export function checkConfig(variables: Variables, context: ConfigContext) {
   return { values: describeEnvironment(environment), warnings: environment.warnings };
 }
 
+export const USAGE = "Usage: bun start [--check-config | --help | --version]";
+
 /** `--help`. */
-export const describeUsage = (): string => `Usage: bun start [--check-config | --help]
+export const describeUsage = (): string => `${USAGE}
 
   --check-config  print the effective configuration, secrets masked, and exit
   --help          print this text and exit
+  --version       print the version and exit
 
 Environment variables. Bun also reads them from the file .env in the folder in
 which it starts, without a message; the environment takes precedence.

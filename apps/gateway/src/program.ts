@@ -5,7 +5,7 @@ import { ConfigurationError, type Variables } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createApp } from "./app.ts";
-import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig } from "./config.ts";
+import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
@@ -143,7 +143,7 @@ async function runCommand(args: readonly string[], context: ProgramContext): Pro
     case "--version":
       return void process.stdout.write(`${VERSION}\n`);
     default:
-      throw new StartupError(EXIT.usage, "Usage: bun start [--check-config | --help | --version]");
+      throw new StartupError(EXIT.usage, USAGE);
   }
 }
 
