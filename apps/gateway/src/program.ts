@@ -76,6 +76,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     ...(redisStore && { createStore: redisStore.create }),
     isStopping: () => shutdown.isStopping(),
   });
+  let metricsServer: ReturnType<typeof serveMetrics> | null = null;
   const drain = async (): Promise<void> => {
     // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
     await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
@@ -103,7 +104,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
 
   await hasher.ready();
   onListen(shutdown);
-  const metricsServer = metrics && config.metrics ? serveMetrics({ ...config.metrics, metrics }) : null;
+  if (metrics && config.metrics) metricsServer = serveMetrics({ ...config.metrics, metrics });
   const { host, port } = config;
   listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
   const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
