@@ -34,7 +34,7 @@ export async function withDatabase<T>(
   const options = readOptions(variables);
   const path = databaseFile(options);
   if (path !== null && !existsSync(path)) {
-    throw unavailable(`There is no database at ${path}: run \`bun run migrate\` to create it.`);
+    throw unavailable(`The database ${path} does not exist: run \`bun run migrate\` to create it.`);
   }
   await using database = await openDatabase(options);
   try {

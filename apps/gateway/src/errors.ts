@@ -2,7 +2,7 @@
  * The one table from error codes to responses. Services and repositories throw; only the error handler reads the table. An
  * error whose code is not in it becomes an `INTERNAL_ERROR` without details.
  */
-import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ErrorCode, type ValidationIssue } from "@latchkey/contracts";
 
 export interface ErrorResponse {
   readonly status: number;
@@ -108,7 +108,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    description: "The body is larger than 128 KiB or has more than 512 chunks.",
+    description: `The body is larger than ${BODY_MAX_BYTES / 1024} KiB or has more than ${BODY_MAX_CHUNKS} chunks.`,
     detail: "Payload Too Large",
   },
   INVALID_REQUEST: {

@@ -33,13 +33,17 @@ export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): 
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
     return key;
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? error.code : "it is empty";
-    throw new StartupError(
-      EXIT.configuration,
-      `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`,
-    );
+    // Errors of the file system have a code; any other error is unexpected.
+    if (error instanceof StartupError || !(error instanceof Error && "code" in error)) throw error;
+    throw unusable(path, String(error.code));
   }
 }
+
+const unusable = (path: string, reason: string): StartupError =>
+  new StartupError(
+    EXIT.configuration,
+    `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`,
+  );
 
 /**
  * The file is written under another name and then linked, so that it appears complete, and only once: of several
@@ -62,7 +66,7 @@ function create(folder: string, path: string): string {
 /** Without the line ending that an editor may have added. */
 function read(path: string): string {
   const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
-  if (key === "") throw new Error(`${path} is empty`);
+  if (key === "") throw unusable(path, "it is empty");
   return key;
 }
 

@@ -20,7 +20,7 @@ export interface UsersOptions {
 export async function seedDatabase({ url, count, signal, onUser }: UsersOptions): Promise<void> {
   try {
     const path = databaseFile({ url });
-    if (path !== null && !existsSync(path)) throw unavailable(`there is no database at ${path}.`);
+    if (path !== null && !existsSync(path)) throw unavailable(`the database ${path} does not exist.`);
     await using database = await openDatabase({ url });
     await using hasher = createHasher();
     await hasher.ready();
