@@ -3,9 +3,9 @@ import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { compare, describeLoad, describeRounds, ratePercent } from "./compare.ts";
-import { parseOptions, print } from "./options.ts";
-import { seed, startBaseline } from "./servers.ts";
+import { compare, describeLoad, describeRounds, ratePercent } from "./support/compare.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { seed, startBaseline } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32, "pool-size": 10 });
 const TARGET_PERCENT = 50;

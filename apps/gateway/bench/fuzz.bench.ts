@@ -2,7 +2,7 @@
 import { describeMachine } from "@latchkey/cli";
 import { runFuzz } from "../test/adversarial/fuzz/run.ts";
 import { startService } from "../test/support/service.ts";
-import { parseOptions, print } from "./options.ts";
+import { parseOptions, print } from "./support/options.ts";
 
 const { requests, seed } = parseOptions({
   requests: 100_000,

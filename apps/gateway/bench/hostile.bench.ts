@@ -9,10 +9,10 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
-import type { Hold } from "./event-loop-probe.ts";
-import { print } from "./options.ts";
-import { median } from "./rank-test.ts";
-import { seed } from "./servers.ts";
+import type { Hold } from "./support/event-loop-probe.ts";
+import { print } from "./support/options.ts";
+import { median } from "./support/rank-test.ts";
+import { seed } from "./support/servers.ts";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "15" }, only: { type: "string", default: "" } },
@@ -23,7 +23,7 @@ const LIMIT_MS = 3;
 await using folder = await openFolder();
 const unix = join(folder.path, "probe.sock");
 await using service = await startService(folder, {
-  BUN_OPTIONS: `--preload=${join(import.meta.dir, "event-loop-probe.ts")}`,
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-probe.ts")}`,
   EVENT_LOOP_PROBE: unix,
   RATE_LIMIT_ENABLED: "false",
 });

@@ -6,9 +6,9 @@ import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
-import { compare, describeLoad, describeRounds, ratePercent } from "./compare.ts";
-import { parseOptions, print } from "./options.ts";
-import { seed, startBaseline } from "./servers.ts";
+import { compare, describeLoad, describeRounds, ratePercent } from "./support/compare.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { seed, startBaseline } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
 

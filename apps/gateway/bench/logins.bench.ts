@@ -7,8 +7,8 @@ import { describeMachine } from "@latchkey/cli";
 import { createHasher } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
 import { startProcess } from "@latchkey/testing/service-process";
-import { parseOptions, print } from "./options.ts";
-import { median } from "./rank-test.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { median } from "./support/rank-test.ts";
 
 const { rounds, seconds, clients } = parseOptions({ rounds: 5, seconds: 20, clients: 48 });
 

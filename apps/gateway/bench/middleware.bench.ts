@@ -3,9 +3,9 @@ import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
-import { compare, describeLoad, describeRounds, medianMicroseconds } from "./compare.ts";
-import { parseOptions, print } from "./options.ts";
-import { startBaseline } from "./servers.ts";
+import { compare, describeLoad, describeRounds, medianMicroseconds } from "./support/compare.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { startBaseline } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 7, seconds: 2, connections: 16 });
 const TARGET_MICROSECONDS = 5;

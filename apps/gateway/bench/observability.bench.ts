@@ -2,10 +2,10 @@
 import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
-import { compare, describeLoad, describeRounds, type Round } from "./compare.ts";
-import { parseOptions, print } from "./options.ts";
-import { median } from "./rank-test.ts";
-import { seed } from "./servers.ts";
+import { compare, describeLoad, describeRounds, type Round } from "./support/compare.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { median } from "./support/rank-test.ts";
+import { seed } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 9, seconds: 2, connections: 32 });
 const PATH = "/todos?limit=20";

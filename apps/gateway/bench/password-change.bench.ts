@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
-import { print } from "./options.ts";
-import { median } from "./rank-test.ts";
-import { seed } from "./servers.ts";
+import { print } from "./support/options.ts";
+import { median } from "./support/rank-test.ts";
+import { seed } from "./support/servers.ts";
 
 const { values } = parseArgs({
   options: {

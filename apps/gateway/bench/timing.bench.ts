@@ -6,8 +6,8 @@ import { describeMachine } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
-import { parseOptions, print } from "./options.ts";
-import { median, rankTest } from "./rank-test.ts";
+import { parseOptions, print } from "./support/options.ts";
+import { median, rankTest } from "./support/rank-test.ts";
 
 /** Bonferroni correction for three comparisons: one false alarm in a hundred runs. */
 const SIGNIFICANCE = 0.01 / 3;

@@ -8,7 +8,7 @@ import {
   PHONE,
   browserTest as test,
 } from "@latchkey/testing/chromium";
-import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
+import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import ts from "typescript";
-import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
+import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { startService } from "../support/service.ts";
 
 const PACKAGE = join(import.meta.dir, "../..");

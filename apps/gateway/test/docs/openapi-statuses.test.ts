@@ -1,8 +1,8 @@
 /** A request produces every documented status, and each response matches the document. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { createContract } from "../support/openapi-contract.ts";
-import { fetchDocument, operationsOf } from "../support/openapi-document.ts";
-import { PRODUCERS, startSubjects } from "../support/openapi-requests.ts";
+import { createContract } from "../support/openapi/contract.ts";
+import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
+import { PRODUCERS, startSubjects } from "../support/openapi/requests.ts";
 
 describe("the document and the service", async () => {
   const subjects = await startSubjects();

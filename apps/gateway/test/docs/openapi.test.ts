@@ -5,7 +5,7 @@ import { ROOT } from "@latchkey/testing/repository";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_TABLE } from "../../src/errors.ts";
 import { VERSION } from "../../src/version.ts";
-import { fetchDocument, operationsOf, type Schema } from "../support/openapi-document.ts";
+import { fetchDocument, operationsOf, type Schema } from "../support/openapi/document.ts";
 import { startService } from "../support/service.ts";
 
 const UNAVAILABLE = "#/components/schemas/UnavailableResponse";

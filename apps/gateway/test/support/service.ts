@@ -18,7 +18,7 @@ import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
-import { assertDocumented } from "./openapi-assertion.ts";
+import { assertDocumented } from "./openapi/assertion.ts";
 import { exchangeBytes } from "./raw.ts";
 
 export { SECRET_KEY };

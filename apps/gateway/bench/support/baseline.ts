@@ -4,8 +4,8 @@
  */
 import { openDatabase } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { createTodoService } from "../src/features/todos/service.ts";
-import { createTokens } from "../src/middleware/jwt.ts";
+import { createTodoService } from "../../src/features/todos/service.ts";
+import { createTokens } from "../../src/middleware/jwt.ts";
 
 const [url = "", secretKey = ""] = process.argv.slice(2);
 const database = await openDatabase({ url });

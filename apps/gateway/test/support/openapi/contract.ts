@@ -4,7 +4,7 @@
  */
 import { ERROR_CODES } from "@latchkey/contracts";
 import { Compile } from "typebox/schema";
-import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./openapi-document.ts";
+import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./document.ts";
 
 export interface SentRequest {
   readonly method: string;

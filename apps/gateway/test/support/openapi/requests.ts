@@ -1,9 +1,9 @@
 /** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable } from "@latchkey/database";
-import type { ReceivedResponse } from "./openapi-contract.ts";
-import type { NamedOperation } from "./openapi-document.ts";
-import { newCredentials, type Service, startService } from "./service.ts";
+import { newCredentials, type Service, startService } from "../service.ts";
+import type { ReceivedResponse } from "./contract.ts";
+import type { NamedOperation } from "./document.ts";
 
 /** Differences from the valid request without a token. */
 interface Variation {

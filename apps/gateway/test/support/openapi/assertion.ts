@@ -1,11 +1,6 @@
 /** Asserts that every response in every test matches the OpenAPI document, which is read once. */
-import {
-  type Contract,
-  createContract,
-  type ReceivedResponse,
-  type SentRequest,
-} from "./openapi-contract.ts";
-import { fetchDocument } from "./openapi-document.ts";
+import { type Contract, createContract, type ReceivedResponse, type SentRequest } from "./contract.ts";
+import { fetchDocument } from "./document.ts";
 
 interface Startable extends AsyncDisposable {
   readonly url: string;
