@@ -1,9 +1,10 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { expect, test } from "bun:test";
 import { createTokens } from "../../src/middleware/jwt.ts";
+import { importTokenKeys } from "../../src/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
-import { eachDatabase, SECRET_KEY } from "../support/service.ts";
+import { eachDatabase, readConfig, SECRET_KEY } from "../support/service.ts";
 
 const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 const exp = 4_000_000_000;
@@ -214,8 +215,9 @@ eachDatabase((startService) => {
 });
 
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
-  const options = { secretKey: SECRET_KEY, previousSecretKey: null, tokenExpireMinutes: 1 };
-  const { sign, verify } = createTokens({ ...options, algorithm: "HS256" });
+  const { auth } = readConfig();
+  const keys = await importTokenKeys({ ...auth, openSecretKey: () => SECRET_KEY });
+  const { sign, verify } = createTokens({ ...auth, keys });
   const token = await sign({ userId: 7, version: 3 });
   expect(await verify(token)).toEqual({
     userId: 7,
