@@ -1,4 +1,5 @@
 /** The server on one screen: middleware in order, then the features. Opens no resource; `program.ts` passes them in. */
+import type { PublicKeySet } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
@@ -7,6 +8,7 @@ import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
+import { keyRoutes } from "./features/keys/routes.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness, type Readiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
@@ -24,10 +26,11 @@ import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateStore } from "./rate-limit/store.ts";
+import type { TokenKeys } from "./token-keys.ts";
 
 export interface AppOptions {
   readonly config: Config;
-  readonly secretKey: string;
+  readonly keys: TokenKeys;
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
@@ -53,15 +56,20 @@ const ASSET_ROUTE = "/docs/assets/*";
 interface FeatureOptions extends AuthRoutesOptions {
   readonly readiness: Readiness;
   readonly todoService: TodoService;
+  readonly publicKeySet: PublicKeySet;
 }
 
 /** The routes that the OpenAPI document describes. */
-export const createFeatures = ({ readiness, todoService, ...auth }: FeatureOptions) =>
-  new Elysia().use(probeRoutes(readiness)).use(authRoutes(auth)).use(todoRoutes(todoService));
+export const createFeatures = ({ readiness, todoService, publicKeySet, ...auth }: FeatureOptions) =>
+  new Elysia()
+    .use(probeRoutes(readiness))
+    .use(authRoutes(auth))
+    .use(keyRoutes(publicKeySet))
+    .use(todoRoutes(todoService));
 
 export function createApp({
   config,
-  secretKey,
+  keys,
   database,
   hasher,
   logger,
@@ -69,7 +77,7 @@ export function createApp({
   idleTimeoutSeconds = 60,
   ...options
 }: AppOptions) {
-  const tokens = createTokens({ ...config.auth, secretKey });
+  const tokens = createTokens({ ...config.auth, keys });
   const authService = createAuthService({ users: database.users, hasher, tokens });
   const limiters =
     config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
@@ -88,6 +96,7 @@ export function createApp({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
     limiters,
+    publicKeySet: keys.publicKeySet,
     todoService: createTodoService(database.todos),
   });
 

@@ -14,6 +14,7 @@ import { createMetrics } from "./observability/metrics.ts";
 import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
+import { importTokenKeys } from "./token-keys.ts";
 import { VERSION } from "./version.ts";
 
 export interface ProgramContext {
@@ -55,8 +56,10 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   const database = await openMigrated(location, logger);
   // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
   const folder = dirname(databaseFile(location) ?? ROOT);
-  const secretKey =
-    config.auth.secretKey ?? openSecretKey({ folder, algorithm: config.auth.algorithm, logger });
+  const keys = await importTokenKeys({
+    ...config.auth,
+    openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
+  });
   const hasher = createHasher({
     kernel: config.hash.kernel,
     nice: config.hash.nice,
@@ -68,7 +71,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
 
   const app = createApp({
     config,
-    secretKey,
+    keys,
     database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,

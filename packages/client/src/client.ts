@@ -6,6 +6,7 @@ import type { operations, paths } from "./schema.ts";
 import type {
   CreateTodoRequest,
   LoginRequest,
+  PublicKeySet,
   RegisterRequest,
   Todo,
   TodoPage,
@@ -51,6 +52,8 @@ export interface Client extends Operations {
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
   /** Deletes the current user and forgets the token. */
   deleteMe(options?: RequestOptions): Promise<void>;
+  /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
+  getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
   listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
   /** Iterates over all pages, one request each, starting at `cursor` if given. */
@@ -126,6 +129,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
       forget(sent);
     },
+    getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", { ...init })),
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...init, params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;

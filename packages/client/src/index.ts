@@ -4,6 +4,7 @@ export { type ErrorCode, LatchkeyError } from "./errors.ts";
 export type {
   CreateTodoRequest,
   LoginRequest,
+  PublicKeySet,
   RegisterRequest,
   Todo,
   TodoPage,

@@ -90,6 +90,26 @@ export interface paths {
         patch: operations["updateMe"];
         trace?: never;
     };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public keys that verify tokens
+         * @description A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the next or the previous key. Other services cannot detect that a token has been revoked, or that its user has been deactivated or deleted.
+         */
+        get: operations["getJwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/todos": {
         parameters: {
             query?: never;
@@ -261,6 +281,38 @@ export interface components {
             items: components["schemas"]["TodoResponse"][];
             /** @example eyJpZCI6MX0= */
             next_cursor: string | null;
+        };
+        PublicKeySet: {
+            /** @description Empty if tokens are signed with a secret key. */
+            keys: {
+                /**
+                 * @example OKP
+                 * @enum {unknown}
+                 */
+                kty: "EC" | "OKP";
+                /**
+                 * @example Ed25519
+                 * @enum {unknown}
+                 */
+                crv: "P-256" | "Ed25519";
+                /** @example 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo */
+                x: string;
+                /** @description Absent from Ed25519 keys. */
+                y?: string;
+                /**
+                 * @description The only algorithm for which the key is valid.
+                 * @example EdDSA
+                 * @enum {unknown}
+                 */
+                alg: "ES256" | "EdDSA";
+                /** @enum {string} */
+                use: "sig";
+                /**
+                 * @description The thumbprint of the key (RFC 7638), as in the header of tokens that it verifies.
+                 * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+                 */
+                kid: string;
+            }[];
         };
         LivenessResponse: {
             /** @enum {string} */
@@ -1046,6 +1098,47 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"] & {
                         /** @enum {string} */
                         code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+                    };
+                };
+            };
+        };
+    };
+    getJwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The public keys. Can be cached for 300 seconds. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicKeySet"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"] & {
+                        /** @enum {string} */
+                        code: "TOO_MANY_REQUESTS";
                     };
                 };
             };

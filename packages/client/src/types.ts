@@ -19,6 +19,7 @@ export type UpdateTodoRequest = RequestOf<"updateTodo">;
 export type TodoQuery = NonNullable<operations["listTodos"]["parameters"]["query"]>;
 export type User = ResponseOf<"getMe">[200];
 export type Token = ResponseOf<"login">[200];
+export type PublicKeySet = ResponseOf<"getJwks">[200];
 export type Todo = ResponseOf<"getTodo">[200];
 export type TodoPage = ResponseOf<"listTodos">[200];
 /** One issue of an invalid request: its location, a message and a stable type. */

@@ -15,6 +15,7 @@ console.log(JSON.stringify(await callEveryMethod(client, process.argv[2])));
 const EXPECTED = {
   taken: [true, 409, "A user with this e-mail or username already exists", "string"],
   usernames: ["countess", "countess"],
+  keys: [],
   rest: ["Tea", "Salt", "Rice"],
   pages: [3, 2],
   todo: [true, "Milk", 404],

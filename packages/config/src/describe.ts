@@ -13,7 +13,7 @@ function describeValue(name: VariableName, text: string | null): string {
   const { secret, unset = "none" }: Variable<unknown> = VARIABLES[name];
   if (text === null) return `(${unset.replaceAll("`", "")})`;
   if (secret === "all") return MASK;
-  return secret === "url" ? maskUrl(text) : text.trim() || "(none)";
+  return secret === "url" ? maskUrl(text) : text.trim().replaceAll(/\r?\n/g, "\\n") || "(none)";
 }
 
 /** The URL without its password and its query, which can contain one; `***` if it cannot be parsed. */
@@ -30,8 +30,9 @@ function maskUrl(url: string): string {
 /** A Markdown table. @default all variables */
 export function variablesTable(names: readonly VariableName[] = VARIABLE_NAMES): string {
   const rows = names.map((name) => {
-    const { accepted, description, secret }: Variable<unknown> = VARIABLES[name];
-    const file = secret ? `. Secret: can be read from the file at \`${name}_FILE\`` : "";
+    const { accepted, description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
+    const prefix = secret ? ". Secret: can" : ". Can";
+    const file = secret || hasFile ? `${prefix} be read from the file at \`${name}_FILE\`` : "";
     return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${description}${file} |\n`;
   });
   return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
@@ -49,8 +50,8 @@ const INDENTATION = " ".repeat(6);
 /** All variables as plain text for `--help`: the name and the default, and below them the description. */
 export const variablesHelp = (): string =>
   VARIABLE_NAMES.map((name) => {
-    const { accepted, description, secret }: Variable<unknown> = VARIABLES[name];
-    const file = secret ? `. Can be read from the file at ${name}_FILE` : "";
+    const { accepted, description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
+    const file = secret || hasFile ? `. Can be read from the file at ${name}_FILE` : "";
     const text = `${description}${file}. Accepted: ${accepted}.`;
     return wrap(`${name}  default: ${defaultOf(name)}`, "  ") + wrap(text, INDENTATION);
   })

@@ -1,5 +1,6 @@
 /** Environment variables: their definitions, parsing, and descriptions. */
 export { describeEnvironment, variablesHelp, variablesTable } from "./describe.ts";
+export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
 export {
   ConfigurationError,
   type Environment,
@@ -8,7 +9,7 @@ export {
   parseVariables,
   type Variables,
 } from "./parse.ts";
-export { weaknessOf } from "./secret-strength.ts";
+export { type SecretAlgorithm, weaknessOf } from "./secret-strength.ts";
 export { InvalidValue, type Quota } from "./variable.ts";
 export {
   type AuthAlgorithm,

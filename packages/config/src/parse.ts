@@ -43,7 +43,7 @@ export class ConfigurationError extends Error {
 export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
   const issues: ConfigIssues = new Map();
   const environment = parse(VARIABLE_NAMES, variables, options, issues);
-  const warnings = [...environment.warnings, ...validateSecrets(environment.values, issues)];
+  const warnings = [...environment.warnings, ...validateKeys(environment.values, issues)];
   const { PORT, METRICS_PORT } = environment.values;
   if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT")) {
     issues.set("METRICS_PORT", "is the same as PORT; accepted: another port");
@@ -118,9 +118,10 @@ function describeInvalid(text: string, { secret }: Variable<unknown>): string {
 const typed = <Name extends VariableName>(environment: object): Environment<Name> =>
   environment as Environment<Name>;
 
-/** The variable, or the content of the file at `NAME_FILE` for a secret. */
+/** The variable, or the content of the file at `NAME_FILE` where the definition allows one. */
 function readText(name: VariableName, variables: Variables, readFile: ReadFile): string | undefined {
-  const path = "secret" in VARIABLES[name] ? variables[`${name}_FILE`] : undefined;
+  const { secret, file }: Variable<unknown> = VARIABLES[name];
+  const path = secret || file ? variables[`${name}_FILE`] : undefined;
   if (path === undefined) return variables[name];
   const variable = `${name}_FILE`;
   if (variables[name] !== undefined) {
@@ -133,21 +134,49 @@ function readText(name: VariableName, variables: Variables, readFile: ReadFile):
   }
 }
 
-/** Returns the warnings about weak secrets; in production they are issues. */
-function validateSecrets(values: Values, issues: ConfigIssues): string[] {
-  const { accepted } = VARIABLES.AUTH_SECRET_KEY;
+/** Checks the keys against each other. Returns the warnings about weak secrets; in production they are issues. */
+function validateKeys(values: Values, issues: ConfigIssues): string[] {
+  const { AUTH_ALGORITHM: algorithm, AUTH_SECRET_KEY: secretKey, AUTH_PRIVATE_KEY: privateKey } = values;
   const isProduction = values.NODE_ENV === "production";
-  const isEmbedded = values.DATABASE_URL.startsWith("file:");
+  const isInvalid = (name: VariableName) => issues.has(name) || issues.has(`${name}_FILE`);
+  const report = (name: VariableName, problem: string, accepted: string = VARIABLES[name].accepted): void => {
+    if (!isInvalid(name)) issues.set(name, `${problem}; accepted: ${accepted}`);
+  };
+
+  const isSecretAlgorithm = algorithm !== "ES256" && algorithm !== "EdDSA";
+  const usesPrivateKey = privateKey !== null || isInvalid("AUTH_PRIVATE_KEY") || !isSecretAlgorithm;
+  if (usesPrivateKey) {
+    if (privateKey === null) report("AUTH_PRIVATE_KEY", `is required with ${algorithm}`);
+    else if (privateKey.algorithm !== algorithm)
+      report(
+        "AUTH_ALGORITHM",
+        `is ${algorithm}, but AUTH_PRIVATE_KEY is a key for ${privateKey.algorithm}`,
+        privateKey.algorithm,
+      );
+    if (secretKey !== null)
+      report("AUTH_SECRET_KEY", "cannot be combined with AUTH_PRIVATE_KEY", "one of the two");
+  } else if (secretKey === null) {
+    if (isProduction) report("AUTH_SECRET_KEY", "is required in production");
+    else if (!values.DATABASE_URL.startsWith("file:"))
+      report("AUTH_SECRET_KEY", "is required with PostgreSQL");
+  }
+
+  // Equal keys have the same `kid`.
+  const owners = new Map<string, VariableName>();
+  for (const name of ["AUTH_PRIVATE_KEY", "AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const) {
+    const jwk = JSON.stringify(values[name]?.jwk);
+    const owner = owners.get(jwk);
+    if (values[name] === null) continue;
+    if (owner === undefined) owners.set(jwk, name);
+    else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
+  }
+
   const warnings: string[] = [];
   for (const name of ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const) {
     const key = values[name];
-    const weakness = key === null ? null : weaknessOf(key, values.AUTH_ALGORITHM);
-    if (weakness && isProduction) issues.set(name, `${weakness}; accepted: ${accepted}`);
+    const weakness = key === null ? null : weaknessOf(key, isSecretAlgorithm ? algorithm : "HS256");
+    if (weakness && isProduction) report(name, weakness);
     else if (weakness) warnings.push(`${name} ${weakness}; production rejects it`);
-  }
-  const isKeyMissing = values.AUTH_SECRET_KEY === null && !issues.has("AUTH_SECRET_KEY_FILE");
-  if (isKeyMissing && !isEmbedded && !issues.has("AUTH_SECRET_KEY")) {
-    issues.set("AUTH_SECRET_KEY", `is required with PostgreSQL; accepted: ${accepted}`);
   }
   return warnings;
 }

@@ -26,6 +26,8 @@ interface Options<Value> {
    * from the file at `NAME_FILE`.
    */
   readonly secret?: "all" | "url";
+  /** Whether a value that is no secret can be read from the file at `NAME_FILE`, too. */
+  readonly file?: true;
   readonly requiredInProduction?: true;
   /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
   warn?(value: Value, context: VariableContext): string | null;

@@ -1,9 +1,11 @@
 /** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
+import { privateKey, publicKey } from "./key-pair.ts";
 import { isPublicAddress, leavesMachine, usesTls } from "./network.ts";
 import {
   boolean,
   databaseUrl,
   InvalidValue,
+  type Kind,
   oneOf,
   origins,
   quota,
@@ -15,7 +17,19 @@ import {
 
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
-const secretText = text("a random secret, such as the output of `openssl rand -base64 48`", /./s);
+const name = text(
+  "1 to 255 characters without white space, such as https://accounts.example.com",
+  /^\S{1,255}$/,
+);
+/** A public key as a secret key would let everybody sign tokens. */
+const secretKey: Kind<string> = {
+  accepted: "a random secret, such as the output of `openssl rand -base64 48`",
+  parse: (value) => {
+    if (value === "") throw new InvalidValue();
+    if (value.includes("-----BEGIN ")) throw new InvalidValue("is a PEM block");
+    return value;
+  },
+};
 const MINUTES_PER_DAY = 1440;
 
 export const VARIABLES = {
@@ -52,23 +66,51 @@ export const VARIABLES = {
     default: "10",
     description: "Maximum number of connections to PostgreSQL, per process",
   }),
-  AUTH_SECRET_KEY: variable(secretText, {
-    unset: "generated and stored next to a `file:` database",
-    requiredInProduction: true,
+  AUTH_SECRET_KEY: variable(secretKey, {
+    unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
     description:
-      "Key that signs tokens; required with PostgreSQL. In production: at least as many bytes as the digest of the " +
-      "algorithm, at least 8 distinct characters, no placeholder",
+      "Key that signs tokens with HS256, HS384 or HS512; without `AUTH_PRIVATE_KEY` required in production and with " +
+      "PostgreSQL. In production: at least as many bytes as the digest of the algorithm, at least 8 distinct characters, " +
+      "no placeholder",
     secret: "all",
   }),
-  AUTH_SECRET_KEY_PREVIOUS: variable(secretText, {
+  AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, {
     unset: "none",
     description:
-      "Second key that verifies tokens, for key rotation. In production, it must be as strong as the key",
+      "Second key that verifies tokens, for key rotation; with ES256 or EdDSA, it verifies tokens of HS256. In production, " +
+      "it must be as strong as the key",
     secret: "all",
   }),
-  AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512"), {
+  AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512", "ES256", "EdDSA"), {
     default: "HS256",
-    description: "Signature algorithm of tokens",
+    description: "Signature algorithm of tokens. ES256 and EdDSA sign with `AUTH_PRIVATE_KEY`",
+  }),
+  AUTH_PRIVATE_KEY: variable(privateKey, {
+    unset: "none; required with ES256 and EdDSA",
+    description:
+      "Key that signs tokens, in place of `AUTH_SECRET_KEY`: P-256 for ES256, Ed25519 for EdDSA. Its public key is " +
+      "published at `/.well-known/jwks.json`. Line breaks can be written as `\\n`",
+    secret: "all",
+  }),
+  AUTH_NEXT_PUBLIC_KEY: variable(publicKey, {
+    unset: "none",
+    description:
+      "Public key of the next `AUTH_PRIVATE_KEY`, for key rotation: published, and verifies tokens, also with a secret key",
+    file: true,
+  }),
+  AUTH_PREVIOUS_PUBLIC_KEY: variable(publicKey, {
+    unset: "none",
+    description:
+      "Public key of the previous `AUTH_PRIVATE_KEY`, for key rotation: published, and verifies tokens, also with a secret key",
+    file: true,
+  }),
+  AUTH_ISSUER: variable(name, {
+    unset: "none",
+    description: "Claim `iss` of tokens. If it is set, tokens with another issuer or none are rejected",
+  }),
+  AUTH_AUDIENCE: variable(name, {
+    unset: "none",
+    description: "Claim `aud` of tokens. If it is set, tokens without this audience are rejected",
   }),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
     default: "60",

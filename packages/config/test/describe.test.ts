@@ -42,7 +42,9 @@ test("an unset variable shows its default, or in parentheses what happens withou
   expect(lines).toContain("METRICS_PORT=(no metrics)");
   expect(lines).toContain("REDIS_URL=(requests are counted per process)");
   expect(lines).toContain("HASH_NICE=5");
-  expect(describeVariables({})).toContain("AUTH_SECRET_KEY=(generated and stored next to a file: database)");
+  expect(describeVariables({})).toContain(
+    "AUTH_SECRET_KEY=(generated and stored next to a file: database, unless AUTH_PRIVATE_KEY is set)",
+  );
 });
 
 describe("secrets are masked:", () => {

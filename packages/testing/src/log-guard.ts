@@ -7,6 +7,8 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   "a digest": /\b[0-9a-f]{64}\b/i,
   "a token": /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/,
   "the signing key": new RegExp(SECRET_KEY),
+  // The beginnings of PKCS#8 for Ed25519 and P-256.
+  "a private key": /PRIVATE KEY-----|MC4CAQAwBQYDK2Vw|MIGHAgEAMBMGByqGSM49/,
   "a URL's password": /\b(postgres(ql)?|rediss?):\/\/[^\s"@/]*:[^\s"@/]+@/,
 };
 

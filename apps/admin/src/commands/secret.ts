@@ -1,11 +1,29 @@
-/** `secret …`: signing keys. */
+/** `secret …`: the keys that sign tokens. */
 import { randomBytes } from "node:crypto";
-import { toJson, write } from "@latchkey/cli";
-import { Command } from "commander";
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { toJson, unavailable, usageError, write } from "@latchkey/cli";
+import type { AuthAlgorithm, KeyPairAlgorithm } from "@latchkey/config";
+import { Command, Option } from "commander";
+import { calculateJwkThumbprint, exportJWK, exportPKCS8, exportSPKI, generateKeyPair } from "jose";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
 /** The length of the longest digest, sufficient for every algorithm (RFC 7518 §3.2: HS512 requires 64 bytes). */
 const SECRET_BYTES = 64;
+const ALGORITHMS: readonly AuthAlgorithm[] = ["HS256", "HS384", "HS512", "ES256", "EdDSA"];
+
+interface GenerateOptions {
+  readonly algorithm: AuthAlgorithm;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+interface KeyPair {
+  readonly algorithm: KeyPairAlgorithm;
+  readonly kid: string;
+  readonly private_key: string;
+  readonly public_key: string;
+}
 
 export function secretCommand(): Command {
   return new Command("secret").description("generate token signing keys").addCommand(generateCommand());
@@ -18,13 +36,77 @@ function generateCommand(): Command {
       "bun run admin secret generate",
       "(umask 077 && bun run --silent admin secret generate > auth-secret-key)",
       "AUTH_SECRET_KEY_FILE=auth-secret-key bun run start",
+      "bun run admin secret generate --algorithm EdDSA",
+      "bun run admin secret generate --algorithm EdDSA --output /run/secrets/auth",
     ],
-    "To replace the key without logging users out, set AUTH_SECRET_KEY_PREVIOUS to\nthe old key until its last token has expired.",
+    "ES256 and EdDSA print lines for .env, or write the files AUTH-private.pem (mode\n0600) and AUTH-public.pem for --output AUTH.",
+    "To replace a key without logging users out, follow docs/operations.md,\n“Changing the signing key”.",
   )
-    .description("print a new random AUTH_SECRET_KEY for HS256, HS384 or HS512")
+    .description("print a new random AUTH_SECRET_KEY, or a new AUTH_PRIVATE_KEY for\nES256 or EdDSA")
+    .addOption(
+      new Option("--algorithm <name>", "algorithm of the tokens").choices(ALGORITHMS).default("HS256"),
+    )
+    .option("--output <prefix>", "write a key pair to two new files in place of printing it")
     .option(...JSON_OPTION)
-    .action(async ({ json = false }: { json?: boolean }) => {
+    .action(async ({ algorithm, output, json = false }: GenerateOptions) => {
+      if (algorithm === "ES256" || algorithm === "EdDSA") {
+        const pair = await createKeyPair(algorithm);
+        const result = output === undefined ? pair : await writeKeyPair(pair, resolve(output));
+        return write(json ? `${toJson(result)}\n` : describeKeyPair(result));
+      }
+      if (output !== undefined) throw usageError("--output requires --algorithm ES256 or EdDSA.");
       const secret = randomBytes(SECRET_BYTES).toString("base64url");
-      await write(`${json ? toJson({ secret }) : secret}\n`);
+      return write(`${json ? toJson({ secret }) : secret}\n`);
     });
 }
+
+async function createKeyPair(algorithm: KeyPairAlgorithm): Promise<KeyPair> {
+  const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
+  return {
+    algorithm,
+    kid: await calculateJwkThumbprint(await exportJWK(publicKey)),
+    private_key: await exportPKCS8(privateKey),
+    public_key: await exportSPKI(publicKey),
+  };
+}
+
+interface KeyFiles extends Pick<KeyPair, "algorithm" | "kid"> {
+  readonly private_key_file: string;
+  readonly public_key_file: string;
+}
+
+/** Existing files are never replaced: one of them can be the only copy of the key in use. */
+async function writeKeyPair(pair: KeyPair, prefix: string): Promise<KeyFiles> {
+  const { algorithm, kid, private_key, public_key } = pair;
+  const files = { private_key_file: `${prefix}-private.pem`, public_key_file: `${prefix}-public.pem` };
+  await create(files.public_key_file, public_key, 0o644);
+  await create(files.private_key_file, private_key, 0o600);
+  return { algorithm, kid, ...files };
+}
+
+async function create(path: string, content: string, mode: number): Promise<void> {
+  await writeFile(path, `${content.trimEnd()}\n`, { mode, flag: "wx" }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw unavailable(`Cannot create ${path} (${error.code}).`);
+    },
+  );
+}
+
+/** The public key is a comment: the service rejects it beside its own private key. */
+function describeKeyPair(result: KeyPair | KeyFiles): string {
+  const isFile = "private_key_file" in result;
+  const suffix = isFile ? "_FILE" : "";
+  const privateKey = isFile ? result.private_key_file : quote(result.private_key);
+  const publicKey = isFile ? result.public_key_file : quote(result.public_key);
+  return `# kid: ${result.kid}
+AUTH_ALGORITHM=${result.algorithm}
+AUTH_PRIVATE_KEY${suffix}=${privateKey}
+# On replicas that sign with another key, before this key signs:
+# AUTH_NEXT_PUBLIC_KEY${suffix}=${publicKey}
+# After another key has replaced it:
+# AUTH_PREVIOUS_PUBLIC_KEY${suffix}=${publicKey}
+`;
+}
+
+/** A PEM as one line of an environment file. */
+const quote = (pem: string): string => `"${pem.trimEnd().replaceAll("\n", "\\n")}"`;

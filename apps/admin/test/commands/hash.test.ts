@@ -1,23 +1,6 @@
-/** `hash bench` and `secret generate`, which do not use a database. */
+/** `hash bench`, which does not use a database. */
 import { describe, expect, test } from "bun:test";
 import { runTool } from "../support/tool.ts";
-
-describe("secret generate", () => {
-  test("prints a new key that is long enough for HS512, and nothing else", async () => {
-    const [first, second] = await Promise.all([
-      runTool(["secret", "generate"]),
-      runTool(["secret", "generate"]),
-    ]);
-    expect(first).toMatchObject({ code: 0, stderr: "" });
-    expect(first.stdout).toMatch(/^[A-Za-z0-9_-]{86}\n$/);
-    expect(second.stdout).not.toBe(first.stdout);
-  });
-
-  test("prints JSON", async () => {
-    const { stdout } = await runTool(["secret", "generate", "--json"]);
-    expect(JSON.parse(stdout)).toEqual({ secret: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) });
-  });
-});
 
 describe("hash bench", () => {
   const env = { HASH_WORKERS: "1", HASH_KERNEL: "portable" };

@@ -4,18 +4,20 @@
  */
 import { openDatabase } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { parseConfig } from "../../src/config.ts";
 import { createTodoService } from "../../src/features/todos/service.ts";
 import { createTokens } from "../../src/middleware/jwt.ts";
+import { importTokenKeys } from "../../src/token-keys.ts";
 
 const [url = "", secretKey = ""] = process.argv.slice(2);
 const database = await openDatabase({ url });
 const todos = createTodoService(database.todos);
-const tokens = createTokens({
-  secretKey,
-  previousSecretKey: null,
-  algorithm: "HS256",
-  tokenExpireMinutes: 60,
-});
+const config = parseConfig(
+  { AUTH_SECRET_KEY: secretKey },
+  { kernels: [], isTerminal: false, readFile: () => "" },
+);
+const keys = await importTokenKeys({ ...config.auth, openSecretKey: () => secretKey });
+const tokens = createTokens({ ...config.auth, keys });
 
 const app = new Elysia()
   .get("/healthz", () => ({ status: "ok" }))
@@ -34,8 +36,8 @@ const app = new Elysia()
     };
   })
   .get("/auth/me", async ({ request }) => {
-    const id = await tokens.verify(request.headers.get("authorization")?.slice("Bearer ".length) ?? "");
-    const user = id === null ? null : await database.users.findById(id);
+    const claims = await tokens.verify(request.headers.get("authorization")?.slice("Bearer ".length) ?? "");
+    const user = claims && (await database.users.findById(claims.userId));
     if (!user) return new Response(null, { status: 401 });
     return {
       id: user.id,

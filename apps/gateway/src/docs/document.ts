@@ -50,6 +50,7 @@ export function completeDocument({ paths, components }: DescribedRoutes): JsonOb
 
 const TAGS = {
   Auth: "Register, log in, and read, change or delete the current user.",
+  Keys: "Public keys, with which other services verify tokens. They require no token.",
   Todos: "A todo list with cursor pagination. It requires no token.",
   Probes: "For supervisors and load balancers. They are not rate-limited.",
 };

@@ -18,6 +18,8 @@ interface OperationOptions {
   readonly errors: readonly ErrorCode[];
   /** The operation's own rate limit, one sentence for the description of its 429. */
   readonly rateLimit?: string;
+  /** Uses no resource, so that it has no `INTERNAL_ERROR`. */
+  readonly isStatic?: boolean;
   /** Requires a bearer token, so that it also returns every authentication error. */
   readonly isProtected?: boolean;
 }
@@ -40,12 +42,13 @@ const EXAMPLE: ErrorProperties = {
 };
 
 export function operation(options: OperationOptions): DocumentDecoration {
-  const { id, tag, summary, description, query, success, isProtected = false } = options;
+  const { id, tag, summary, description, query, success, isStatic = false, isProtected = false } = options;
   const isLimited = tag !== "Probes";
   const codes = new Set<ErrorCode>([
     ...(isProtected ? AUTHENTICATION_ERRORS : []),
     ...options.errors,
-    ...(isLimited ? (["TOO_MANY_REQUESTS", "INTERNAL_ERROR"] as const) : []),
+    ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
+    ...(isLimited && !isStatic ? (["INTERNAL_ERROR"] as const) : []),
   ]);
   const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;
   const responses: Responses = {

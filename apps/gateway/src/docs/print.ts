@@ -10,5 +10,6 @@ const features = createFeatures({
   authService: uncalled(),
   limiters: null,
   todoService: uncalled(),
+  publicKeySet: uncalled(),
 });
 process.stdout.write(await createDocument(features));

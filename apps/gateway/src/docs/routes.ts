@@ -53,7 +53,8 @@ const acceptsHtml = (accept: string): boolean =>
 /** Returns the document as JSON. The service runs it once at startup: a route that cannot be described is a startup error. */
 export async function createDocument(features: AnyElysia): Promise<string> {
   const specPath = "/openapi.json";
-  const described = new Elysia().use(features).use(swagger({ specPath }));
+  // Otherwise the plugin omits paths with a dot.
+  const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
   return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
 }

@@ -5,6 +5,7 @@
 import {
   ErrorBody,
   Live,
+  PublicKeySet,
   Ready,
   Todo,
   TodoPage,
@@ -23,6 +24,7 @@ const SCHEMAS = {
   TokenResponse: Token,
   TodoResponse: Todo,
   TodoPageResponse: TodoPage,
+  PublicKeySet,
   LivenessResponse: Live,
   ReadinessResponse: Ready,
   UnavailableResponse: Unready,

@@ -1,7 +1,7 @@
 /** The signing key that is generated next to an embedded database and stored there: mode 0600, never replaced. */
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AuthAlgorithm, weaknessOf } from "@latchkey/config";
+import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import type { Logger } from "../observability/logger.ts";
 import { EXIT, StartupError } from "./startup-errors.ts";
 
@@ -11,7 +11,7 @@ const NOT_OWNER = 0o077;
 export interface SecretKeyOptions {
   /** The folder of the database, which exists. */
   readonly folder: string;
-  readonly algorithm: AuthAlgorithm;
+  readonly algorithm: SecretAlgorithm;
   readonly logger: Pick<Logger, "warn">;
 }
 

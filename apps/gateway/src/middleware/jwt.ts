@@ -1,57 +1,99 @@
-/** Access tokens (JWT, RFC 7519): signed with the current key, verified with the current or the previous key. */
+/** Access tokens (JWT, RFC 7519): signed with one key, verified with all keys of `token-keys.ts`. */
 import { jwt } from "@elysiajs/jwt";
 import { Elysia } from "elysia";
-import { compactVerify } from "jose";
+import { compactVerify, decodeProtectedHeader } from "jose";
 import type { Config } from "../config.ts";
+import type { TokenKey, TokenKeys } from "../token-keys.ts";
 
-export interface TokensOptions
-  extends Pick<Config["auth"], "algorithm" | "tokenExpireMinutes" | "previousSecretKey"> {
-  readonly secretKey: string;
+export interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
+  readonly keys: Pick<TokenKeys, "signing" | "verification">;
+}
+
+/** The user whom a token identifies, and what decides whether the token has been revoked. */
+export interface TokenClaims {
+  readonly userId: number;
+  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
+  readonly version: number;
+  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
+  readonly tokenId: string | null;
 }
 
 /** The plugin signs. `jose`, which it is based on, verifies: the plugin would reject an `iat` that this service ignores. */
-export function createTokens({ secretKey, previousSecretKey, algorithm, tokenExpireMinutes }: TokensOptions) {
-  const signer = new Elysia().use(jwt({ secret: secretKey, alg: algorithm, exp: `${tokenExpireMinutes}m` }));
-  const acceptedKeys = [secretKey, previousSecretKey]
-    .filter((key) => key !== null)
-    .map((key) => importKey(key, algorithm));
+export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions) {
+  const { algorithm, key: secret, kid } = keys.signing;
+  const expected: Expected = {
+    ...(issuer !== null && { iss: issuer }),
+    ...(audience !== null && { aud: audience }),
+  };
+  const signer = new Elysia().use(
+    jwt({ secret, alg: algorithm, ...(kid !== null && { kid }), ...expected, exp: `${tokenExpireMinutes}m` }),
+  );
 
   return {
-    sign: (userId: number): Promise<string> => signer.decorator.jwt.sign({ sub: String(userId) }),
-    /** Returns the user id in `sub`, or null if the token is invalid. */
-    async verify(token: string): Promise<number | null> {
+    sign: ({ userId, version }: Omit<TokenClaims, "tokenId">): Promise<string> =>
+      signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
+    /** Returns null if the token is invalid. */
+    async verify(token: string): Promise<TokenClaims | null> {
       if (!token.split(".").every(isCanonical)) return null;
-      for (const key of acceptedKeys) {
-        const verified = await compactVerify(token, await key, { algorithms: [algorithm] }).catch(() => null);
-        // RFC 7515 §4.1.11: reject critical extensions, because none is supported.
-        if (verified) return verified.protectedHeader.crit ? null : subjectOf(parseClaims(verified.payload));
+      for (const { algorithm, key } of candidates(keys.verification, token)) {
+        const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
+        if (verified) return readClaims(parsePayload(verified.payload), expected);
       }
       return null;
     },
   };
 }
 
+/**
+ * The keys that can have signed the token: of its algorithm, and if it names a key, only that key. Secret keys have no
+ * `kid`, so they ignore one. Keys in the header (`jwk`, `jku`, `x5c`) are never used.
+ */
+function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey[] {
+  const { alg, kid, crit } = parseHeader(token);
+  // RFC 7515 §4.1.11: reject critical extensions, because none is supported.
+  if (crit !== undefined) return [];
+  return keys.filter(
+    (key) => key.algorithm === alg && (key.kid === null || kid === undefined || key.kid === kid),
+  );
+}
+
+function parseHeader(token: string): ReturnType<typeof decodeProtectedHeader> {
+  try {
+    return decodeProtectedHeader(token);
+  } catch {
+    return {};
+  }
+}
+
 /** Whether `text` is the one base64url encoding of its bytes: no padding, unused bits zero (RFC 4648 §3.5). */
 const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").toString("base64url") === text;
 
-/** Imports the key once; given its bytes, `jose` would import it for every token. */
-const importKey = (secret: string, algorithm: TokensOptions["algorithm"]): Promise<CryptoKey> =>
-  crypto.subtle.importKey(
-    "raw",
-    new TextEncoder().encode(secret),
-    { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` },
-    false,
-    ["verify"],
-  );
+type Payload = Readonly<Record<string, unknown>>;
 
-type Claims = Readonly<Record<string, unknown>>;
+/** Claims that a token must have. */
+interface Expected {
+  readonly iss?: string;
+  readonly aud?: string;
+}
 
-/** The user id, if `exp` is in the future and `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
-function subjectOf({ sub, exp, nbf = 0 }: Claims): number | null {
+/** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
+function readClaims(
+  { sub, exp, nbf = 0, ver = 0, jti, iss, aud }: Payload,
+  expected: Expected,
+): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
-  return typeof sub === "string" ? parseId(sub) : null;
+  if (expected.iss !== undefined && iss !== expected.iss) return null;
+  // RFC 7519 §4.1.3: one audience, or an array of them.
+  if (expected.aud !== undefined && ![aud].flat().includes(expected.aud)) return null;
+  const userId = typeof sub === "string" ? parseId(sub) : null;
+  if (userId === null || !isVersion(ver)) return null;
+  return { userId, version: ver, tokenId: typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null };
 }
+
+const TOKEN_ID = /^[\w.-]{1,128}$/;
+
+const isVersion = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Parses the canonical decimal text of a safe integer. */
 function parseId(text: string): number | null {
@@ -60,7 +102,7 @@ function parseId(text: string): number | null {
 }
 
 /** The own members of a JSON object; empty for any other payload. */
-function parseClaims(payload: Uint8Array): Claims {
+function parsePayload(payload: Uint8Array): Payload {
   try {
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     return typeof claims === "object" && claims !== null ? { ...claims } : {};

@@ -31,6 +31,7 @@ const { GET, POST, PATCH, DELETE, use } = createClient<paths>({ baseUrl: process
 const credentials = ${CREDENTIALS};
 const getLiveness = await GET("/healthz");
 const getReadiness = await GET("/readyz");
+const getJwks = await GET("/.well-known/jwks.json");
 const register = await POST("/auth/register", { body: { ...credentials, username: "ada" } });
 const login = await POST("/auth/login", { body: credentials });
 const token: string = login.data?.access_token ?? "";
@@ -49,7 +50,7 @@ const error = getTodo.error;
 const code = error && "code" in error && error.code === "TODO_NOT_FOUND" ? error.code : undefined;
 const deleteMe = await DELETE("/auth/me");
 
-const calls = [getLiveness, getReadiness, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
 console.log(JSON.stringify([calls.map(({ response }) => response.status), user?.username, cursor, code]));
 `,
   },
@@ -64,6 +65,7 @@ client.setConfig({ baseUrl: process.argv[2] ?? "", auth: () => token });
 const credentials: api.LoginRequest = ${CREDENTIALS};
 const getLiveness = await api.getLiveness();
 const getReadiness = await api.getReadiness();
+const getJwks = await api.getJwks();
 const register = await api.register({ body: { ...credentials, username: "ada" } });
 const login = await api.login({ body: credentials });
 token = login.data?.access_token ?? "";
@@ -80,7 +82,7 @@ const getTodo = await api.getTodo({ path });
 const code: "TODO_NOT_FOUND" | undefined = getTodo.error?.code === "TODO_NOT_FOUND" ? getTodo.error.code : undefined;
 const deleteMe = await api.deleteMe();
 
-const calls = [getLiveness, getReadiness, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
 console.log(JSON.stringify([calls.map(({ response }) => response?.status), user?.username, cursor, code]));
 `,
   },
@@ -94,6 +96,7 @@ axios.defaults.baseURL = process.argv[2] ?? "";
 const credentials: api.LoginRequest = ${CREDENTIALS};
 const getLiveness = await api.getLiveness();
 const getReadiness = await api.getReadiness();
+const getJwks = await api.getJwks();
 const register = await api.register({ ...credentials, username: "ada" });
 const login = await api.login(credentials);
 axios.defaults.headers.common.Authorization = \`Bearer \${login.data.access_token}\`;
@@ -111,7 +114,7 @@ const error = getTodo?.data;
 const code: "TODO_NOT_FOUND" | undefined = error && "code" in error ? error.code : undefined;
 const deleteMe = await api.deleteMe();
 
-const calls = [getLiveness, getReadiness, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
 console.log(JSON.stringify([calls.map((response) => response?.status), user.username, cursor, code]));
 `,
   },
@@ -170,7 +173,7 @@ describe("a client generated from the document with default options", () => {
       expect(compile([file, wrong])).toEqual(["wrong.ts: Type 'number' is not assignable to type 'string'."]);
 
       expect(JSON.parse(await run(folder.path, file, service.url))).toEqual([
-        [200, 200, 201, 200, 200, 200, 201, 200, 200, 204, 404, 204],
+        [200, 200, 200, 201, 200, 200, 200, 201, 200, 200, 204, 404, 204],
         "countess",
         null,
         "TODO_NOT_FOUND",

@@ -64,6 +64,7 @@ describe("the document", async () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       "DELETE /auth/me",
       "DELETE /todos/{id}",
+      "GET /.well-known/jwks.json",
       "GET /auth/me",
       "GET /healthz",
       "GET /readyz",

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AuthAlgorithm, weaknessOf } from "@latchkey/config";
+import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { startProcess } from "@latchkey/testing/service-process";
@@ -11,7 +11,7 @@ import { openSecretKey } from "../../src/lifecycle/secret-key.ts";
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
 /** The key of a folder, and the warnings about it. */
-function open(folder: string, algorithm: AuthAlgorithm = "HS256") {
+function open(folder: string, algorithm: SecretAlgorithm = "HS256") {
   const warnings: string[] = [];
   const logger = { warn: (message: string) => void warnings.push(message) };
   return { key: openSecretKey({ folder, algorithm, logger }), warnings };

@@ -7,6 +7,7 @@ import { createHasher, kernels } from "@latchkey/hashing";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import { importTokenKeys } from "../../src/token-keys.ts";
 import { openLibsqlFile, SECRET_KEY } from "../support/service.ts";
 
 const hasInference = (app: object): app is { readonly inference: Readonly<Record<string, boolean>> } =>
@@ -21,7 +22,7 @@ test("no middleware makes the router parse body, cookies, headers or query of ev
   );
   const app: object = createApp({
     config,
-    secretKey: SECRET_KEY,
+    keys: await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY }),
     database: scratch.database,
     hasher,
     logger: pino({ level: "silent" }),

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openFolder } from "@latchkey/testing/folder";
+import { createKeyPair } from "@latchkey/testing/key-pair";
 import { assertNoSecrets, secretsIn } from "@latchkey/testing/log-guard";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post, startProcess } from "@latchkey/testing/service-process";
@@ -12,7 +13,10 @@ const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x")
 
 test("the check that every test runs on the log detects each kind of secret", () => {
   const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
-  for (const secret of [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, "postgres://u:p4ss@host/db"]) {
+  const keys = (["ES256", "EdDSA"] as const).map((algorithm) => createKeyPair(algorithm).privatePem);
+  const contents = keys.map((pem) => pem.split("\n")[1] ?? "");
+  const secrets = [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, ...keys, ...contents];
+  for (const secret of [...secrets, "postgres://u:p4ss@host/db"]) {
     expect([secret, secretsIn(`{"msg":"x ${secret} y"}`).length > 0]).toEqual([secret, true]);
     expect(() => assertNoSecrets([{ err: { message: secret } }])).toThrow("The log contains");
   }

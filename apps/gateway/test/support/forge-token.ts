@@ -1,5 +1,5 @@
 /** Creates invalid tokens, signed or not, without code of the service. */
-import { createHmac } from "node:crypto";
+import { createHmac, createPrivateKey, sign as signBytes } from "node:crypto";
 import { SECRET_KEY } from "@latchkey/testing/secret-key";
 
 const DIGESTS = { HS256: "sha256", HS384: "sha384", HS512: "sha512" } as const;
@@ -36,3 +36,17 @@ export function openToken(token: string): Readonly<Record<"header" | "claims", R
 
 /** The time after this many seconds, in seconds since the epoch. */
 export const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+
+/** Signs with a private key: ES256 or EdDSA, as the key demands. The header has no `alg` of its own. */
+export function forgeWithPrivateKey({ header = {}, claims, pem }: AsymmetricForgery): string {
+  const key = createPrivateKey(pem);
+  const content = `${encode(header)}.${encode(claims)}`;
+  const digest = key.asymmetricKeyType === "ec" ? "sha256" : null;
+  const signature = signBytes(digest, Buffer.from(content), { key, dsaEncoding: "ieee-p1363" });
+  return `${content}.${signature.toString("base64url")}`;
+}
+
+interface AsymmetricForgery extends Pick<Forgery, "header" | "claims"> {
+  /** PKCS#8. */
+  readonly pem: string;
+}

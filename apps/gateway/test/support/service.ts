@@ -16,6 +16,7 @@ import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
+import { importTokenKeys } from "../../src/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
 import { assertDocumented } from "./openapi/assertion.ts";
@@ -160,7 +161,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const log: LogLine[] = [];
   const app = createApp({
     config,
-    secretKey: config.auth.secretKey ?? SECRET_KEY,
+    keys: await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY }),
     database: options.wrapDatabase?.(testDatabase.database) ?? testDatabase.database,
     hasher: options.wrapHasher?.(chosenHasher) ?? chosenHasher,
     logger: pino(
@@ -226,7 +227,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/** The configuration of the services under test. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = {}): Config {
   const variables = {
     NODE_ENV: "test",
     PORT: "0",

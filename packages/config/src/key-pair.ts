@@ -1,0 +1,75 @@
+/** Keys of ES256 and EdDSA, read from PEM. No message contains text of the value, which can be a key in the wrong variable. */
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { InvalidValue, type Kind } from "./variable.ts";
+
+export type KeyPairAlgorithm = "ES256" | "EdDSA";
+
+export interface PublicKey {
+  /** The only algorithm for which the key is valid. */
+  readonly algorithm: KeyPairAlgorithm;
+  /** The required members in alphabetical order (RFC 7638 §3.2), so that equal keys have equal texts. */
+  readonly jwk:
+    | { readonly crv: "Ed25519"; readonly kty: "OKP"; readonly x: string }
+    | { readonly crv: "P-256"; readonly kty: "EC"; readonly x: string; readonly y: string };
+}
+
+export interface PrivateKey extends PublicKey {
+  /** PKCS#8. */
+  readonly pem: string;
+}
+
+/** RFC 7468; only white space can surround the block, and line breaks can be written as `\n` where an environment has none. */
+const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----(.+)-----END \1-----\s*$/s;
+
+export const publicKey: Kind<PublicKey> = {
+  accepted: "a P-256 or Ed25519 public key as PEM (SPKI)",
+  parse: (text) => describeKey(parsePem(text, { label: "PUBLIC KEY", parse: createPublicKey })),
+};
+
+export const privateKey: Kind<PrivateKey> = {
+  accepted: "a P-256 or Ed25519 private key as PEM (PKCS#8, not encrypted)",
+  parse: (text) => {
+    const key = parsePem(text, { label: "PRIVATE KEY", parse: createPrivateKey });
+    return { ...describeKey(key), pem: key.export({ type: "pkcs8", format: "pem" }).toString() };
+  },
+};
+
+interface Expected {
+  readonly label: "PUBLIC KEY" | "PRIVATE KEY";
+  readonly parse: (pem: string) => KeyObject;
+}
+
+function parsePem(text: string, { label, parse }: Expected): KeyObject {
+  if (text === "") throw new InvalidValue();
+  const pem = text.replaceAll("\\n", "\n");
+  if (pem.split("-----BEGIN ").length > 2) throw new InvalidValue("contains several PEM blocks");
+  const [block, found, content = ""] = PEM.exec(pem) ?? [];
+  if (block === undefined) throw new InvalidValue("is not a PEM block");
+  if (found !== label) throw new InvalidValue(describeLabel(found, content));
+  try {
+    return parse(pem);
+  } catch {
+    // The message of OpenSSL is about its own structures.
+    throw new InvalidValue("is not a valid key");
+  }
+}
+
+function describeLabel(label = "", content: string): string {
+  if (label === "PUBLIC KEY") return "is a public key";
+  if (label === "ENCRYPTED PRIVATE KEY" || content.includes("ENCRYPTED")) return "is encrypted";
+  if (label === "PRIVATE KEY") return "is a private key";
+  if (label === "EC PRIVATE KEY") return "is not PKCS#8: convert it with openssl pkcs8 -topk8 -nocrypt";
+  return "is another kind of PEM block";
+}
+
+function describeKey(key: KeyObject): PublicKey {
+  const {
+    kty = "",
+    crv = "",
+    x = "",
+    y,
+  } = (key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" });
+  if (crv === "Ed25519") return { algorithm: "EdDSA", jwk: { crv, kty: "OKP", x } };
+  if (crv === "P-256" && y !== undefined) return { algorithm: "ES256", jwk: { crv, kty: "EC", x, y } };
+  throw new InvalidValue(`is a key of type ${crv || kty || "unknown"}`);
+}
