@@ -210,8 +210,8 @@ int main(void)
     test_low_priority_thread();
     for (size_t id = 0; id < kernel_count; id++) {
         const struct kernel *kernel = &kernels[id];
-        if (kernel->missing() != NULL) {
-            printf("%s x%u: %s\n", kernel->family, (unsigned)kernel->width, kernel->missing());
+        if (kernel_missing(kernel) != NULL) {
+            printf("%s x%u: %s\n", kernel->family, (unsigned)kernel->width, kernel_missing(kernel));
             continue;
         }
         test_published(kernel);
