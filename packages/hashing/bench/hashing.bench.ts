@@ -76,20 +76,30 @@ const workers = auto.hasher.stats().workers;
 await secondsFor(auto, 1);
 
 if (status.available) {
-  print("one kernel on one core, ms for 600,000 iterations of all its lanes");
+  print("one kernel on one core, ms of processor time per derivation with all lanes busy");
   const addon = loadAddon(status.path);
-  for (const { id, family, width } of variants) {
-    const state = new Uint32Array(LANE_WORDS * width);
-    const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
-    for (const lane of lanes) addon.prepare(state, lane, new Uint8Array(8), new Uint8Array(8));
-    const { ms } = await interleave({
-      ms() {
-        const startedMs = performance.now();
-        addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, new Float64Array(1));
-        return 10 * (performance.now() - startedMs);
-      },
+  const measure = ({ id, width }: KernelVariant): number => {
+    const [state, lanes] = [new Uint32Array(LANE_WORDS * width), new Uint32Array(width)];
+    for (const lane of lanes.keys()) {
+      lanes[lane] = lane;
+      addon.prepare(state, lane, new Uint8Array(8), new Uint8Array(8));
+    }
+    const seconds = new Float64Array(1);
+    addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, seconds);
+    return (10_000 * (seconds[0] ?? Number.NaN)) / width;
+  };
+  const nameOf = ({ family, width }: KernelVariant) => `${family} × ${width}`;
+  const results = await interleave(
+    Object.fromEntries(variants.map((variant) => [nameOf(variant), () => measure(variant)])),
+  );
+  const baseline = { name: "sha-ni × 4", rounds: results["sha-ni × 4"] ?? [] };
+  for (const name of variants.map(nameOf)) {
+    printRow({
+      name,
+      unit: "ms",
+      rounds: results[name] ?? [],
+      ...(baseline.rounds.length > 0 && { baseline }),
     });
-    printRow({ name: `${family} × ${width}`, unit: "ms", rounds: ms });
   }
 }
 

@@ -264,7 +264,7 @@ static bool set_kernel(napi_env env, napi_value list, uint32_t id)
     napi_value object;
     return napi_create_object(env, &object) == napi_ok && set_number(env, object, "id", id) &&
            set_text(env, object, "family", kernels[id].family) && set_number(env, object, "width", kernels[id].width) &&
-           set_text(env, object, "missing", kernels[id].missing()) && napi_set_element(env, list, id, object) == napi_ok;
+           set_text(env, object, "missing", kernel_missing(&kernels[id])) && napi_set_element(env, list, id, object) == napi_ok;
 }
 
 NAPI_MODULE_INIT()
@@ -273,7 +273,7 @@ NAPI_MODULE_INIT()
     uintptr_t supported = 0;
     bool done = napi_create_array_with_length(env, kernel_count, &list) == napi_ok;
     for (uint32_t id = 0; id < kernel_count; id++) {
-        if (kernels[id].missing() == NULL) supported |= (uintptr_t)1 << id;
+        if (kernel_missing(&kernels[id]) == NULL) supported |= (uintptr_t)1 << id;
         done = done && set_kernel(env, list, id);
     }
     const napi_property_descriptor properties[] = {

@@ -47,7 +47,7 @@ static const struct kernel *find_kernel(const char *family, unsigned long width)
 {
     for (size_t i = 0; i < kernel_count; i++) {
         const struct kernel *kernel = &kernels[i];
-        if (strcmp(kernel->family, family) == 0 && kernel->width == width && kernel->missing() == NULL) return kernel;
+        if (strcmp(kernel->family, family) == 0 && kernel->width == width && kernel_missing(kernel) == NULL) return kernel;
     }
     return NULL;
 }

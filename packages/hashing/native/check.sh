@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the C self-test for this machine under AddressSanitizer and UndefinedBehaviorSanitizer, and on x86-64 also for
-# arm64 in an emulator (correctness only). CC, CROSS_CC and EMULATOR select other programs. Stops at the first error.
+# Runs the C self-test for this machine under AddressSanitizer and UndefinedBehaviorSanitizer, then under ThreadSanitizer,
+# and on x86-64 also for arm64 in an emulator (correctness only). CC, CROSS_CC and EMULATOR select other programs. Stops at the first error.
 set -eu
 cd "$(dirname "$0")"
 
@@ -33,6 +33,10 @@ echo "self-test, $here, with AddressSanitizer and UndefinedBehaviorSanitizer"
 selftest "$here" "$directory/sanitized" ${CC:-cc} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
     -fno-sanitize-recover=all
 "$directory/sanitized"
+
+echo "self-test, $here, with ThreadSanitizer"
+selftest "$here" "$directory/threads" ${CC:-cc} -O1 -g -fsanitize=thread
+TSAN_OPTIONS=halt_on_error=1 "$directory/threads"
 
 if [ "$here" = x64 ]; then
     echo "self-test, arm64, in an emulator"

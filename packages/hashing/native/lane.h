@@ -18,15 +18,25 @@ enum {
 /* Advances `width` lanes by `iterations`; each pointer points to LANE_WORDS words. */
 typedef void advance_fn(uint32_t *const *lanes, uint32_t iterations);
 
+/* What the processor has and the operating system saves: CPUID and XCR0 on x86-64, AT_HWCAP on arm64, otherwise 0. */
+struct processor {
+    uint32_t leaf_1_ecx, leaf_7_ebx, xcr0, hwcap;
+};
+
+struct processor this_processor(void);
+
 struct kernel {
     const char *family;
     uint32_t width;
     advance_fn *advance;
-    const char *(*missing)(void); /* what this processor or its operating system lacks, or NULL */
+    const char *(*missing)(const struct processor *processor); /* see kernel_missing */
 };
 
 extern const struct kernel kernels[];
 extern const size_t kernel_count;
+
+/* Returns what this processor or its operating system lacks for the kernel, or NULL. */
+const char *kernel_missing(const struct kernel *kernel);
 
 /* Advances 1..kernel->width distinct lanes; the unused places of the kernel work on a scratch lane. */
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations);
@@ -35,7 +45,7 @@ void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t 
 void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
                   size_t salt_length);
 
-advance_fn avx512_advance, avx2_advance;
+advance_fn sha_ni_avx512_advance, avx512_advance, avx2_advance;
 advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
 advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
 

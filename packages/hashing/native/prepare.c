@@ -125,5 +125,5 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
     /* Last, because the inputs can overlap the lane. */
     memcpy(lane, scratch.lane, sizeof scratch.lane);
     wipe(&scratch, sizeof scratch);
-    wipe_stack();
+    wipe_traces();
 }

@@ -1,5 +1,6 @@
 /* Tests every kernel that this machine supports against published vectors and against a simple PBKDF2 that is written
- * here, and tests low-priority threads and wiping. Runs under sanitizers and emulators. Exits with 1 at the first error. */
+ * here, and tests their requirements, low-priority threads and wiping. Runs under sanitizers and emulators. Exits with 1 at
+ * the first error. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,93 @@ static void test_occupancy(const struct kernel *kernel, size_t count)
     free(memory);
 }
 
+/* The registers after a call, as far as they can contain what the call left behind; zeros elsewhere. */
+static _Alignas(64) uint8_t registers[4096];
+
+#if defined(__x86_64__)
+enum { XMM_BEGIN = 160, XMM_END = 416, EXTENDED_BEGIN = 576, VECTOR_STATE = 0xc6 }; /* Intel SDM, volume 1, section 13.4 */
+#define SAVE_REGISTERS(processor)                                                                          \
+    do {                                                                                                   \
+        if ((processor).xcr0 == 0) __asm__ __volatile__("fxsave64 %0" : "+m"(registers));                  \
+        else __asm__ __volatile__("xsave64 %0" : "+m"(registers) : "a"(VECTOR_STATE), "d"(0));             \
+        memset(registers, 0, XMM_BEGIN);                                                                   \
+        memset(registers + XMM_END, 0, EXTENDED_BEGIN - XMM_END);                                          \
+    } while (0)
+#elif defined(__aarch64__)
+#define STORE_4(a, b, c, d) "stp q" #a ", q" #b ", [%0], #32\n\tstp q" #c ", q" #d ", [%0], #32\n\t"
+/* The lower halves of v8 to v15 belong to the caller. */
+#define SAVE_REGISTERS(processor)                                                                          \
+    do {                                                                                                   \
+        uint8_t *at = registers;                                                                           \
+        (void)(processor);                                                                                 \
+        __asm__ __volatile__(STORE_4(0, 1, 2, 3) STORE_4(4, 5, 6, 7) STORE_4(8, 9, 10, 11)                 \
+                             STORE_4(12, 13, 14, 15) STORE_4(16, 17, 18, 19) STORE_4(20, 21, 22, 23)       \
+                             STORE_4(24, 25, 26, 27) STORE_4(28, 29, 30, 31) : "+r"(at) : : "memory");     \
+        for (size_t i = 8; i < 16; i++) memset(registers + 16 * i, 0, 8);                                  \
+    } while (0)
+#endif
+
+static void expect_empty_registers(const char *error)
+{
+    for (size_t i = 0; i < sizeof registers; i++) expect(registers[i] == 0, error);
+}
+
+static void test_registers(const struct kernel *kernel)
+{
+    const struct processor processor = this_processor();
+    uint32_t memory[MAX_WIDTH][LANE_WORDS], *lanes[MAX_WIDTH];
+    for (size_t i = 0; i < kernel->width; i++) {
+        struct text password = random_text(), salt = random_text();
+        lanes[i] = memory[i];
+        lane_prepare(lanes[i], password.bytes, password.length, salt.bytes, salt.length);
+        SAVE_REGISTERS(processor);
+        expect_empty_registers("lane_prepare left values in vector registers");
+    }
+    kernel_advance(kernel, lanes, kernel->width, 3);
+    SAVE_REGISTERS(processor);
+    expect_empty_registers("a kernel left values in vector registers");
+}
+
+#if defined(__x86_64__)
+/* Which kernels run on processors and operating systems that lack something. */
+static void test_requirements(void)
+{
+    static const struct {
+        struct processor processor;
+        const char *missing; /* families, each between blanks */
+    } cases[] = {
+        {{UINT32_MAX, UINT32_MAX, 0xe7, 0}, ""},
+        /* The system saves ymm, but not zmm or not the mask registers; only xmm; has not enabled XSAVE. */
+        {{UINT32_MAX, UINT32_MAX, 0x07, 0}, " avx512 sha-ni-avx512 "},
+        {{UINT32_MAX, UINT32_MAX, 0xc7, 0}, " avx512 sha-ni-avx512 "},
+        {{UINT32_MAX, UINT32_MAX, 0x27, 0}, " avx512 sha-ni-avx512 "},
+        {{UINT32_MAX, UINT32_MAX, 0x03, 0}, " avx512 avx2 sha-ni-avx512 "},
+        {{UINT32_MAX, UINT32_MAX, 0x00, 0}, " avx512 avx2 sha-ni-avx512 "},
+        /* The processor has no AVX-512VL; no SHA; no AVX-512F; no AVX2; no SSE4.1; nothing. */
+        {{UINT32_MAX, ~(UINT32_C(1) << 31), 0xe7, 0}, " sha-ni-avx512 "},
+        {{UINT32_MAX, ~(UINT32_C(1) << 29), 0xe7, 0}, " sha-ni sha-ni-avx512 "},
+        {{UINT32_MAX, ~(UINT32_C(1) << 16), 0xe7, 0}, " avx512 sha-ni-avx512 "},
+        {{UINT32_MAX, ~(UINT32_C(1) << 5), 0xe7, 0}, " avx2 "},
+        {{~(UINT32_C(1) << 19), UINT32_MAX, 0xe7, 0}, " sha-ni sha-ni-avx512 "},
+        {{0, 0, 0, 0}, " avx512 avx2 sha-ni sha-ni-avx512 "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t id = 0; id < kernel_count; id++) {
+            char name[32];
+            snprintf(name, sizeof name, " %s ", kernels[id].family);
+            expect((kernels[id].missing(&cases[i].processor) != NULL) == (strstr(cases[i].missing, name) != NULL),
+                   "a kernel has wrong requirements");
+        }
+    }
+}
+#else
+static void test_requirements(void)
+{
+    for (size_t id = 0; id < kernel_count; id++)
+        expect(kernels[id].missing(&(struct processor){0}) != NULL, "a kernel has no requirement");
+}
+#endif
+
 static void increment(void *count)
 {
     sched_yield();
@@ -207,14 +295,16 @@ int main(void)
 {
     size_t tested = 0;
     test_wipe();
+    test_requirements();
     test_low_priority_thread();
     for (size_t id = 0; id < kernel_count; id++) {
         const struct kernel *kernel = &kernels[id];
-        if (kernel->missing() != NULL) {
-            printf("%s x%u: %s\n", kernel->family, (unsigned)kernel->width, kernel->missing());
+        if (kernel_missing(kernel) != NULL) {
+            printf("%s x%u: %s\n", kernel->family, (unsigned)kernel->width, kernel_missing(kernel));
             continue;
         }
         test_published(kernel);
+        test_registers(kernel);
         for (int round = 0; round < 8; round++) {
             for (size_t count = 1; count <= kernel->width; count++) test_occupancy(kernel, count);
         }

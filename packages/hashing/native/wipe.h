@@ -13,7 +13,7 @@ static inline void wipe(void *memory, size_t bytes)
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-/* Overwrites the stack below the caller, where returned functions have spilled their registers. */
-void wipe_stack(void);
+/* Overwrites what returned functions have left behind: the stack below the caller and the vector registers. */
+void wipe_traces(void);
 
 #endif

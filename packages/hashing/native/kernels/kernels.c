@@ -9,54 +9,57 @@
 #include <cpuid.h>
 
 enum {
-    LEAF_1_ECX_SSE41 = 1 << 19,
-    LEAF_1_ECX_OSXSAVE = 1 << 27,
-    LEAF_7_EBX_AVX2 = 1 << 5,
-    LEAF_7_EBX_AVX512F = 1 << 16,
-    LEAF_7_EBX_SHA = 1 << 29,
     XCR0_YMM = 0x06, /* xmm and the upper halves of ymm */
     XCR0_ZMM = 0xe6  /* additionally the mask registers and both parts of zmm */
 };
+#define LEAF_1_ECX_SSE41 (UINT32_C(1) << 19)
+#define LEAF_1_ECX_OSXSAVE (UINT32_C(1) << 27)
+#define LEAF_7_EBX_AVX2 (UINT32_C(1) << 5)
+#define LEAF_7_EBX_AVX512F (UINT32_C(1) << 16)
+#define LEAF_7_EBX_SHA (UINT32_C(1) << 29)
+#define LEAF_7_EBX_AVX512VL (UINT32_C(1) << 31)
 
-static bool leaf_1_ecx(unsigned bits)
+struct processor this_processor(void)
 {
+    struct processor processor = {0};
     unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bits) == bits;
+    if (__get_cpuid(1, &a, &b, &c, &d)) processor.leaf_1_ecx = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) processor.leaf_7_ebx = b;
+    if (processor.leaf_1_ecx & LEAF_1_ECX_OSXSAVE) __asm__ __volatile__("xgetbv" : "=a"(processor.xcr0) : "c"(0) : "edx");
+    return processor;
 }
 
-static bool leaf_7_ebx(unsigned bits)
+static bool has(uint32_t bits, uint32_t required)
 {
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bits) == bits;
+    return (bits & required) == required;
 }
 
-/* Whether the operating system saves these registers when it switches threads. */
-static bool saved_by_system(unsigned bits)
+static const char *missing_for_avx512(const struct processor *processor)
 {
-    unsigned low, high;
-    if (!leaf_1_ecx(LEAF_1_ECX_OSXSAVE)) return false;
-    __asm__ __volatile__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & bits) == bits;
-}
-
-static const char *missing_for_avx512(void)
-{
-    if (!leaf_7_ebx(LEAF_7_EBX_AVX512F)) return "this processor has no AVX-512";
-    if (!saved_by_system(XCR0_ZMM)) return "the operating system does not save AVX-512 registers";
+    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_AVX512F)) return "this processor has no AVX-512";
+    if (!has(processor->xcr0, XCR0_ZMM)) return "the operating system does not save AVX-512 registers";
     return NULL;
 }
 
-static const char *missing_for_avx2(void)
+static const char *missing_for_avx2(const struct processor *processor)
 {
-    if (!leaf_7_ebx(LEAF_7_EBX_AVX2)) return "this processor has no AVX2";
-    if (!saved_by_system(XCR0_YMM)) return "the operating system does not save AVX registers";
+    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_AVX2)) return "this processor has no AVX2";
+    if (!has(processor->xcr0, XCR0_YMM)) return "the operating system does not save AVX registers";
     return NULL;
 }
 
-static const char *missing_for_sha_ni(void)
+static const char *missing_for_sha_ni(const struct processor *processor)
 {
-    if (!leaf_7_ebx(LEAF_7_EBX_SHA) || !leaf_1_ecx(LEAF_1_ECX_SSE41)) return "this processor has no SHA instructions";
+    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_SHA) || !has(processor->leaf_1_ecx, LEAF_1_ECX_SSE41))
+        return "this processor has no SHA instructions";
     return NULL;
+}
+
+static const char *missing_for_sha_ni_avx512(const struct processor *processor)
+{
+    if (missing_for_sha_ni(processor) != NULL) return missing_for_sha_ni(processor);
+    if (missing_for_avx512(processor) != NULL) return missing_for_avx512(processor);
+    return has(processor->leaf_7_ebx, LEAF_7_EBX_AVX512VL) ? NULL : "this processor has no AVX-512VL";
 }
 
 #elif defined(__aarch64__)
@@ -64,19 +67,27 @@ static const char *missing_for_sha_ni(void)
 #include <sys/auxv.h>
 #endif
 
-static const char *missing_for_armv8(void)
+enum { HWCAP_SHA2_BIT = 1 << 6 }; /* Linux, arch/arm64/include/uapi/asm/hwcap.h */
+
+struct processor this_processor(void)
 {
 #ifdef __linux__
-    enum { HWCAP_SHA2_BIT = 1 << 6 }; /* Linux, arch/arm64/include/uapi/asm/hwcap.h */
-    if ((getauxval(AT_HWCAP) & HWCAP_SHA2_BIT) == 0) return "this processor has no SHA-2 instructions";
+    return (struct processor){.hwcap = (uint32_t)getauxval(AT_HWCAP)};
+#else
+    return (struct processor){.hwcap = HWCAP_SHA2_BIT}; /* On macOS, every arm64 processor has them. */
 #endif
-    return NULL; /* On macOS, every arm64 processor has them. */
+}
+
+static const char *missing_for_armv8(const struct processor *processor)
+{
+    return processor->hwcap & HWCAP_SHA2_BIT ? NULL : "this processor has no SHA-2 instructions";
 }
 #endif
 
 #ifdef LATCHKEY_FAULTY_KERNELS
-static const char *missing_nothing(void)
+static const char *missing_nothing(const struct processor *processor)
 {
+    (void)processor;
     return NULL;
 }
 
@@ -100,6 +111,7 @@ const struct kernel kernels[] = {
     {"wrong", 1, wrong_advance, missing_nothing},
 #endif
 #if defined(__x86_64__)
+    {"sha-ni-avx512", 16, sha_ni_avx512_advance, missing_for_sha_ni_avx512},
     {"avx512", 16, avx512_advance, missing_for_avx512},
     {"avx2", 8, avx2_advance, missing_for_avx2},
     {"sha-ni", 1, sha_ni_advance_1, missing_for_sha_ni},
@@ -115,11 +127,17 @@ const struct kernel kernels[] = {
 };
 const size_t kernel_count = sizeof kernels / sizeof *kernels;
 
+const char *kernel_missing(const struct kernel *kernel)
+{
+    const struct processor processor = this_processor();
+    return kernel->missing(&processor);
+}
+
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations)
 {
     uint32_t unused[LANE_WORDS] = {0};
     uint32_t *pointers[MAX_WIDTH];
     for (size_t i = 0; i < MAX_WIDTH; i++) pointers[i] = i < count ? lanes[i] : unused;
     kernel->advance(pointers, iterations);
-    wipe_stack();
+    wipe_traces();
 }

@@ -3,12 +3,16 @@
  * ROTATE_V SHIFT_V (right) BROADCAST, and ADVANCE, the name of the kernel. */
 #include "../lane.h"
 #include "../wipe.h"
-#include "sha256.h"
+
+#define WORD(i) w[(i) & 15]
+#define PLUS_WORD(t, x, i) ADD(x, w[(i) & 15])
+#define PLUS_CONSTANT(t, x, constant) ADD(x, BROADCAST(constant))
+#define PLUS_SIGMA(t, x, i, n1, n2, n3) \
+    ADD(x, XOR3(ROTATE_V(w[(i) & 15], n1), ROTATE_V(w[(i) & 15], n2), SHIFT_V(w[(i) & 15], n3)))
+#include "message-schedule.h"
 
 #define BIG_0(x) XOR3(ROTATE_V(x, 2), ROTATE_V(x, 13), ROTATE_V(x, 22))
 #define BIG_1(x) XOR3(ROTATE_V(x, 6), ROTATE_V(x, 11), ROTATE_V(x, 25))
-#define SMALL_0(x) XOR3(ROTATE_V(x, 7), ROTATE_V(x, 18), SHIFT_V(x, 3))
-#define SMALL_1(x) XOR3(ROTATE_V(x, 17), ROTATE_V(x, 19), SHIFT_V(x, 10))
 #define ADD3(x, y, z) ADD(ADD(x, y), z)
 #define K_V(t) BROADCAST(SHA256_K[t])
 
@@ -22,17 +26,12 @@
     } while (0)
 
 #define ROUND_W(a, b, c, d, e, f, g, h, t) ROUND(a, b, c, d, e, f, g, h, ADD(h, ADD(w[(t) & 15], K_V(t))))
-#define PADDING(t) ((t) == 8 ? PADDING_FIRST : (t) == 15 ? PADDING_LENGTH : 0)
 #define ROUND_PADDING(a, b, c, d, e, f, g, h, t) ROUND(a, b, c, d, e, f, g, h, ADD(h, BROADCAST(SHA256_K[t] + PADDING(t))))
 
 /* A round after W_(t-16) has been replaced by W_t. */
-#define ROUND_NEXT(a, b, c, d, e, f, g, h, t, w_t) \
-    w[(t) & 15] = w_t;                             \
+#define ROUND_EXPANDED(a, b, c, d, e, f, g, h, t)                   \
+    w[(t) & 15] = schedule_newer(schedule_older(w, t), w, t);       \
     ROUND_W(a, b, c, d, e, f, g, h, t)
-/* W_t for every t (section 6.2.2, step 1). */
-#define EXPANDED(t)                                                                                                  \
-    ADD(ADD(w[(t) & 15], SMALL_0(w[((t) + 1) & 15])), ADD(w[((t) + 9) & 15], SMALL_1(w[((t) + 14) & 15])))
-#define ROUND_EXPANDED(a, b, c, d, e, f, g, h, t) ROUND_NEXT(a, b, c, d, e, f, g, h, t, EXPANDED(t))
 
 /* Eight rounds from t on; each renames the variables instead of moving their values. */
 #define ROUNDS_8(ROUND_T, t)                   \
@@ -82,23 +81,8 @@ static inline __attribute__((always_inline)) void compress(const struct midstate
     ROUND_W(b, c, d, e, f, g, h, a, 7);
     ROUNDS_8(ROUND_PADDING, 8);
 
-    /* W_16 to W_31 from W_0 to W_7 and the padding in W_8 to W_15: constants are combined and zeros are left out. */
-    ROUND_NEXT(a, b, c, d, e, f, g, h, 16, ADD(w[0], SMALL_0(w[1])));
-    ROUND_NEXT(h, a, b, c, d, e, f, g, 17, ADD3(w[1], BROADCAST(SMALL_SIGMA_1(PADDING_LENGTH)), SMALL_0(w[2])));
-    ROUND_NEXT(g, h, a, b, c, d, e, f, 18, ADD3(w[2], SMALL_0(w[3]), SMALL_1(w[0])));
-    ROUND_NEXT(f, g, h, a, b, c, d, e, 19, ADD3(w[3], SMALL_0(w[4]), SMALL_1(w[1])));
-    ROUND_NEXT(e, f, g, h, a, b, c, d, 20, ADD3(w[4], SMALL_0(w[5]), SMALL_1(w[2])));
-    ROUND_NEXT(d, e, f, g, h, a, b, c, 21, ADD3(w[5], SMALL_0(w[6]), SMALL_1(w[3])));
-    ROUND_NEXT(c, d, e, f, g, h, a, b, 22, ADD(ADD3(w[6], BROADCAST(PADDING_LENGTH), SMALL_0(w[7])), SMALL_1(w[4])));
-    ROUND_NEXT(b, c, d, e, f, g, h, a, 23, ADD(ADD3(w[7], BROADCAST(SMALL_SIGMA_0(PADDING_FIRST)), w[0]), SMALL_1(w[5])));
-    ROUND_NEXT(a, b, c, d, e, f, g, h, 24, ADD3(w[1], BROADCAST(PADDING_FIRST), SMALL_1(w[6])));
-    ROUND_NEXT(h, a, b, c, d, e, f, g, 25, ADD(w[2], SMALL_1(w[7])));
-    ROUND_NEXT(g, h, a, b, c, d, e, f, 26, ADD(w[3], SMALL_1(w[8])));
-    ROUND_NEXT(f, g, h, a, b, c, d, e, 27, ADD(w[4], SMALL_1(w[9])));
-    ROUND_NEXT(e, f, g, h, a, b, c, d, 28, ADD(w[5], SMALL_1(w[10])));
-    ROUND_NEXT(d, e, f, g, h, a, b, c, 29, ADD(w[6], SMALL_1(w[11])));
-    ROUND_NEXT(c, d, e, f, g, h, a, b, 30, ADD3(w[7], BROADCAST(SMALL_SIGMA_0(PADDING_LENGTH)), SMALL_1(w[12])));
-    ROUND_NEXT(b, c, d, e, f, g, h, a, 31, ADD(ADD3(w[8], BROADCAST(PADDING_LENGTH), SMALL_0(w[0])), SMALL_1(w[13])));
+    ROUNDS_8(ROUND_EXPANDED, 16);
+    ROUNDS_8(ROUND_EXPANDED, 24);
     ROUNDS_8(ROUND_EXPANDED, 32);
     ROUNDS_8(ROUND_EXPANDED, 40);
     ROUNDS_8(ROUND_EXPANDED, 48);

@@ -10,7 +10,7 @@ export const LANE_T = 24;
 export interface KernelVariant {
   /** The number that {@link NativeAddon.advance} takes. */
   readonly id: number;
-  /** The kernel's name: `avx512`, `avx2`, `sha-ni` or `armv8`. */
+  /** The kernel's name: `sha-ni-avx512`, `avx512`, `avx2`, `sha-ni` or `armv8`. */
   readonly family: string;
   /** The maximum number of lanes that it advances together; fewer lanes take the same time. */
   readonly width: number;

@@ -24,7 +24,7 @@ export type NativeStatus =
     }
   | { readonly available: false; readonly reason: string };
 
-const FAMILIES = ["avx512", "avx2", "sha-ni", "armv8"];
+const FAMILIES = ["sha-ni-avx512", "avx512", "avx2", "sha-ni", "armv8"];
 
 /** A child takes about 30 ms; a kernel that never returns counts as crashed. */
 const CHILD_TIMEOUT_MS = 20_000;

@@ -86,16 +86,29 @@ testWithCompiler("without a compiler the build uses a file from another machine"
   expect(result).toEqual({ status: "found", path });
 });
 
-for (const [what, CC, reason] of [
-  ["that does not exist", "/nonexistent/cc", "does not run"],
-  ["that is not a compiler", "true", "is for another machine"],
-  ["that is for another processor", "sh -c 'echo Target: z80-none >&2'", "does not run"],
+/** A compiler of which only the output of `-v` is known. */
+function writeCompiler(directory: string, target: string): string {
+  const path = join(directory, `cc-for-${target}`);
+  writeFileSync(path, `#!/bin/sh\necho "Target: ${target}" >&2\n`, { mode: 0o755 });
+  return path;
+}
+
+for (const [what, compiler, reason] of [
+  ["that does not exist", () => "/nonexistent/cc", "the C compiler does not run: /nonexistent/cc"],
+  ["that is not a compiler", () => "true", `the C compiler is for another machine, not ${process.arch}`],
+  [
+    "that is for another processor",
+    (directory: string) => writeCompiler(directory, "z80-none"),
+    `the C compiler is for z80-none, not ${process.arch}`,
+  ],
 ] as const) {
   test(`a compiler ${what} is rejected with a reason`, async () => {
     using directory = temporaryDirectory();
-    const result = await buildNative({ environment: { ...process.env, CC }, directory: directory.path });
-    expect(result).toEqual({ status: "failed", reason: expect.stringContaining(reason), output: "" });
-    expect(probeNativeKernels(directory.path)).toMatchObject({ available: false });
+    using output = temporaryDirectory();
+    const environment = { ...process.env, CC: compiler(directory.path) };
+    const result = await buildNative({ environment, directory: output.path });
+    expect(result).toEqual({ status: "failed", reason, output: "" });
+    expect(probeNativeKernels(output.path)).toMatchObject({ available: false });
   });
 }
 
