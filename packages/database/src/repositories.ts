@@ -5,6 +5,10 @@ export interface User {
   readonly username: string;
   readonly hashedPassword: string;
   readonly isActive: boolean;
+  /** A token is revoked if its version differs, unless it is the one below. */
+  readonly tokenVersion: number;
+  /** The `jti` of the token that made the latest password change; it is still valid. */
+  readonly passwordChangeTokenId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -1,6 +1,6 @@
 /** The PostgreSQL tables, in the schema `public`. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, customType, pgTable, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, customType, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 
 export const now = sql`now()`;
 
@@ -28,6 +28,8 @@ export const users = pgTable("users", {
   username: text().notNull().unique(),
   hashedPassword: text("hashed_password").notNull(),
   isActive: boolean("is_active").notNull().default(true),
+  tokenVersion: integer("token_version").notNull().default(0),
+  passwordChangeTokenId: text("password_change_token_id"),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
@@ -39,3 +41,16 @@ export const todos = pgTable("todos", {
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
+
+/** The networks from which a user has registered or logged in, as keyed digests. */
+export const userNetworks = pgTable(
+  "user_networks",
+  {
+    userId: bigint("user_id", { mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    networkDigest: text("network_digest").notNull(),
+    lastSeenAt: timestamp("last_seen_at").notNull().default(now),
+  },
+  ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);

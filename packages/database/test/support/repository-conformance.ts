@@ -226,6 +226,20 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect((await todos.create({ title: "twice", completed: false })).id).toBeGreaterThan(todo.id);
     });
 
+    test("deleting a user deletes the user's networks and no others", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      for (const { id } of [first, second]) {
+        await testDatabase.query(
+          `insert into user_networks (user_id, network_digest) values (${id}, 'digest')`,
+        );
+      }
+      expect(await users.delete(first.id)).toBe(true);
+      const remaining = await testDatabase.query<{ user_id: number }>("select user_id from user_networks");
+      expect(remaining.map((row) => Number(row.user_id))).toEqual([second.id]);
+    });
+
     test("users are listed by ascending id", async () => {
       await using testDatabase = await open();
       const { users } = testDatabase.database;
@@ -291,7 +305,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       const [todo] = await todos.list({ after: 0, limit: 2 });
       const user = await users.findByEmail("a@b.c");
       expect(todo).toMatchObject({ title: "by hand", completed: false });
-      expect(user).toMatchObject({ isActive: true });
+      expect(user).toMatchObject({ isActive: true, tokenVersion: 0, passwordChangeTokenId: null });
       for (const date of [todo?.createdAt, todo?.updatedAt, user?.createdAt, user?.updatedAt]) {
         expect(Math.abs((date?.getTime() ?? 0) - Date.now())).toBeLessThan(5_000);
       }
