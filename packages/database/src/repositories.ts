@@ -30,13 +30,24 @@ export interface PageRequest {
 /** The values that a user must still have for a conditional update. */
 export type ExpectedUser = Pick<User, "hashedPassword" | "isActive">;
 
+/** The largest number of networks that are stored for one user. */
+export const MAX_NETWORKS = 20;
+
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
   create(user: { email: string; username: string; hashedPassword: string }): Promise<User>;
   findById(id: number): Promise<User | null>;
-  /** Compares exactly: the caller must trim and lowercase the address. */
-  findByEmail(email: string): Promise<User | null>;
+  /**
+   * Compares exactly: the caller must trim and lowercase the address. Also returns when the network was last stored for
+   * this user, or null.
+   */
+  findByEmail(
+    email: string,
+    networkDigest?: string,
+  ): Promise<(User & { readonly networkSeenAt: Date | null }) | null>;
+  /** Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted. */
+  storeNetwork(userId: number, networkDigest: string): Promise<void>;
   /** Compares exactly. */
   findByUsername(username: string): Promise<User | null>;
   /**

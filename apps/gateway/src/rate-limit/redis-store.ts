@@ -80,7 +80,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     try {
       await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS);
       // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
-      await withTimeout(evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000), CONNECT_TIMEOUT_MS);
+      await withTimeout(
+        evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000),
+        CONNECT_TIMEOUT_MS,
+      );
     } catch {
       candidate.close();
       retryLater();

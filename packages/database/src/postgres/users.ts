@@ -1,9 +1,9 @@
 /** Users in PostgreSQL. Each method runs one statement and is therefore atomic. */
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import type { ExpectedUser, User, UserRepository } from "../repositories.ts";
+import { type ExpectedUser, MAX_NETWORKS, type User, type UserRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
-import { now, users } from "./schema.ts";
+import { now, userNetworks, users } from "./schema.ts";
 
 export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
   const byId = orm
@@ -12,8 +12,15 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
     .where(eq(users.id, sql.placeholder("id")))
     .prepare("user_by_id");
   const byEmail = orm
-    .select()
+    .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
     .from(users)
+    .leftJoin(
+      userNetworks,
+      and(
+        eq(userNetworks.userId, users.id),
+        eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
+      ),
+    )
     .where(eq(users.email, sql.placeholder("email")))
     .prepare("user_by_email");
 
@@ -45,7 +52,23 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
       return singleRow(await attempt(() => query.execute()));
     },
-    findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
+    findByEmail: async (email, networkDigest = "") =>
+      (await attempt(() => byEmail.execute({ email, networkDigest })))[0] ?? null,
+    storeNetwork: async (userId, networkDigest) => {
+      // The DELETE does not see the row of the INSERT, but the others as they were before.
+      const query = sql`
+        with stored as (
+          insert into ${userNetworks} (user_id, network_digest) values (${userId}, ${networkDigest})
+          on conflict (user_id, network_digest) do update set last_seen_at = ${now}
+        ), others as (
+          select network_digest from ${userNetworks}
+          where user_id = ${userId} and network_digest <> ${networkDigest}
+          order by last_seen_at desc offset ${MAX_NETWORKS - 1}
+        )
+        delete from ${userNetworks}
+        where user_id = ${userId} and network_digest in (select network_digest from others)`;
+      await attempt(() => orm.execute(query));
+    },
     findByUsername: async (username) => {
       const query = orm.select().from(users).where(eq(users.username, username));
       return (await attempt(() => query.execute()))[0] ?? null;

@@ -33,8 +33,63 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(Math.abs(created.createdAt.getTime() - started)).toBeLessThan(5_000);
       expect(created.updatedAt).toEqual(created.createdAt);
       expect(await users.findById(created.id)).toEqual(created);
-      expect(await users.findByEmail(ada.email)).toEqual(created);
+      expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
       expect(await users.findByUsername(ada.username)).toEqual(created);
+    });
+
+    test("a user is found with the time at which one of its networks was last stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const seenAt = async (email: string, network: string) =>
+        (await users.findByEmail(email, network))?.networkSeenAt;
+      const ageMs = async (email: string) => Date.now() - ((await seenAt(email, "one"))?.getTime() ?? 0);
+      await users.storeNetwork(first.id, "one");
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await seenAt(ada.email, "two")).toBeNull();
+      expect(await seenAt(bob.email, "one")).toBeNull();
+      expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
+      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
+      expect(await seenAt(ada.email, "one")).toEqual(new Date("2026-01-02T03:04:05.678Z"));
+      await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
+    });
+
+    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      await users.storeNetwork(second.id, "other");
+      const rows = Array.from(
+        { length: 22 },
+        (_, day) =>
+          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
+      );
+      await testDatabase.query(
+        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
+      );
+      const digests = async () =>
+        (
+          await testDatabase.query<{ network_digest: string }>(
+            "select network_digest from user_networks order by last_seen_at",
+          )
+        ).map(({ network_digest }) => network_digest);
+      const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
+      await users.storeNetwork(first.id, "new");
+      expect(await digests()).toEqual([...days(3), "other", "new"]);
+      // A network that is already stored replaces no other.
+      await users.storeNetwork(first.id, "day 5");
+      expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
+    });
+
+    test("a network of a user who was deleted meanwhile is not stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      await users.delete(id);
+      await expect(users.storeNetwork(id, "one")).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await testDatabase.query("select * from user_networks")).toEqual([]);
     });
 
     test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
