@@ -3,8 +3,10 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
+import { createDigests } from "./digests.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
+import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
@@ -22,8 +24,9 @@ import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
+import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
-import type { CreateStore } from "./rate-limit/store.ts";
+import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -33,6 +36,10 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Creates the stores of the rate limits. @default in-memory stores */
   readonly createStore?: CreateStore;
+  /** Creates the store of the login budgets. @default an in-memory store */
+  readonly createBudgetStore?: CreateBudgetStore;
+  /** See `LoginThrottleOptions`. @default 10 */
+  readonly rejectionDelayMs?: number;
   /**
    * Idle time until a connection is closed, 1 to 255. The server exempts a request whose body is complete, so a request
    * can wait longer for a derivation. @default 60
@@ -70,7 +77,16 @@ export function createApp({
   ...options
 }: AppOptions) {
   const tokens = createTokens({ ...config.auth, secretKey });
-  const authService = createAuthService({ users: database.users, hasher, tokens });
+  const digests = createDigests(secretKey);
+  const loginThrottle =
+    config.rateLimits &&
+    createLoginThrottle({
+      users: database.users,
+      digests,
+      createBudgetStore: options.createBudgetStore ?? createMemoryBudgetStore,
+      rejectionDelayMs: options.rejectionDelayMs,
+    });
+  const authService = createAuthService({ users: database.users, hasher, tokens, loginThrottle });
   const limiters =
     config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
   const write = createAccessLog({ logger, isProbe });
@@ -88,6 +104,7 @@ export function createApp({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
     limiters,
+    digests,
     todoService: createTodoService(database.todos),
   });
 

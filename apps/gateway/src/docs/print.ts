@@ -9,6 +9,7 @@ const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   limiters: null,
+  digests: uncalled(),
   todoService: uncalled(),
 });
 process.stdout.write(await createDocument(features));
