@@ -34,8 +34,8 @@ const app = new Elysia()
     };
   })
   .get("/auth/me", async ({ request }) => {
-    const id = await tokens.verify(request.headers.get("authorization")?.slice("Bearer ".length) ?? "");
-    const user = id === null ? null : await database.users.findById(id);
+    const claims = await tokens.verify(request.headers.get("authorization")?.slice("Bearer ".length) ?? "");
+    const user = claims && (await database.users.findById(claims.userId));
     if (!user) return new Response(null, { status: 401 });
     return {
       id: user.id,

@@ -9,6 +9,15 @@ export interface TokensOptions
   readonly secretKey: string;
 }
 
+/** The user whom a token identifies, and what decides whether the token has been revoked. */
+export interface TokenClaims {
+  readonly userId: number;
+  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
+  readonly version: number;
+  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
+  readonly tokenId: string | null;
+}
+
 /** The plugin signs. `jose`, which it is based on, verifies: the plugin would reject an `iat` that this service ignores. */
 export function createTokens({ secretKey, previousSecretKey, algorithm, tokenExpireMinutes }: TokensOptions) {
   const signer = new Elysia().use(jwt({ secret: secretKey, alg: algorithm, exp: `${tokenExpireMinutes}m` }));
@@ -17,14 +26,16 @@ export function createTokens({ secretKey, previousSecretKey, algorithm, tokenExp
     .map((key) => importKey(key, algorithm));
 
   return {
-    sign: (userId: number): Promise<string> => signer.decorator.jwt.sign({ sub: String(userId) }),
-    /** Returns the user id in `sub`, or null if the token is invalid. */
-    async verify(token: string): Promise<number | null> {
+    sign: ({ userId, version }: Omit<TokenClaims, "tokenId">): Promise<string> =>
+      signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
+    /** Returns null if the token is invalid. */
+    async verify(token: string): Promise<TokenClaims | null> {
       if (!token.split(".").every(isCanonical)) return null;
       for (const key of acceptedKeys) {
         const verified = await compactVerify(token, await key, { algorithms: [algorithm] }).catch(() => null);
         // RFC 7515 §4.1.11: reject critical extensions, because none is supported.
-        if (verified) return verified.protectedHeader.crit ? null : subjectOf(parseClaims(verified.payload));
+        if (verified)
+          return verified.protectedHeader.crit ? null : readClaims(parsePayload(verified.payload));
       }
       return null;
     },
@@ -44,14 +55,20 @@ const importKey = (secret: string, algorithm: TokensOptions["algorithm"]): Promi
     ["verify"],
   );
 
-type Claims = Readonly<Record<string, unknown>>;
+type Payload = Readonly<Record<string, unknown>>;
 
-/** The user id, if `exp` is in the future and `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
-function subjectOf({ sub, exp, nbf = 0 }: Claims): number | null {
+/** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
+function readClaims({ sub, exp, nbf = 0, ver = 0, jti }: Payload): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
-  return typeof sub === "string" ? parseId(sub) : null;
+  const userId = typeof sub === "string" ? parseId(sub) : null;
+  if (userId === null || !isVersion(ver)) return null;
+  return { userId, version: ver, tokenId: typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null };
 }
+
+const TOKEN_ID = /^[\w.-]{1,128}$/;
+
+const isVersion = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Parses the canonical decimal text of a safe integer. */
 function parseId(text: string): number | null {
@@ -60,7 +77,7 @@ function parseId(text: string): number | null {
 }
 
 /** The own members of a JSON object; empty for any other payload. */
-function parseClaims(payload: Uint8Array): Claims {
+function parsePayload(payload: Uint8Array): Payload {
   try {
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     return typeof claims === "object" && claims !== null ? { ...claims } : {};

@@ -1,5 +1,6 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { expect, test } from "bun:test";
+import { createTokens } from "../../src/middleware/jwt.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
 import { eachDatabase, SECRET_KEY } from "../support/service.ts";
@@ -67,6 +68,12 @@ const REJECTED: Readonly<Record<string, (sub: string) => Forgery>> = {
     ].map((sub) => [`sub ${JSON.stringify(sub)}`, () => ({ claims: { sub, exp } })]),
   ),
   "sub 2^53, which is not a safe integer": () => ({ claims: { sub: "9007199254740992", exp } }),
+  ...Object.fromEntries(
+    [-1, 0.5, 2 ** 53, 1e300, "0", "", null, true, [0], {}].map((ver) => [
+      `ver ${JSON.stringify(ver)}`,
+      (sub: string) => ({ claims: { sub, exp, ver } }),
+    ]),
+  ),
   "sub of 400 digits": () => ({ claims: { sub: "9".repeat(400), exp } }),
 };
 
@@ -79,18 +86,26 @@ const ACCEPTED: Readonly<Record<string, (sub: string) => Forgery>> = {
   "nbf in the past": (sub) => ({ claims: { sub, exp, nbf: secondsFromNow(-1) } }),
   "an exp in the far future": (sub) => ({ claims: { sub, exp: 1e300 } }),
   "additional claims": (sub) => ({ claims: { sub, exp, iss: "x", aud: ["y"], jti: 5, admin: true } }),
+  "ver 0 and a jti": (sub) => ({ claims: { sub, exp, ver: 0, jti: "a" } }),
+  "a jti that cannot be stored": (sub) => ({ claims: { sub, exp, jti: "\0".repeat(200) } }),
+  "jti null": (sub) => ({ claims: { sub, exp, jti: null } }),
   "no typ": (sub) => ({ header: { typ: undefined }, claims: { sub, exp } }),
   "another typ and a kid": (sub) => ({ header: { typ: "at+jwt", kid: "../../etc" }, claims: { sub, exp } }),
 };
 
 eachDatabase((startService) => {
-  test("a token contains only sub as text, iat and exp, no personal data, and expires after 60 minutes", async () => {
+  test("a token contains sub as text, ver, jti, iat and exp, no personal data, and expires after 60 minutes", async () => {
     await using service = await startService();
     const { id, token } = await service.createUser();
     const { header, claims } = openToken(token);
     expect(header).toMatchObject({ alg: "HS256" });
-    expect(Object.keys(claims).sort()).toEqual(["exp", "iat", "sub"]);
-    expect(claims.sub).toBe(String(id));
+    expect(claims).toEqual({
+      sub: String(id),
+      ver: 0,
+      jti: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+    });
     expect(Number(claims.exp) - Number(claims.iat)).toBe(60 * 60);
     expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
   });
@@ -196,4 +211,24 @@ eachDatabase((startService) => {
     ];
     for (const other of changed) expectInvalidToken(await service.call("GET", "/auth/me", { token: other }));
   });
+});
+
+test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
+  const options = { secretKey: SECRET_KEY, previousSecretKey: null, tokenExpireMinutes: 1 };
+  const { sign, verify } = createTokens({ ...options, algorithm: "HS256" });
+  const token = await sign({ userId: 7, version: 3 });
+  expect(await verify(token)).toEqual({
+    userId: 7,
+    version: 3,
+    tokenId: String(openToken(token).claims.jti),
+  });
+  expect(await sign({ userId: 7, version: 3 })).not.toBe(token);
+
+  const tokenIdOf = async (jti?: unknown) =>
+    (await verify(forge({ claims: { sub: "7", exp, jti } })))?.tokenId;
+  expect(await tokenIdOf("x".repeat(128))).toBe("x".repeat(128));
+  for (const jti of [undefined, null, 5, "", "x".repeat(129), "\0", "\ud800", "a b", ["a"]]) {
+    expect([jti, await tokenIdOf(jti)]).toEqual([jti, null]);
+  }
+  expect((await verify(forge({ claims: { sub: "7", exp } })))?.version).toBe(0);
 });

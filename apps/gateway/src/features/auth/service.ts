@@ -8,9 +8,9 @@ export interface AuthServiceOptions {
   readonly users: UserRepository;
   readonly hasher: Pick<Hasher, "hash" | "verify">;
   readonly tokens: {
-    sign(userId: number): Promise<string>;
-    /** Returns the user id, or null if the token is invalid. */
-    verify(token: string): Promise<number | null>;
+    sign(claims: { readonly userId: number; readonly version: number }): Promise<string>;
+    /** Returns null if the token is invalid. */
+    verify(token: string): Promise<{ readonly userId: number } | null>;
   };
 }
 
@@ -51,13 +51,13 @@ export function createAuthService({ users, hasher, tokens }: AuthServiceOptions)
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.hashedPassword !== user.hashedPassword)
         throw new InvalidCredentials();
-      return tokens.sign(user.id);
+      return tokens.sign({ userId: user.id, version: 0 });
     },
 
     async authenticate(token) {
-      const id = token === null ? null : await tokens.verify(token);
-      if (id === null) throw new InvalidToken();
-      const user = await users.findById(id);
+      const claims = token === null ? null : await tokens.verify(token);
+      if (claims === null) throw new InvalidToken();
+      const user = await users.findById(claims.userId);
       if (!user) throw new UserNotFound();
       if (!user.isActive) throw new InactiveUser();
       return user;
