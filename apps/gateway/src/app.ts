@@ -24,6 +24,7 @@ import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateStore } from "./rate-limit/store.ts";
+import { createWrongPasswordLimit } from "./rate-limit/wrong-password-limit.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -69,10 +70,14 @@ export function createApp({
   idleTimeoutSeconds = 60,
   ...options
 }: AppOptions) {
-  const tokens = createTokens({ ...config.auth, secretKey });
-  const authService = createAuthService({ users: database.users, hasher, tokens });
-  const limiters =
-    config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
+  const { createStore = createMemoryStore } = options;
+  const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
+  const authService = createAuthService({
+    users: database.users,
+    hasher,
+    tokens: createTokens({ ...config.auth, secretKey }),
+    wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
+  });
   const write = createAccessLog({ logger, isProbe });
   const assets = readAssets();
   const log: AccessLog = (original) => {
@@ -88,6 +93,7 @@ export function createApp({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
     limiters,
+    requireCurrentPassword: config.auth.requireCurrentPassword,
     todoService: createTodoService(database.todos),
   });
 

@@ -9,6 +9,7 @@ const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   limiters: null,
+  requireCurrentPassword: false,
   todoService: uncalled(),
 });
 process.stdout.write(await createDocument(features));

@@ -38,6 +38,10 @@ if remaining < 0 then
 end
 return {count, remaining}`;
 
+/** Keeps the expiry. A key that has expired stays absent. */
+const DECREMENT_SCRIPT = `
+if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;
+
 /** Longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
 const FIRST_RETRY_DELAY_MS = 50;
@@ -108,6 +112,12 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
             disconnect(connected);
             return fallback.increment(key);
           });
+      },
+      async decrement(key) {
+        const connected = client;
+        if (!connected) return fallback.decrement(key);
+        const args = [DECREMENT_SCRIPT, "1", `latchkey:limit:${name}:${windowMs}:${key}`];
+        await withTimeout(connected.send("EVAL", args), commandTimeoutMs).catch(() => disconnect(connected));
       },
     };
   };

@@ -3,6 +3,7 @@ import {
   EMAIL_MAX_LENGTH,
   LoginRequest,
   RegisterRequest,
+  StrictUpdateUserRequest,
   type Token,
   UpdateUserRequest,
   type User as UserShape,
@@ -20,6 +21,8 @@ export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
+  /** Whether a new password without the current one is invalid. */
+  readonly requireCurrentPassword: boolean;
 }
 
 /** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
@@ -29,7 +32,7 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
+export function authRoutes({ authService, limiters, requireCurrentPassword }: AuthRoutesOptions) {
   const register = new Elysia()
     .use(rateLimitRoutes(limiters?.register))
     .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
@@ -55,31 +58,41 @@ export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
       { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
+  const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .model({ UpdateUserRequest: validator(UpdateUserRequest, { in: "body" }) })
-    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.getMe })
+    .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
+    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), { detail: operations.getMe })
     .patch(
       "/auth/me",
-      async ({ user, body, request }): Promise<UserShape> =>
-        toShape(await authService.update(user, body, request.signal)),
+      async ({ principal, body, request }): Promise<UserShape> =>
+        toShape(await authService.update(principal, body, request.signal)),
       {
         parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
-        beforeHandle: async ({ user, body, clientAddress, set }) => {
-          if (body.password === undefined) return;
-          await limiters?.passwordChange.limit({ clientAddress, userId: user.id }, set.headers);
+        beforeHandle: async ({ principal, body, clientAddress, set }) => {
+          if (body.password === undefined && body.current_password === undefined) return;
+          const client = { clientAddress, userId: principal.user.id };
+          await limiters?.passwordChange.limit(client, set.headers);
         },
         detail: operations.updateMe,
       },
     )
     .delete(
       "/auth/me",
-      async ({ user, set }): Promise<void> => {
-        await authService.delete(user);
+      async ({ principal, set }): Promise<void> => {
+        await authService.delete(principal);
         set.status = 204;
       },
       { parse: "none", detail: operations.deleteMe },
+    )
+    .delete(
+      "/auth/tokens",
+      async ({ principal, set }): Promise<void> => {
+        await authService.revokeTokens(principal);
+        set.status = 204;
+      },
+      { parse: "none", detail: operations.revokeTokens },
     );
 
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);
