@@ -76,6 +76,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
         networks.map(({ prefix, windows }) => windows.get(networkOf(key, prefix))).find(Boolean) ??
         shared;
       if (window.count > 0) window.count -= 1;
+      if (window.count === 0) keys.delete(key);
     },
     get size() {
       return networks.reduce((size, { windows }) => size + windows.size, keys.size);
