@@ -27,6 +27,7 @@ import type { Logger } from "./observability/logger.ts";
 import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
+import { createWrongPasswordLimit } from "./rate-limit/wrong-password-limit.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -76,19 +77,19 @@ export function createApp({
   idleTimeoutSeconds = 60,
   ...options
 }: AppOptions) {
-  const tokens = createTokens({ ...config.auth, secretKey });
+  const { createStore = createMemoryStore, createBudgetStore = createMemoryBudgetStore } = options;
+  const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
+  const { rejectionDelayMs } = options;
   const digests = createDigests(secretKey);
-  const loginThrottle =
-    config.rateLimits &&
-    createLoginThrottle({
-      users: database.users,
-      digests,
-      createBudgetStore: options.createBudgetStore ?? createMemoryBudgetStore,
-      rejectionDelayMs: options.rejectionDelayMs,
-    });
-  const authService = createAuthService({ users: database.users, hasher, tokens, loginThrottle });
-  const limiters =
-    config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
+  const authService = createAuthService({
+    users: database.users,
+    hasher,
+    tokens: createTokens({ ...config.auth, secretKey }),
+    loginThrottle:
+      config.rateLimits &&
+      createLoginThrottle({ users: database.users, digests, createBudgetStore, rejectionDelayMs }),
+    wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
+  });
   const write = createAccessLog({ logger, isProbe });
   const assets = readAssets();
   const log: AccessLog = (original) => {
@@ -105,6 +106,7 @@ export function createApp({
     authService,
     limiters,
     digests,
+    requireCurrentPassword: config.auth.requireCurrentPassword,
     todoService: createTodoService(database.todos),
   });
 

@@ -66,6 +66,7 @@ function createConfig({ values, warnings }: Environment) {
       previousSecretKey: values.AUTH_SECRET_KEY_PREVIOUS,
       algorithm: values.AUTH_ALGORITHM,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
+      requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,

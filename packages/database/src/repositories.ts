@@ -28,7 +28,15 @@ export interface PageRequest {
 }
 
 /** The values that a user must still have for a conditional update. */
-export type ExpectedUser = Pick<User, "hashedPassword" | "isActive">;
+export type ExpectedUser = Pick<User, "hashedPassword" | "isActive" | "tokenVersion">;
+
+export interface UserChange {
+  readonly username?: string;
+  /** A new hash revokes all tokens except the one below. */
+  readonly hashedPassword?: string;
+  /** Stored with a new hash. @default null */
+  readonly passwordChangeTokenId?: string | null;
+}
 
 /** The largest number of networks that are stored for one user. */
 export const MAX_NETWORKS = 20;
@@ -55,11 +63,9 @@ export interface UserRepository {
    * the user does not exist or differs from `expected`.
    * @throws UserAlreadyExists
    */
-  update(
-    id: number,
-    change: { username?: string; hashedPassword?: string },
-    expected?: ExpectedUser,
-  ): Promise<User | null>;
+  update(id: number, change: UserChange, expected?: ExpectedUser): Promise<User | null>;
+  /** Revokes all tokens. Compares `expected` and returns null like `update`. */
+  revokeTokens(id: number, expected?: ExpectedUser): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist. */
   delete(id: number): Promise<boolean>;

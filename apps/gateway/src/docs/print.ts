@@ -10,6 +10,7 @@ const features = createFeatures({
   authService: uncalled(),
   limiters: null,
   digests: uncalled(),
+  requireCurrentPassword: false,
   todoService: uncalled(),
 });
 process.stdout.write(await createDocument(features));

@@ -40,6 +40,10 @@ if remaining < 0 then
 end
 return {count, remaining}`;
 
+/** Keeps the expiry. A key that has expired stays absent. */
+const DECREMENT_SCRIPT = `
+if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;
+
 /**
  * The remaining lifetime of a key is the time until its budget is full again; each attempt adds ARGV[1] to it, and ARGV[2] is
  * its maximum. The value is only informative: the number of attempts since the budget was full.
@@ -129,14 +133,21 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 
   const create: CreateStore = ({ name, windowMs }) => {
     const fallback = createMemoryStore({ windowMs, now });
-    const command = {
-      script: INCREMENT_SCRIPT,
+    const command = (script: string, key: string) => ({
+      script,
+      key: `latchkey:limit:${name}:${windowMs}:${key}`,
       args: [windowMs],
-      parse: (reply: unknown) => parseIncrement(reply, now()),
-    };
+    });
     return {
       increment: (key) =>
-        run({ ...command, key: `latchkey:limit:${name}:${windowMs}:${key}` }, () => fallback.increment(key)),
+        run({ ...command(INCREMENT_SCRIPT, key), parse: (reply) => parseIncrement(reply, now()) }, () =>
+          fallback.increment(key),
+        ),
+      decrement(key) {
+        // An increment of Redis is not taken back in memory.
+        const inMemory = client ? () => {} : () => fallback.decrement(key);
+        return run({ ...command(DECREMENT_SCRIPT, key), parse: () => {} }, inMemory);
+      },
     };
   };
 

@@ -10,6 +10,8 @@ export interface Increment {
 export interface RateLimitStore {
   /** Counts one request of `key`; a window starts with its first request. Never throws. */
   increment(key: string): Increment | Promise<Increment>;
+  /** Takes back one increment of `key`; does nothing if its window has ended. Never throws. */
+  decrement(key: string): void | Promise<void>;
 }
 
 /** Creates the store of one quota; `name` separates quotas with equal values. */

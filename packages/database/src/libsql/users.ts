@@ -35,6 +35,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
           eq(users.id, id),
           expected && eq(users.hashedPassword, expected.hashedPassword),
           expected && eq(users.isActive, expected.isActive),
+          expected && eq(users.tokenVersion, expected.tokenVersion),
         ),
       )
       .returning();
@@ -75,10 +76,12 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       const query = reader.orm.select().from(users).where(eq(users.username, username));
       return (await reader.attempt(() => query.get())) ?? null;
     },
-    update: (id, { username, hashedPassword }, expected) =>
-      username === undefined && hashedPassword === undefined
-        ? findById(id)
-        : change(id, { username, hashedPassword }, expected),
+    update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
+      if (hashedPassword !== undefined)
+        return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
+      return username === undefined ? findById(id) : change(id, { username }, expected);
+    },
+    revokeTokens: (id, expected) => change(id, revocation(null), expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
@@ -90,3 +93,9 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       ),
   };
 }
+
+/** Values that revoke all tokens of a user except one. */
+const revocation = (passwordChangeTokenId: string | null) => ({
+  tokenVersion: sql`${users.tokenVersion} + 1`,
+  passwordChangeTokenId,
+});

@@ -40,6 +40,7 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
           eq(users.id, id),
           expected && eq(users.hashedPassword, expected.hashedPassword),
           expected && eq(users.isActive, expected.isActive),
+          expected && eq(users.tokenVersion, expected.tokenVersion),
         ),
       )
       .returning();
@@ -73,10 +74,12 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       const query = orm.select().from(users).where(eq(users.username, username));
       return (await attempt(() => query.execute()))[0] ?? null;
     },
-    update: (id, { username, hashedPassword }, expected) =>
-      username === undefined && hashedPassword === undefined
-        ? findById(id)
-        : change(id, { username, hashedPassword }, expected),
+    update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
+      if (hashedPassword !== undefined)
+        return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
+      return username === undefined ? findById(id) : change(id, { username }, expected);
+    },
+    revokeTokens: (id, expected) => change(id, revocation(null), expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
@@ -88,3 +91,9 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       ),
   };
 }
+
+/** Values that revoke all tokens of a user except one. */
+const revocation = (passwordChangeTokenId: string | null) => ({
+  tokenVersion: sql`${users.tokenVersion} + 1`,
+  passwordChangeTokenId,
+});

@@ -100,6 +100,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
         expect(await users.update(id, { username: "x" })).toBeNull();
         expect(await users.update(id, {})).toBeNull();
         expect(await users.setActive(id, false)).toBeNull();
+        expect(await users.revokeTokens(id)).toBeNull();
         expect(await users.delete(id)).toBe(false);
         expect(await users.list({ after: id, limit: 10 })).toEqual([]);
       }
@@ -222,13 +223,19 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("an update happens only if the user still has the expected hash and is still active", async () => {
+    test("an update or a revocation happens only if the user still has the expected hash and version and is still active", async () => {
       await using scratch = await open();
       const { users } = scratch.database;
       const created = await users.create(ada);
       const change = { username: "countess", hashedPassword: "other$digest" };
-      for (const stale of [{ hashedPassword: "old$digest" }, { hashedPassword: "" }, { isActive: false }]) {
+      for (const stale of [
+        { hashedPassword: "old$digest" },
+        { hashedPassword: "" },
+        { isActive: false },
+        { tokenVersion: 1 },
+      ]) {
         expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
+        expect(await users.revokeTokens(created.id, { ...created, ...stale })).toBeNull();
       }
       expect(await users.findById(created.id)).toEqual(created);
       const changed = await users.update(created.id, change, created);
@@ -237,6 +244,45 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       await users.setActive(created.id, false);
       expect(await users.update(created.id, { username: "ada" }, changed ?? created)).toBeNull();
       expect(await users.findById(created.id)).toMatchObject({ ...change, isActive: false });
+    });
+
+    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      const other = await users.create(bob);
+      const revoked = async () => {
+        const user = await users.findById(id);
+        return user && [user.tokenVersion, user.passwordChangeTokenId];
+      };
+      expect(await revoked()).toEqual([0, null]);
+      const changed = await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "first" });
+      expect(changed).toMatchObject({ tokenVersion: 1, passwordChangeTokenId: "first" });
+      await users.update(id, { username: "countess", passwordChangeTokenId: "ignored" });
+      await users.setActive(id, true);
+      expect(await revoked()).toEqual([1, "first"]);
+      await users.update(id, { hashedPassword: "c$d", passwordChangeTokenId: "second" });
+      expect(await revoked()).toEqual([2, "second"]);
+      await users.update(id, { hashedPassword: "e$f" });
+      expect(await revoked()).toEqual([3, null]);
+      await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
+      const before = await users.findById(id);
+      expect(before).toMatchObject({ tokenVersion: 4, passwordChangeTokenId: "third" });
+      const after = await users.revokeTokens(id, before ?? undefined);
+      expect(after).toMatchObject({ tokenVersion: 5, passwordChangeTokenId: null, hashedPassword: "g$h" });
+      expect(await revoked()).toEqual([5, null]);
+      expect(await users.findById(other.id)).toEqual(other);
+    });
+
+    test("concurrent revocations over two connections all count", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const databases = Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0 ? testDatabase.database : second,
+      );
+      await Promise.all(databases.map(({ users }) => users.revokeTokens(id)));
+      expect((await second.users.findById(id))?.tokenVersion).toBe(10);
     });
 
     test("of two updates at once that expect the same hash, exactly one happens", async () => {

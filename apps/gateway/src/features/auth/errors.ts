@@ -7,7 +7,7 @@ export class InvalidCredentials extends Error {
   readonly code = "INVALID_CREDENTIALS" satisfies ErrorCode;
 }
 
-/** The token is missing, expired, wrongly signed or malformed. */
+/** The token is missing, expired, revoked, wrongly signed or malformed. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
   readonly code = "INVALID_TOKEN" satisfies ErrorCode;
@@ -17,6 +17,12 @@ export class InvalidToken extends Error {
 export class InactiveUser extends Error {
   override readonly name = "InactiveUser";
   readonly code = "INACTIVE_USER" satisfies ErrorCode;
+}
+
+/** The value of `current_password` is not the user's password. */
+export class CurrentPasswordIncorrect extends Error {
+  override readonly name = "CurrentPasswordIncorrect";
+  readonly code = "CURRENT_PASSWORD_INCORRECT" satisfies ErrorCode;
 }
 
 /** The token is valid, but its user no longer exists. */

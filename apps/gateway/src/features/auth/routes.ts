@@ -3,6 +3,7 @@ import {
   EMAIL_MAX_LENGTH,
   LoginRequest,
   RegisterRequest,
+  StrictUpdateUserRequest,
   type Token,
   UpdateUserRequest,
   type User as UserShape,
@@ -24,6 +25,8 @@ export interface AuthRoutesOptions {
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
+  /** Whether a new password without the current one is invalid. */
+  readonly requireCurrentPassword: boolean;
 }
 
 /** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
@@ -33,7 +36,9 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes({ authService, limiters, digests }: AuthRoutesOptions) {
+export function authRoutes(options: AuthRoutesOptions) {
+  const { authService, limiters, digests, requireCurrentPassword } = options;
+
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -78,32 +83,42 @@ export function authRoutes({ authService, limiters, digests }: AuthRoutesOptions
       { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
+  const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .model({ UpdateUserRequest: validator(UpdateUserRequest, { in: "body" }) })
-    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.getMe })
+    .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
+    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), { detail: operations.getMe })
     .use(withAuthRequest)
     .patch(
       "/auth/me",
-      async ({ user, body, authRequest }): Promise<UserShape> =>
-        toShape(await authService.update(user, body, authRequest)),
+      async ({ principal, body, authRequest }): Promise<UserShape> =>
+        toShape(await authService.update(principal, body, authRequest)),
       {
         parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
-        beforeHandle: async ({ user, body, clientAddress, set }) => {
-          if (body.password === undefined) return;
-          await limiters?.passwordChange.limit({ clientAddress, userId: user.id }, set.headers);
+        beforeHandle: async ({ principal, body, clientAddress, set }) => {
+          if (body.password === undefined && body.current_password === undefined) return;
+          const client = { clientAddress, userId: principal.user.id };
+          await limiters?.passwordChange.limit(client, set.headers);
         },
         detail: operations.updateMe,
       },
     )
     .delete(
       "/auth/me",
-      async ({ user, authRequest, set }): Promise<void> => {
-        await authService.delete(user, authRequest);
+      async ({ principal, authRequest, set }): Promise<void> => {
+        await authService.delete(principal, authRequest);
         set.status = 204;
       },
       { parse: "none", detail: operations.deleteMe },
+    )
+    .delete(
+      "/auth/tokens",
+      async ({ principal, authRequest, set }): Promise<void> => {
+        await authService.revokeTokens(principal, authRequest);
+        set.status = 204;
+      },
+      { parse: "none", detail: operations.revokeTokens },
     );
 
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);
