@@ -20,7 +20,8 @@ export const login = operation({
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "TokenResponse" },
   errors: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
-  rateLimit: "Logins have their own limit, by default 5 per 1 minute per client address.",
+  rateLimit:
+    "Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes.",
 });
 
 export const getMe = operation({
