@@ -30,8 +30,14 @@ export async function setActive(users: UserRepository, ref: UserRef, isActive: b
   return expectUser(await users.setActive(id, isActive), ref);
 }
 
+/** Also revokes all tokens. */
 export async function replacePassword(users: UserRepository, user: User, hash: string): Promise<User> {
   return expectUser(await users.update(user.id, { hashedPassword: hash }), user);
+}
+
+export async function revokeTokens(users: UserRepository, ref: UserRef): Promise<User> {
+  const { id } = await findUser(users, ref);
+  return expectUser(await users.revokeTokens(id), ref);
 }
 
 export async function deleteUser(users: UserRepository, user: User): Promise<void> {

@@ -17,6 +17,10 @@ const NEW_PASSWORD = "another one, just as long";
 const create = (shared: SharedDatabase, name: string) =>
   shared.json<User>(["users", "create", `${name}@example.com`, "--username", name], PASSWORD);
 
+/** Changes the password as the service does for PATCH /auth/me: the token of the request stays valid. */
+const changeOwnPassword = ({ database }: SharedDatabase, id: number) =>
+  database.users.update(id, { hashedPassword: "salt$digest", passwordChangeTokenId: "kept" });
+
 /** Whether a login of the service would succeed. */
 async function canLogIn(shared: SharedDatabase, email: string, password: string): Promise<boolean> {
   await using hasher = createHasher({ workers: 1 });
@@ -106,13 +110,38 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     }
   });
 
-  test("set-password changes only the password", async () => {
+  test("set-password changes only the password and revokes all tokens", async () => {
     await using shared = await openSharedDatabase(source);
     const ada = await create(shared, "ada");
+    await changeOwnPassword(shared, ada.id);
     const changed = await shared.json<User>(["users", "set-password", "ada@example.com"], NEW_PASSWORD);
     expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
+    expect(await shared.database.users.findById(ada.id)).toMatchObject({
+      tokenVersion: 2,
+      passwordChangeTokenId: null,
+    });
     expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(false);
     expect(await canLogIn(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
+  });
+
+  test("revoke-tokens revokes all tokens, also that of a password change, and keeps the password", async () => {
+    await using shared = await openSharedDatabase(source);
+    const [ada, bob] = [await create(shared, "ada"), await create(shared, "bob")];
+    await changeOwnPassword(shared, ada.id);
+    const before = await shared.database.users.findById(ada.id);
+    for (const [user, tokenVersion] of [
+      ["ada@example.com", 2],
+      [String(ada.id), 3],
+    ] as const) {
+      const printed = await shared.json<User>(["users", "revoke-tokens", user]);
+      expect({ ...printed, updated_at: ada.updated_at }).toEqual(ada);
+      expect(await shared.database.users.findById(ada.id)).toMatchObject({
+        hashedPassword: before?.hashedPassword,
+        tokenVersion,
+        passwordChangeTokenId: null,
+      });
+    }
+    expect((await shared.database.users.findById(bob.id))?.tokenVersion).toBe(0);
   });
 
   test("delete requires --yes without a terminal", async () => {
@@ -132,7 +161,7 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     expect(await shared.database.users.findById(id)).toBeNull();
   });
 
-  test.each(["show", "activate", "deactivate", "set-password", "delete"])(
+  test.each(["show", "activate", "deactivate", "set-password", "revoke-tokens", "delete"])(
     "%s reports a user that does not exist, before it reads a password",
     async (command) => {
       await using shared = await openSharedDatabase(source);
