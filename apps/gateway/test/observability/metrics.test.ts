@@ -51,7 +51,8 @@ test("requests are counted by method, route pattern and status, and no label con
   expect(count({ method: "other" })).toBe(1);
   expect(metrics.value("http_request_duration_seconds_sum")).toBeGreaterThan(0);
   const labels = new Set(metrics.samples.flatMap((sample) => Object.values(sample.labels)));
-  for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|\blimit\b|PROPFIND|127\.0/);
+  for (const label of labels)
+    expect(label).not.toMatch(/ada|example|chosen|^4[12]$|\blimit\b|PROPFIND|127\.0/);
 });
 
 test("all assets of the documentation have one route, in metrics and in the log", async () => {
@@ -185,7 +186,9 @@ test("metric names start with the component that they describe", async () => {
   await using service = await start();
   const { families } = await service.scrape();
   for (const name of families.keys()) {
-    expect(name).toMatch(/^(latchkey|http_request|audit|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/);
+    expect(name).toMatch(
+      /^(latchkey|http_request|audit|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/,
+    );
     if (families.get(name) === "counter") expect(name).toEndWith("_total");
   }
 });
