@@ -611,7 +611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
-            /** @description A rate limit is exceeded. Logins have their own limit, by default 5 per 1 minute per client address. */
+            /** @description A rate limit is exceeded. Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes. */
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
