@@ -2,6 +2,7 @@
 import { CliError, EXIT } from "@latchkey/cli";
 import { type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
+import { audited } from "./audit-log.ts";
 import type { UserRef } from "./user-arguments.ts";
 
 const PAGE_SIZE = 500;
@@ -27,15 +28,23 @@ export async function expectUnused(
 
 export async function setActive(users: UserRepository, ref: UserRef, isActive: boolean): Promise<User> {
   const { id } = await findUser(users, ref);
-  return expectUser(await users.setActive(id, isActive), ref);
+  const user = expectUser(await users.setActive(id, isActive), ref);
+  return audited(isActive ? "user.activated" : "user.deactivated", user);
 }
 
+/** Also revokes all tokens. */
 export async function replacePassword(users: UserRepository, user: User, hash: string): Promise<User> {
-  return expectUser(await users.update(user.id, { hashedPassword: hash }), user);
+  return audited("password.changed", expectUser(await users.update(user.id, { hashedPassword: hash }), user));
+}
+
+export async function revokeTokens(users: UserRepository, ref: UserRef): Promise<User> {
+  const { id } = await findUser(users, ref);
+  return audited("tokens.revoked", expectUser(await users.revokeTokens(id), ref));
 }
 
 export async function deleteUser(users: UserRepository, user: User): Promise<void> {
   if (!(await users.delete(user.id))) expectUser(null, user);
+  audited("user.deleted", user);
 }
 
 export interface ListOptions {

@@ -36,7 +36,10 @@ describe("from standard input", () => {
     ["128 characters of four bytes", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
   ])("%s is the password", async (_, input, password) => {
     await using shared = await openSharedDatabase(source);
-    expect(await shared.tool(CREATE, input)).toMatchObject({ code: 0, stderr: "" });
+    expect(await shared.tool(CREATE, input)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^\{"level":"info".*"event":"user.registered".*\}\n$/),
+    });
     await expectPassword(shared, password);
   });
 

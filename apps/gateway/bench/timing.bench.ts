@@ -1,46 +1,55 @@
 /**
- * Tests whether the time of a failed login reveals the reason: unknown e-mail, wrong password or inactive user. Sends the
- * logins one at a time in random order. Exits with 1 if a rank test finds a difference.
+ * Tests whether the time of a failed login reveals the reason (unknown e-mail, wrong password or inactive user), and whether
+ * the time of a login that is limited per e-mail reveals whether the e-mail is known. Sends the logins one at a time in
+ * random order. Exits with 1 if a rank test finds a difference.
  */
 import { describeMachine } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
+import { createHasher } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { parseOptions, print } from "./support/options.ts";
 import { median, rankTest } from "./support/rank-test.ts";
 
-/** Bonferroni correction for three comparisons: one false alarm in a hundred runs. */
-const SIGNIFICANCE = 0.01 / 3;
+/** Bonferroni correction for four comparisons: one false alarm in a hundred runs. */
+const SIGNIFICANCE = 0.01 / 4;
 const WARM_UP_ROUNDS = 5;
 
-const { samples } = parseOptions({ samples: 150 });
+const { samples, limited } = parseOptions({ samples: 150, limited: 1000 });
 
-const EMAILS = {
-  "unknown e-mail": "nobody@example.org",
-  "wrong password": "active@example.org",
-  "inactive user": "inactive@example.org",
-} as const;
-type Reason = keyof typeof EMAILS;
-const REASONS = Object.keys(EMAILS) as Reason[];
+const FAILED = ["unknown e-mail", "wrong password", "inactive user"] as const;
+const LIMITED = ["limited, unknown e-mail", "limited, known e-mail"] as const;
+type Reason = (typeof FAILED)[number] | (typeof LIMITED)[number];
 
-async function seed(url: string, databaseUrl: string): Promise<void> {
-  for (const username of ["active", "inactive"]) {
-    const user = { email: `${username}@example.org`, username, password: "correct horse battery" };
-    const { status } = await post(`${url}/auth/register`, user);
-    if (status !== 201) throw new Error(`Registration returned ${status}`);
-  }
+/** One e-mail has ten attempts, so each round uses others. */
+const emailOf = (reason: Reason, round = 0): string => `${reason.replace(/\W+/g, "-")}.${round}@example.org`;
+
+/** Users share one hash, because no password is correct. */
+async function seed(databaseUrl: string): Promise<void> {
+  await using hasher = createHasher({ workers: 1 });
+  const hashedPassword = await hasher.hash("correct horse battery");
   await using database = await openDatabase({ url: databaseUrl });
-  const inactive = await database.users.findByEmail(EMAILS["inactive user"]);
-  if (inactive) await database.users.setActive(inactive.id, false);
+  const create = async (reason: Reason, round: number) => {
+    const email = emailOf(reason, round);
+    const { id } = await database.users.create({ email, username: email, hashedPassword });
+    // The query that finds the user also reads its network, as after a login.
+    await database.users.storeNetwork(id, "a network of another client");
+    if (reason === "inactive user") await database.users.setActive(id, false);
+  };
+  for (let round = -WARM_UP_ROUNDS; round < samples; round++) {
+    await create("wrong password", round);
+    await create("inactive user", round);
+  }
+  await create("limited, known e-mail", 0);
 }
 
 /** Returns the time until the complete response is received, in milliseconds. */
-async function timeLogin(url: string, email: string): Promise<number> {
+async function timeLogin(url: string, email: string, status: number): Promise<number> {
   const startedAt = performance.now();
   const response = await post(`${url}/auth/login`, { email, password: "not the password" });
   await response.arrayBuffer();
   const milliseconds = performance.now() - startedAt;
-  if (response.status !== 401) throw new Error(`A login that should fail returned ${response.status}`);
+  if (response.status !== status) throw new Error(`A login that should fail returned ${response.status}`);
   return milliseconds;
 }
 
@@ -50,13 +59,32 @@ const shuffled = <Value>(items: readonly Value[]): Value[] =>
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
 
-function report(times: Readonly<Record<Reason, readonly number[]>>): boolean {
-  for (const reason of REASONS) print(`  ${reason.padEnd(17)} median ${median(times[reason]).toFixed(3)} ms`);
+/** Measures each reason once per round, in random order. */
+async function measure<Name extends Reason>(
+  reasons: readonly Name[],
+  rounds: number,
+  time: (reason: Name, round: number) => Promise<number>,
+): Promise<ReadonlyMap<Name, readonly number[]>> {
+  const times = new Map(reasons.map((reason) => [reason, [] as number[]]));
+  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+    for (const reason of shuffled(reasons)) {
+      const milliseconds = await time(reason, round);
+      if (round >= 0) times.get(reason)?.push(milliseconds);
+    }
+  }
+  return times;
+}
+
+/** Prints all comparisons and returns whether one is significant. */
+function report(times: ReadonlyMap<Reason, readonly number[]>): boolean {
+  const entries = [...times];
+  for (const [reason, values] of entries)
+    print(`  ${reason.padEnd(24)} median ${median(values).toFixed(3)} ms`);
   let isDifferent = false;
-  for (const [index, first] of REASONS.entries()) {
-    for (const second of REASONS.slice(index + 1)) {
-      const p = rankTest(times[first], times[second]);
-      const difference = (median(times[first]) - median(times[second])) * 1000;
+  for (const [index, [first, firstTimes]] of entries.entries()) {
+    for (const [second, secondTimes] of entries.slice(index + 1)) {
+      const p = rankTest(firstTimes, secondTimes);
+      const difference = (median(firstTimes) - median(secondTimes)) * 1000;
       print(`  ${first} / ${second}: medians differ by ${difference.toFixed(0)} µs, p = ${p.toFixed(4)}`);
       isDifferent ||= p < SIGNIFICANCE;
     }
@@ -67,29 +95,26 @@ function report(times: Readonly<Record<Reason, readonly number[]>>): boolean {
 await using folder = await openFolder();
 await using service = startProcess({
   DATABASE_URL: folder.databaseUrl,
-  RATE_LIMIT_ENABLED: "false",
+  RATE_LIMIT_DEFAULT: "1000000/minute",
+  RATE_LIMIT_LOGIN: "1000000/minute",
   LOG_LEVEL: "info",
 });
 const url = await service.ready();
-await seed(url, folder.databaseUrl);
+await seed(folder.databaseUrl);
 print(describeMachine());
-print(`${samples} logins of each kind, one at a time, in random order`);
+print(`${samples} failed and ${limited} limited logins of each kind, one at a time, in random order`);
 
-const times: Record<Reason, number[]> = {
-  "unknown e-mail": [],
-  "wrong password": [],
-  "inactive user": [],
-};
-for (let round = -WARM_UP_ROUNDS; round < samples; round++) {
-  for (const reason of shuffled(REASONS)) {
-    const milliseconds = await timeLogin(url, EMAILS[reason]);
-    if (round >= 0) times[reason].push(milliseconds);
-  }
-}
-const isDifferent = report(times);
-const result = isDifferent ? "reveal" : "do not reveal";
-print(
-  `The times ${result} the reason (Mann–Whitney test at ${SIGNIFICANCE.toFixed(4)}, ${samples} values each).`,
+const failedTimes = await measure(FAILED, samples, (reason, round) =>
+  timeLogin(url, emailOf(reason, round), 401),
 );
+for (const reason of LIMITED) {
+  for (let attempt = 1; attempt <= 10; attempt++) await timeLogin(url, emailOf(reason), 401);
+}
+const limitedTimes = await measure(LIMITED, limited, (reason) => timeLogin(url, emailOf(reason), 429));
+
+const differences = [report(failedTimes), report(limitedTimes)];
+const isDifferent = differences.includes(true);
+const result = isDifferent ? "reveal" : "do not reveal";
+print(`The times ${result} the reason (Mann–Whitney test at ${SIGNIFICANCE.toFixed(4)}).`);
 if (isDifferent) process.exitCode = 1;
 print(describeMachine());

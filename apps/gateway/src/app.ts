@@ -4,8 +4,10 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
+import { createDigests } from "./digests.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
+import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { keyRoutes } from "./features/keys/routes.ts";
@@ -24,8 +26,10 @@ import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
+import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
-import type { CreateStore } from "./rate-limit/store.ts";
+import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
+import { createWrongPasswordLimit } from "./rate-limit/wrong-password-limit.ts";
 import type { TokenKeys } from "./token-keys.ts";
 
 export interface AppOptions {
@@ -36,6 +40,10 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Creates the stores of the rate limits. @default in-memory stores */
   readonly createStore?: CreateStore;
+  /** Creates the store of the login budgets. @default an in-memory store */
+  readonly createBudgetStore?: CreateBudgetStore;
+  /** See `LoginThrottleOptions`. @default 10 */
+  readonly rejectionDelayMs?: number;
   /**
    * Idle time until a connection is closed, 1 to 255. The server exempts a request whose body is complete, so a request
    * can wait longer for a derivation. @default 60
@@ -77,10 +85,19 @@ export function createApp({
   idleTimeoutSeconds = 60,
   ...options
 }: AppOptions) {
-  const tokens = createTokens({ ...config.auth, keys });
-  const authService = createAuthService({ users: database.users, hasher, tokens });
-  const limiters =
-    config.rateLimits && createRateLimiters(config.rateLimits, options.createStore ?? createMemoryStore);
+  const { createStore = createMemoryStore, createBudgetStore = createMemoryBudgetStore } = options;
+  const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
+  const { rejectionDelayMs } = options;
+  const digests = createDigests(keys);
+  const authService = createAuthService({
+    users: database.users,
+    hasher,
+    tokens: createTokens({ ...config.auth, keys }),
+    loginThrottle:
+      config.rateLimits &&
+      createLoginThrottle({ users: database.users, digests, createBudgetStore, rejectionDelayMs }),
+    wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
+  });
   const write = createAccessLog({ logger, isProbe });
   const assets = readAssets();
   const log: AccessLog = (original) => {
@@ -97,6 +114,8 @@ export function createApp({
     authService,
     limiters,
     publicKeySet: keys.publicKeySet,
+    digests,
+    requireCurrentPassword: config.auth.requireCurrentPassword,
     todoService: createTodoService(database.todos),
   });
 

@@ -71,6 +71,7 @@ function createConfig({ values, warnings }: Environment) {
       issuer: values.AUTH_ISSUER,
       audience: values.AUTH_AUDIENCE,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
+      requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,

@@ -15,7 +15,7 @@ interface ErrorEnvelope {
   readonly code: ErrorCode | "CLIENT_CLOSED";
 }
 
-/** Thrown by middleware; each feature defines its own errors. */
+/** Thrown by middleware and rate limits; each feature defines its own errors. */
 export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
   readonly code = "INVALID_REQUEST" satisfies ErrorCode;
@@ -84,7 +84,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   },
   INVALID_TOKEN: {
     status: 401,
-    description: "The token is missing, expired, wrongly signed or malformed.",
+    description: "The token is missing, expired, revoked, wrongly signed or malformed.",
     detail: "Invalid or expired token",
     headers: challenge,
   },
@@ -92,6 +92,11 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     status: 403,
     description: "The current user is deactivated.",
     detail: "The user is inactive",
+  },
+  CURRENT_PASSWORD_INCORRECT: {
+    status: 403,
+    description: "The current password is wrong.",
+    detail: "Incorrect current password",
   },
   USER_NOT_FOUND: {
     status: 404,

@@ -76,7 +76,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     hasher,
     logger,
     ...(metrics && { observe: metrics.observeRequest }),
-    ...(redisStore && { createStore: redisStore.create }),
+    ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
     isStopping: () => shutdown.isStopping(),
   });
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;

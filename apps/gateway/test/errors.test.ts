@@ -21,6 +21,7 @@ const RESPONSES: Record<ErrorCode, Expected> = {
   INVALID_CREDENTIALS: [401, "Incorrect e-mail or password", challenge],
   INVALID_TOKEN: [401, "Invalid or expired token", challenge],
   INACTIVE_USER: [403, "The user is inactive"],
+  CURRENT_PASSWORD_INCORRECT: [403, "Incorrect current password"],
   USER_NOT_FOUND: [404, "User not found"],
   TODO_NOT_FOUND: [404, "Todo not found"],
   NOT_FOUND: [404, "Not Found"],

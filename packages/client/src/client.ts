@@ -45,15 +45,18 @@ export interface Client extends Operations {
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Stores the token, which the following requests send. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
-  /** Forgets the token; sends no request, so the token itself remains valid. */
+  /** Forgets the token; sends no request, so the token itself remains valid. `revokeTokens` ends it. */
   logout(): void;
-  /** Returns the current user. If the token is not valid any more (`INVALID_TOKEN`), this and the next two methods forget it. */
+  /** Returns the current user. If the token is not valid any more (`INVALID_TOKEN`), this and the next three methods forget it. */
   getMe(options?: RequestOptions): Promise<User>;
+  /** A new password revokes all tokens of the user except the stored one. */
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
   /** Deletes the current user and forgets the token. */
   deleteMe(options?: RequestOptions): Promise<void>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
+  /** Revokes all tokens of the current user and forgets the stored one. */
+  revokeTokens(options?: RequestOptions): Promise<void>;
   /** Returns one page. */
   listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
   /** Iterates over all pages, one request each, starting at `cursor` if given. */
@@ -130,6 +133,11 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       forget(sent);
     },
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", { ...init })),
+    async revokeTokens(init) {
+      const sent = token;
+      await callWithToken((authorized) => api.DELETE("/auth/tokens", authorized), init);
+      forget(sent);
+    },
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...init, params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;

@@ -88,6 +88,24 @@ describe("the login state", () => {
   });
 });
 
+test("a password change keeps the stored token, a wrong current password does not forget it, revoking does", async () => {
+  const user = { email: "lin@example.com", username: "lin", password: ADA.password };
+  const client = createClient({ baseUrl: service.url });
+  const other = createClient({ baseUrl: service.url });
+  await client.register(user);
+  await client.login(user);
+  await other.login(user);
+  const change = { password: "a new password", current_password: "wrong" };
+  expect(await errorOf(client.updateMe(change))).toMatchObject({ code: "CURRENT_PASSWORD_INCORRECT" });
+  await client.updateMe({ ...change, current_password: user.password });
+  expect(await errorOf(other.getMe())).toMatchObject({ code: "INVALID_TOKEN" });
+  const { token } = client;
+  await client.revokeTokens();
+  expect(client.token).toBeUndefined();
+  const stored = createClient({ baseUrl: service.url, token });
+  expect(await errorOf(stored.getMe())).toMatchObject({ code: "INVALID_TOKEN" });
+});
+
 describe("errors", () => {
   test("an error has the status, code, detail and request id of the response", async () => {
     let envelope: unknown;
@@ -213,6 +231,7 @@ test("every method rejects with the reason of its signal", async () => {
     (signal) => client.getMe({ signal }),
     (signal) => client.updateMe({}, { signal }),
     (signal) => client.deleteMe({ signal }),
+    (signal) => client.revokeTokens({ signal }),
     (signal) => client.listTodos({}, { signal }),
     (signal) => client.todoPages({}, { signal }).next(),
     (signal) => client.todos({}, { signal }).next(),

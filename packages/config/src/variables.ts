@@ -118,6 +118,10 @@ export const VARIABLES = {
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
   }),
+  AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
+    default: "false",
+    description: "`true` rejects a new password without the current one",
+  }),
   CORS_ORIGINS: variable(origins, {
     default: ({ isProduction }) => (isProduction ? "" : "*"),
     unset: "`*`; none in production",

@@ -41,10 +41,26 @@ export const LoginRequest = Type.Object({
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
+/** The current password has no bounds, like that of a login. */
 export const UpdateUserRequest = Type.Object(
-  { username: Type.Optional(Username), password: Type.Optional(Password) },
+  {
+    username: Type.Optional(Username),
+    password: Type.Optional(Password),
+    current_password: Type.Optional(
+      text({
+        format: "password",
+        description: "Verified if it is present.",
+        examples: ["correct horse battery staple"],
+      }),
+    ),
+  },
   { examples: [{ username: "countess" }] },
 );
+/** A new password requires the current one. */
+export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties, {
+  examples: [{ username: "countess" }],
+  dependentRequired: { password: ["current_password"] },
+});
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
 export const User = Type.Object({

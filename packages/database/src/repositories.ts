@@ -5,6 +5,10 @@ export interface User {
   readonly username: string;
   readonly hashedPassword: string;
   readonly isActive: boolean;
+  /** A token is revoked if its version differs, unless it is the one below. */
+  readonly tokenVersion: number;
+  /** The `jti` of the token that made the latest password change; it is still valid. */
+  readonly passwordChangeTokenId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -24,15 +28,34 @@ export interface PageRequest {
 }
 
 /** The values that a user must still have for a conditional update. */
-export type ExpectedUser = Pick<User, "hashedPassword" | "isActive">;
+export type ExpectedUser = Pick<User, "hashedPassword" | "isActive" | "tokenVersion">;
+
+export interface UserChange {
+  readonly username?: string;
+  /** A new hash revokes all tokens except the one below. */
+  readonly hashedPassword?: string;
+  /** Stored with a new hash. @default null */
+  readonly passwordChangeTokenId?: string | null;
+}
+
+/** The largest number of networks that are stored for one user. */
+export const MAX_NETWORKS = 20;
 
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
   create(user: { email: string; username: string; hashedPassword: string }): Promise<User>;
   findById(id: number): Promise<User | null>;
-  /** Compares exactly: the caller must trim and lowercase the address. */
-  findByEmail(email: string): Promise<User | null>;
+  /**
+   * Compares exactly: the caller must trim and lowercase the address. Also returns when the network was last stored for
+   * this user, or null.
+   */
+  findByEmail(
+    email: string,
+    networkDigest?: string,
+  ): Promise<(User & { readonly networkSeenAt: Date | null }) | null>;
+  /** Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted. */
+  storeNetwork(userId: number, networkDigest: string): Promise<void>;
   /** Compares exactly. */
   findByUsername(username: string): Promise<User | null>;
   /**
@@ -40,11 +63,9 @@ export interface UserRepository {
    * the user does not exist or differs from `expected`.
    * @throws UserAlreadyExists
    */
-  update(
-    id: number,
-    change: { username?: string; hashedPassword?: string },
-    expected?: ExpectedUser,
-  ): Promise<User | null>;
+  update(id: number, change: UserChange, expected?: ExpectedUser): Promise<User | null>;
+  /** Revokes all tokens. Compares `expected` and returns null like `update`. */
+  revokeTokens(id: number, expected?: ExpectedUser): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist. */
   delete(id: number): Promise<boolean>;

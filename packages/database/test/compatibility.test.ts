@@ -29,7 +29,7 @@ describe.each([
     await using replica = await testDatabase.reopen();
     expect(await replica.migrate()).toBe("newer");
     expect(await replica.users.create(USER)).toMatchObject(USER);
-    expect(await testDatabase.query("select token_version from users")).toEqual([{ token_version: 0 }]);
+    expect(await testDatabase.query("select extra from users")).toEqual([{ extra: 0 }]);
   });
 
   test.each([
@@ -59,7 +59,7 @@ describe.each([
     await expect(failed).rejects.toBeInstanceOf(MigrationRejected);
     await migrateWithExtra(testDatabase.url, {
       oldestRelease: version,
-      statements: [...EXPAND, "drop table networks"],
+      statements: [...EXPAND, "drop table extras"],
     });
     await using replica = await testDatabase.reopen();
     expect(await replica.migrate()).toBe("newer");

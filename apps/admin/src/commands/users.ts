@@ -3,6 +3,7 @@ import { parseWholeNumber, printable, write } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
 import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";
+import { audited } from "../audit-log.ts";
 import { withDatabase } from "../database.ts";
 import { readHashing, type Variables } from "../environment.ts";
 import { confirm, readPassword } from "../prompt.ts";
@@ -15,6 +16,7 @@ import {
   hashPassword,
   listUsers,
   replacePassword,
+  revokeTokens,
   setActive,
 } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
@@ -42,6 +44,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(activeCommand(variables, { name: "activate", isActive: true }))
     .addCommand(activeCommand(variables, { name: "deactivate", isActive: false }))
     .addCommand(setPasswordCommand(variables))
+    .addCommand(revokeTokensCommand(variables))
     .addCommand(deleteCommand(variables));
 }
 
@@ -64,7 +67,8 @@ function createCommand(variables: Variables): Command {
       await withDatabase(variables, async ({ users }) => {
         await expectUnused(users, { email, username });
         const hashedPassword = await hashPassword(await readPassword(), kernel);
-        await printUser(await users.create({ email, username, hashedPassword }), format);
+        const user = audited("user.registered", await users.create({ email, username, hashedPassword }));
+        await printUser(user, format);
       });
     });
 }
@@ -131,7 +135,7 @@ function setPasswordCommand(variables: Variables): Command {
       "pass show ada | bun run admin users set-password ada@example.com",
     ],
     ABOUT_PASSWORDS,
-    "Tokens stay valid until they expire, even after a password change. To block a\nuser immediately, deactivate the account.",
+    "All tokens of the user are revoked, effective with the next request.",
   )
     .description("replace a user's password")
     .argument(...USER)
@@ -145,6 +149,15 @@ function setPasswordCommand(variables: Variables): Command {
         await printUser(await replacePassword(users, user, hashedPassword), format);
       });
     });
+}
+
+function revokeTokensCommand(variables: Variables): Command {
+  const command = withExamples(
+    new Command("revoke-tokens"),
+    ["bun run admin users revoke-tokens ada@example.com"],
+    "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
+  ).description("revoke all tokens of a user, effective with the next request");
+  return withUser(command, variables, revokeTokens);
 }
 
 function deleteCommand(variables: Variables): Command {

@@ -17,6 +17,10 @@ const NEW_PASSWORD = "another one, just as long";
 const create = (shared: SharedDatabase, name: string) =>
   shared.json<User>(["users", "create", `${name}@example.com`, "--username", name], PASSWORD);
 
+/** Changes the password as the service does for PATCH /auth/me: the token of the request stays valid. */
+const changeOwnPassword = ({ database }: SharedDatabase, id: number) =>
+  database.users.update(id, { hashedPassword: "salt$digest", passwordChangeTokenId: "kept" });
+
 /** Whether a login of the service would succeed. */
 async function canLogIn(shared: SharedDatabase, email: string, password: string): Promise<boolean> {
   await using hasher = createHasher({ workers: 1 });
@@ -49,6 +53,35 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(ada);
     expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(ada);
     expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
+  });
+
+  test("each change is logged on standard error with its event and the user's id, and nothing else is", async () => {
+    await using shared = await openSharedDatabase(source);
+    const events: unknown[] = [];
+    const run = async (args: readonly string[], input?: string) => {
+      const { code, stderr } = await shared.tool(["users", ...args], input);
+      for (const line of stderr.split("\n").filter((text) => text.startsWith("{"))) {
+        const { time, ...entry } = JSON.parse(line);
+        expect(Math.abs(Date.now() - Date.parse(time))).toBeLessThan(10_000);
+        events.push(entry);
+      }
+      return code;
+    };
+    const entry = (event: string) => ({ level: "info", event, user_id: 1, msg: event });
+    const ref = "ada@example.com";
+    await run(["create", ref, "-u", "ada"], PASSWORD);
+    await run(["deactivate", ref]);
+    await run(["activate", ref]);
+    await run(["set-password", ref], NEW_PASSWORD);
+    await run(["revoke-tokens", ref]);
+    await run(["show", ref]);
+    await run(["list"]);
+    expect(await run(["create", ref, "-u", "bob"], PASSWORD)).toBe(1);
+    expect(await run(["delete", "bob@example.com", "--yes"])).toBe(1);
+    await run(["delete", ref, "--yes"]);
+    expect(await run(["activate", ref])).toBe(1);
+    const expected = ["user.registered", "user.deactivated", "user.activated", "password.changed"];
+    expect(events).toEqual([...expected, "tokens.revoked", "user.deleted"].map(entry));
   });
 
   test("create rejects a duplicate e-mail address or username and keeps the first user", async () => {
@@ -106,13 +139,38 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     }
   });
 
-  test("set-password changes only the password", async () => {
+  test("set-password changes only the password and revokes all tokens", async () => {
     await using shared = await openSharedDatabase(source);
     const ada = await create(shared, "ada");
+    await changeOwnPassword(shared, ada.id);
     const changed = await shared.json<User>(["users", "set-password", "ada@example.com"], NEW_PASSWORD);
     expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
+    expect(await shared.database.users.findById(ada.id)).toMatchObject({
+      tokenVersion: 2,
+      passwordChangeTokenId: null,
+    });
     expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(false);
     expect(await canLogIn(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
+  });
+
+  test("revoke-tokens revokes all tokens, also that of a password change, and keeps the password", async () => {
+    await using shared = await openSharedDatabase(source);
+    const [ada, bob] = [await create(shared, "ada"), await create(shared, "bob")];
+    await changeOwnPassword(shared, ada.id);
+    const before = await shared.database.users.findById(ada.id);
+    for (const [user, tokenVersion] of [
+      ["ada@example.com", 2],
+      [String(ada.id), 3],
+    ] as const) {
+      const printed = await shared.json<User>(["users", "revoke-tokens", user]);
+      expect({ ...printed, updated_at: ada.updated_at }).toEqual(ada);
+      expect(await shared.database.users.findById(ada.id)).toMatchObject({
+        hashedPassword: before?.hashedPassword,
+        tokenVersion,
+        passwordChangeTokenId: null,
+      });
+    }
+    expect((await shared.database.users.findById(bob.id))?.tokenVersion).toBe(0);
   });
 
   test("delete requires --yes without a terminal", async () => {
@@ -127,12 +185,12 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     expect(deleted).toEqual({
       code: 0,
       stdout: `Deleted ada@example.com (id ${id}, username ada).\n`,
-      stderr: "",
+      stderr: expect.stringContaining('"event":"user.deleted"'),
     });
     expect(await shared.database.users.findById(id)).toBeNull();
   });
 
-  test.each(["show", "activate", "deactivate", "set-password", "delete"])(
+  test.each(["show", "activate", "deactivate", "set-password", "revoke-tokens", "delete"])(
     "%s reports a user that does not exist, before it reads a password",
     async (command) => {
       await using shared = await openSharedDatabase(source);

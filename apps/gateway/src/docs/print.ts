@@ -9,6 +9,8 @@ const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   limiters: null,
+  digests: uncalled(),
+  requireCurrentPassword: false,
   todoService: uncalled(),
   publicKeySet: uncalled(),
 });

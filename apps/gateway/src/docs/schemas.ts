@@ -55,7 +55,7 @@ export function translate(part: unknown): unknown {
 
 /** Replaces or removes the JSON Schema keywords that 3.0.3 does not have. */
 function translateMembers(schema: object): JsonObject {
-  const { $id, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
+  const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
     ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translate(value)])),
     ...(constant !== undefined && { enum: [constant] }),

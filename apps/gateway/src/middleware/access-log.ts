@@ -1,8 +1,9 @@
 /**
- * Writes one log line per request, with a message such as `POST /todos 201 2.2 ms`. Levels: error for a 500, warn for a
- * 503, debug for probes, info for everything else.
+ * Writes one log line per request, with a message such as `POST /todos 201 2.2 ms`. Levels: error for a 500, warn for a 503
+ * and for an error that did not change the response, debug for probes, info for everything else.
  */
 import { Elysia } from "elysia";
+import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
@@ -17,7 +18,8 @@ export interface AccessLogEntry {
   readonly durationMs: number;
   readonly clientAddress: string;
   readonly userId?: number | undefined;
-  /** The error that caused a 500 or 503. */
+  readonly audit?: AuditEntry | undefined;
+  /** The error that caused a 500 or 503, or one that did not change the response. */
   readonly error?: unknown;
 }
 
@@ -47,7 +49,9 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
       status,
       duration_ms: Math.round(durationMs * 1000) / 1000,
       client_address: entry.clientAddress,
-      user_id: entry.userId,
+      event: entry.audit?.event,
+      user_id: entry.audit?.userId ?? entry.userId,
+      email_digest: entry.audit?.emailDigest,
       ...(entry.error !== undefined && { err: entry.error }),
     };
     logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);
@@ -73,6 +77,7 @@ export function accessLog(log: AccessLog) {
         durationMs: performance.now() - context.startedAt,
         clientAddress: context.clientAddress,
         userId: context.userId,
+        audit: context.audit,
         error: context.serverError,
       });
     });

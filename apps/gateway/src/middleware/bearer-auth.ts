@@ -1,4 +1,4 @@
-/** Authenticates protected routes: adds `user` to the context or throws, before the body is validated. */
+/** Authenticates protected routes: adds `principal` to the context or throws, before the body is validated. */
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "./request-context.ts";
@@ -10,13 +10,15 @@ import { requestContext } from "./request-context.ts";
 const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
 
 /** @param authenticate receives null if there is no well-formed bearer token */
-export function bearerAuth(authenticate: (token: string | null) => Promise<User>) {
+export function bearerAuth<Principal extends { readonly user: Pick<User, "id"> }>(
+  authenticate: (token: string | null) => Promise<Principal>,
+) {
   return new Elysia({ name: "bearer-auth" })
     .use(requestContext())
     .derive({ as: "scoped" }, async (context) => {
       const credentials = BEARER.exec(context.request.headers.get("authorization") ?? "");
-      const user = await authenticate(credentials?.[1] ?? null);
-      context.userId = user.id;
-      return { user };
+      const principal = await authenticate(credentials?.[1] ?? null);
+      context.userId = principal.user.id;
+      return { principal };
     });
 }

@@ -4,6 +4,7 @@
  * `request-context.test.ts` checks this.
  */
 import { Elysia } from "elysia";
+import type { AuditEntry } from "../observability/audit.ts";
 
 export function requestContext() {
   return (
@@ -14,7 +15,9 @@ export function requestContext() {
       .decorate("clientAddress", "unknown")
       /** The authenticated user, set by `bearerAuth`. */
       .decorate("userId", undefined as number | undefined)
-      /** The error that caused a 500 or 503, for the log. */
+      /** The security-relevant event of the request, for the log and the metrics. */
+      .decorate("audit", undefined as AuditEntry | undefined)
+      /** The error that caused a 500 or 503, or one that did not change the response, for the log. */
       .decorate("serverError", undefined as unknown)
       /** `performance.now()` at the start of the request. */
       .decorate("startedAt", 0)

@@ -125,6 +125,12 @@ function issuesOf(error: TLocalizedValidationError, location: string): Validatio
         msg: "is required",
         type: "missing",
       }));
+    case "dependentRequired":
+      return error.params.dependencies.map((name) => ({
+        loc: [...loc, name],
+        msg: "is required",
+        type: "missing",
+      }));
     case "type": {
       const type = [error.params.type].flat().join();
       return [{ loc, msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` }];

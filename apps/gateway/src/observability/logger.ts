@@ -52,7 +52,9 @@ const OMITTED_MEMBERS = [
   "status",
   "duration_ms",
   "client_address",
+  "event",
   "user_id",
+  "email_digest",
 ];
 
 const createReadableOutput = () =>

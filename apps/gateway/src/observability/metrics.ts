@@ -2,6 +2,7 @@
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { VERSION } from "../version.ts";
+import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 
 /** Observed after each response. */
@@ -11,6 +12,7 @@ export interface RequestObservation {
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
   readonly durationMs: number;
+  readonly audit?: Pick<AuditEntry, "event"> | undefined;
 }
 
 export type QueryOutcome = "success" | "conflict" | "failure";
@@ -86,6 +88,13 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
     help: "Total number of requests rejected with 429.",
     registers,
   });
+  const audited = new Counter({
+    name: "audit_events_total",
+    help: "Total number of security-relevant events of users, by event.",
+    labelNames: ["event"] as const,
+    registers,
+  });
+  for (const event of AUDIT_EVENTS) audited.inc({ event }, 0);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
     help: "Time of a database call in seconds, including the wait for a connection, by operation and outcome.",
@@ -107,10 +116,11 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   );
 
   return {
-    observeRequest({ method, route = "none", status = 200, durationMs }) {
+    observeRequest({ method, route = "none", status = 200, durationMs, audit }) {
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === TOO_MANY_REQUESTS) limited.inc();
+      if (audit) audited.inc({ event: audit.event });
     },
     beginQuery() {
       inFlight += 1;

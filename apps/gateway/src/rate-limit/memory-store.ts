@@ -16,6 +16,7 @@ export interface MemoryStoreOptions {
 
 export interface MemoryStore extends RateLimitStore {
   increment(key: string): Increment;
+  decrement(key: string): void;
   /** Live counters of keys and networks. */
   readonly size: number;
 }
@@ -68,6 +69,14 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       window ??= sharedWindow(time);
       window.count += 1;
       return { count: window.count, resetsAt: window.resetsAt };
+    },
+    decrement(key) {
+      const window =
+        keys.get(key) ??
+        networks.map(({ prefix, windows }) => windows.get(networkOf(key, prefix))).find(Boolean) ??
+        shared;
+      if (window.count > 0) window.count -= 1;
+      if (window.count === 0) keys.delete(key);
     },
     get size() {
       return networks.reduce((size, { windows }) => size + windows.size, keys.size);

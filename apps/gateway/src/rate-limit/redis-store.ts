@@ -1,11 +1,12 @@
 /**
- * RateLimitStore in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the
+ * The stores in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the
  * first command that fails or times out closes the connection, and attempts in the background open a new one.
  */
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
+import { createMemoryBudgetStore } from "./memory-budget-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import type { CreateStore, Increment } from "./store.ts";
+import type { CreateBudgetStore, CreateStore, Increment } from "./store.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`. */
@@ -23,6 +24,7 @@ export interface RedisStoreOptions {
 
 export interface RedisStore extends AsyncDisposable {
   readonly create: CreateStore;
+  readonly createBudgets: CreateBudgetStore;
   /** Whether requests are counted in Redis at the moment. */
   readonly isConnected: () => boolean;
   close(): Promise<void>;
@@ -37,6 +39,22 @@ if remaining < 0 then
   remaining = tonumber(ARGV[1])
 end
 return {count, remaining}`;
+
+/** Keeps the expiry. A key that has expired stays absent. */
+const DECREMENT_SCRIPT = `
+if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;
+
+/**
+ * The remaining lifetime of a key is the time until its budget is full again; each attempt adds ARGV[1] to it, and ARGV[2] is
+ * its maximum. The value is only informative: the number of attempts since the budget was full.
+ */
+const TAKE_SCRIPT = `
+local full_in = math.max(redis.call("PTTL", KEYS[1]), 0) + tonumber(ARGV[1])
+local wait = full_in - tonumber(ARGV[2])
+if wait > 0 then return wait end
+redis.call("INCR", KEYS[1])
+redis.call("PEXPIRE", KEYS[1], full_in)
+return 0`;
 
 /** Longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
@@ -66,7 +84,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     try {
       await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS);
       // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
-      await withTimeout(evaluate(candidate, "latchkey:limit:probe", 1000), CONNECT_TIMEOUT_MS);
+      await withTimeout(
+        evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000),
+        CONNECT_TIMEOUT_MS,
+      );
     } catch {
       candidate.close();
       retryLater();
@@ -95,20 +116,46 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     retryDelayMs *= 2;
   };
 
+  /** Runs a script in Redis; without a connection or a valid reply in time, `inMemory` takes its place. */
+  const run = <Result>(
+    { script, key, args, parse }: Command<Result>,
+    inMemory: () => Result,
+  ): Result | Promise<Result> => {
+    const connected = client;
+    if (!connected) return inMemory();
+    return withTimeout(evaluate(connected, script, key, ...args), commandTimeoutMs)
+      .then(parse)
+      .catch(() => {
+        disconnect(connected);
+        return inMemory();
+      });
+  };
+
   const create: CreateStore = ({ name, windowMs }) => {
     const fallback = createMemoryStore({ windowMs, now });
+    const command = (script: string, key: string) => ({
+      script,
+      key: `latchkey:limit:${name}:${windowMs}:${key}`,
+      args: [windowMs],
+    });
     return {
-      increment(key) {
-        const connected = client;
-        if (!connected) return fallback.increment(key);
-        const reply = evaluate(connected, `latchkey:limit:${name}:${windowMs}:${key}`, windowMs);
-        return withTimeout(reply, commandTimeoutMs)
-          .then((value) => parseReply(value, now()))
-          .catch(() => {
-            disconnect(connected);
-            return fallback.increment(key);
-          });
+      increment: (key) =>
+        run({ ...command(INCREMENT_SCRIPT, key), parse: (reply) => parseIncrement(reply, now()) }, () =>
+          fallback.increment(key),
+        ),
+      decrement(key) {
+        // An increment of Redis is not taken back in memory.
+        const inMemory = client ? () => {} : () => fallback.decrement(key);
+        return run({ ...command(DECREMENT_SCRIPT, key), parse: () => {} }, inMemory);
       },
+    };
+  };
+
+  const createBudgets: CreateBudgetStore = ({ name, attempts, refillMs }) => {
+    const fallback = createMemoryBudgetStore({ attempts, refillMs, now });
+    const command = { script: TAKE_SCRIPT, args: [refillMs, attempts * refillMs], parse: parseWait };
+    return {
+      take: (key) => run({ ...command, key: `latchkey:budget:${name}:${key}` }, () => fallback.take(key)),
     };
   };
 
@@ -121,16 +168,32 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 
   void connect();
   await withTimeout(firstConnection.promise, startTimeoutMs).catch(() => {});
-  return { create, isConnected: () => client !== null, close, [Symbol.asyncDispose]: close };
+  return { create, createBudgets, isConnected: () => client !== null, close, [Symbol.asyncDispose]: close };
 }
 
-const evaluate = (client: RedisClient, key: string, windowMs: number): Promise<unknown> =>
-  client.send("EVAL", [INCREMENT_SCRIPT, "1", key, String(windowMs)]);
+interface Command<Result> {
+  readonly script: string;
+  readonly key: string;
+  readonly args: readonly number[];
+  readonly parse: (reply: unknown) => Result;
+}
 
-function parseReply(reply: unknown, now: number): Increment {
+const evaluate = (
+  client: RedisClient,
+  script: string,
+  key: string,
+  ...args: readonly number[]
+): Promise<unknown> => client.send("EVAL", [script, "1", key, ...args.map(String)]);
+
+function parseIncrement(reply: unknown, now: number): Increment {
   const [count, remaining] = Array.isArray(reply) ? reply.map(Number) : [];
   if (count === undefined || remaining === undefined) throw new TypeError("Unexpected reply from Redis");
   return { count, resetsAt: now + remaining };
+}
+
+function parseWait(reply: unknown): number {
+  if (typeof reply !== "number") throw new TypeError("Unexpected reply from Redis");
+  return reply;
 }
 
 async function withTimeout<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> {

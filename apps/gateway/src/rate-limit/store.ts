@@ -1,4 +1,4 @@
-/** Counts the requests of one quota. Every store implements this interface. */
+/** Counts the requests of one quota, and the attempts of one kind of budget. Every store implements these interfaces. */
 
 export interface Increment {
   /** Requests of this key in its current window, including this one. */
@@ -10,7 +10,27 @@ export interface Increment {
 export interface RateLimitStore {
   /** Counts one request of `key`; a window starts with its first request. Never throws. */
   increment(key: string): Increment | Promise<Increment>;
+  /** Takes back one increment of `key`; does nothing if its window has ended. Never throws. */
+  decrement(key: string): void | Promise<void>;
 }
 
 /** Creates the store of one quota; `name` separates quotas with equal values. */
 export type CreateStore = (quota: { readonly name: string; readonly windowMs: number }) => RateLimitStore;
+
+/** A token bucket: `attempts` at first, then one more every `refillMs`, up to `attempts`. */
+export interface Budget {
+  readonly name: string;
+  readonly attempts: number;
+  readonly refillMs: number;
+}
+
+export interface BudgetStore {
+  /**
+   * Deducts one attempt from the budget of `key`. Returns 0, or if the budget is empty, the milliseconds until its next
+   * attempt; then nothing is deducted. Never throws.
+   */
+  take(key: string): number | Promise<number>;
+}
+
+/** Creates the store of one kind of budget; `name` separates kinds with equal values. */
+export type CreateBudgetStore = (budget: Budget) => BudgetStore;

@@ -34,7 +34,7 @@ const getReadiness = await GET("/readyz");
 const getJwks = await GET("/.well-known/jwks.json");
 const register = await POST("/auth/register", { body: { ...credentials, username: "ada" } });
 const login = await POST("/auth/login", { body: credentials });
-const token: string = login.data?.access_token ?? "";
+let token: string = login.data?.access_token ?? "";
 use({ onRequest: ({ request }) => request.headers.set("Authorization", \`Bearer \${token}\`) });
 const updateMe = await PATCH("/auth/me", { body: { username: "countess" } });
 const getMe = await GET("/auth/me");
@@ -48,9 +48,11 @@ const deleteTodo = await DELETE("/todos/{id}", { params: { path } });
 const getTodo = await GET("/todos/{id}", { params: { path } });
 const error = getTodo.error;
 const code = error && "code" in error && error.code === "TODO_NOT_FOUND" ? error.code : undefined;
+const revokeTokens = await DELETE("/auth/tokens");
+token = (await POST("/auth/login", { body: credentials })).data?.access_token ?? "";
 const deleteMe = await DELETE("/auth/me");
 
-const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, revokeTokens, deleteMe];
 console.log(JSON.stringify([calls.map(({ response }) => response.status), user?.username, cursor, code]));
 `,
   },
@@ -80,9 +82,11 @@ const updateTodo = await api.updateTodo({ path, body: { completed: true } });
 const deleteTodo = await api.deleteTodo({ path });
 const getTodo = await api.getTodo({ path });
 const code: "TODO_NOT_FOUND" | undefined = getTodo.error?.code === "TODO_NOT_FOUND" ? getTodo.error.code : undefined;
+const revokeTokens = await api.revokeTokens();
+token = (await api.login({ body: credentials })).data?.access_token ?? "";
 const deleteMe = await api.deleteMe();
 
-const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, revokeTokens, deleteMe];
 console.log(JSON.stringify([calls.map(({ response }) => response?.status), user?.username, cursor, code]));
 `,
   },
@@ -112,9 +116,12 @@ const deleteTodo = await api.deleteTodo(id);
 const getTodo = await api.getTodo(id).catch(({ response }: AxiosError<api.GetTodo404>) => response);
 const error = getTodo?.data;
 const code: "TODO_NOT_FOUND" | undefined = error && "code" in error ? error.code : undefined;
+const revokeTokens = await api.revokeTokens();
+const { access_token } = (await api.login(credentials)).data;
+axios.defaults.headers.common.Authorization = \`Bearer \${access_token}\`;
 const deleteMe = await api.deleteMe();
 
-const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, deleteMe];
+const calls = [getLiveness, getReadiness, getJwks, register, login, updateMe, getMe, createTodo, listTodos, updateTodo, deleteTodo, getTodo, revokeTokens, deleteMe];
 console.log(JSON.stringify([calls.map((response) => response?.status), user.username, cursor, code]));
 `,
   },
@@ -173,7 +180,7 @@ describe("a client generated from the document with default options", () => {
       expect(compile([file, wrong])).toEqual(["wrong.ts: Type 'number' is not assignable to type 'string'."]);
 
       expect(JSON.parse(await run(folder.path, file, service.url))).toEqual([
-        [200, 200, 200, 201, 200, 200, 200, 201, 200, 200, 204, 404, 204],
+        [200, 200, 200, 201, 200, 200, 200, 201, 200, 200, 204, 404, 204, 204],
         "countess",
         null,
         "TODO_NOT_FOUND",

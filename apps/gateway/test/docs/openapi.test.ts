@@ -9,7 +9,7 @@ import { fetchDocument, operationsOf, type Schema } from "../support/openapi/doc
 import { startService } from "../support/service.ts";
 
 const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
-const PROTECTED = ["getMe", "updateMe", "deleteMe"];
+const PROTECTED = ["getMe", "updateMe", "deleteMe", "revokeTokens"];
 
 /** Every object within `part`, itself included. */
 function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
@@ -63,6 +63,7 @@ describe("the document", async () => {
   test("describes every route of the service", () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       "DELETE /auth/me",
+      "DELETE /auth/tokens",
       "DELETE /todos/{id}",
       "GET /.well-known/jwks.json",
       "GET /auth/me",

@@ -179,7 +179,7 @@ test("a login over its quota runs no derivation", async () => {
   expect(service.hasher.stats().completed).toBe(1);
 });
 
-describe("PATCH /auth/me with a password", () => {
+describe("PATCH /auth/me with a password or a current password", () => {
   const change = (service: Service, { token }: TestUser, address: string, password = "a new password") =>
     service.call("PATCH", "/auth/me", { token, body: { password }, ...from(address) });
 
@@ -234,8 +234,10 @@ describe("PATCH /auth/me with a password", () => {
     expect(await patch({ password }, {})).toBe(401);
     expect(await patch({ username: "renamed" })).toBe(200);
     expect(await patch({})).toBe(200);
+    expect(await patch({ current_password: "\0" })).toBe(422);
     expect(await patch({ password })).toBe(200);
     expect(await patch({ password, username: "again" })).toBe(429);
+    expect(await patch({ current_password: password })).toBe(429);
     expect(await patch({ username: "again" })).toBe(200);
   });
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { UserAlreadyExists } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
+import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { createMetrics, type QueryObservation } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
@@ -50,7 +51,8 @@ test("requests are counted by method, route pattern and status, and no label con
   expect(count({ method: "other" })).toBe(1);
   expect(metrics.value("http_request_duration_seconds_sum")).toBeGreaterThan(0);
   const labels = new Set(metrics.samples.flatMap((sample) => Object.values(sample.labels)));
-  for (const label of labels) expect(label).not.toMatch(/ada|example|chosen|^4[12]$|limit|PROPFIND|127\.0/);
+  for (const label of labels)
+    expect(label).not.toMatch(/ada|example|chosen|^4[12]$|\blimit\b|PROPFIND|127\.0/);
 });
 
 test("all assets of the documentation have one route, in metrics and in the log", async () => {
@@ -73,6 +75,19 @@ test("requests that exceed a quota are counted", async () => {
     expect((await post(`${service.url}/auth/login`, nobody)).status).toBe(status);
   }
   expect((await service.scrape()).value("http_request_rate_limited_total")).toBe(2);
+});
+
+test("security-relevant events are counted, and each counter starts at zero", async () => {
+  await using service = await start({ RATE_LIMIT_ENABLED: "false" });
+  const before = await service.scrape();
+  const countOf = (metrics: typeof before, event: string) => metrics.value("audit_events_total", { event });
+  expect(AUDIT_EVENTS.map((event) => countOf(before, event))).toEqual(AUDIT_EVENTS.map(() => 0));
+  await post(`${service.url}/auth/register`, USER);
+  for (const password of ["wrong", "wrong", USER.password])
+    await post(`${service.url}/auth/login`, { ...USER, password });
+  const after = await service.scrape();
+  const counts = ["user.registered", "login.failed", "login.succeeded", "login.limited"];
+  expect(counts.map((event) => countOf(after, event))).toEqual([1, 2, 1, 0]);
 });
 
 test("hashing metrics contain the kernel, the capacity and the waiting and running times of derivations", async () => {
@@ -171,7 +186,9 @@ test("metric names start with the component that they describe", async () => {
   await using service = await start();
   const { families } = await service.scrape();
   for (const name of families.keys()) {
-    expect(name).toMatch(/^(latchkey|http_request|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/);
+    expect(name).toMatch(
+      /^(latchkey|http_request|audit|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/,
+    );
     if (families.get(name) === "counter") expect(name).toEndWith("_total");
   }
 });

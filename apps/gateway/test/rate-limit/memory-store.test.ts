@@ -1,24 +1,16 @@
-/** RateLimitStore in this process: bounded, and a live counter is never dropped to make room. */
+/** The stores in this process. RateLimitStore: bounded, and a live counter is never dropped to make room. */
 import { describe, expect, test } from "bun:test";
+import { createMemoryBudgetStore } from "../../src/rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
+import { createClock } from "../support/clock.ts";
 import { storeConformance } from "./store-conformance.ts";
-
-/** A clock that changes only through `advance`. */
-function createClock() {
-  let time = 1_800_000_000_000;
-  return {
-    now: () => time,
-    advance: (milliseconds: number) => {
-      time += milliseconds;
-    },
-  };
-}
 
 describe("memory store", () => {
   storeConformance(async () => {
     const { now, advance } = createClock();
     return {
       create: ({ windowMs }) => createMemoryStore({ windowMs, now }),
+      createBudgets: (budget) => createMemoryBudgetStore({ ...budget, now }),
       now,
       advance: async (milliseconds) => advance(milliseconds),
       [Symbol.asyncDispose]: async () => {},

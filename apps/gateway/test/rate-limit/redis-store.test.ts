@@ -1,4 +1,4 @@
-/** RateLimitStore in a real Redis: shared by replicas, replaced by their own memory while Redis is unreachable. */
+/** The stores in a real Redis: shared by replicas, replaced by their own memory while Redis is unreachable. */
 import { describe, expect, test } from "bun:test";
 import { freePort } from "@latchkey/testing/free-port";
 import { type RedisServer, startRedisServer } from "@latchkey/testing/redis-server";
@@ -8,6 +8,7 @@ import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../s
 import { type StoreBackend, storeConformance } from "./store-conformance.ts";
 
 const quota = { name: "login", windowMs: 60_000 };
+const budget = { name: "login", attempts: 4, refillMs: 60_000 };
 const SHARED = "rate limits are shared through Redis";
 const UNREACHABLE = "Redis is unreachable: rate limits are counted in this process";
 const available = Bun.which("redis-server") !== null;
@@ -44,6 +45,7 @@ async function openBackend(): Promise<StoreBackend> {
   const operator = stack.adopt(new RedisClient(redis.url), (client) => client.close());
   return {
     create: store.create,
+    createBudgets: store.createBudgets,
     now,
     async advance(milliseconds) {
       ahead += milliseconds;
@@ -74,6 +76,34 @@ describe.skipIf(!available)("Redis store", () => {
     );
     const counts = (await Promise.all(increments)).map(({ count }) => count).sort((a, b) => a - b);
     expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  });
+
+  test("replicas share budgets, and a key exists until its budget is full again", async () => {
+    await using redis = await startRedis();
+    await using one = await startReplica(redis.url);
+    await using two = await startReplica(redis.url);
+    const stores = [one.store.createBudgets(budget), two.store.createBudgets(budget)] as const;
+    const takes = Array.from({ length: 12 }, async (_, index) => stores[index % 2 ? 1 : 0].take("digest"));
+    expect((await Promise.all(takes)).filter((waitMs) => waitMs === 0)).toHaveLength(budget.attempts);
+    using operator = new DisposableStack();
+    const client = operator.adopt(new RedisClient(redis.url), (opened) => opened.close());
+    expect(await client.keys("latchkey:budget:*")).toEqual(["latchkey:budget:login:digest"]);
+    const fullMs = budget.attempts * budget.refillMs;
+    expect(await client.pttl("latchkey:budget:login:digest")).toBeWithin(fullMs - 5_000, fullMs + 1);
+  });
+
+  test("while Redis is killed, each replica has budgets of its own", async () => {
+    await using redis = await startRedis();
+    await using replica = await startReplica(redis.url);
+    const store = replica.store.createBudgets(budget);
+    const takeAll = async () => {
+      for (let count = 1; count <= budget.attempts; count++) expect(await store.take("digest")).toBe(0);
+      expect(await store.take("digest")).toBeGreaterThan(0);
+    };
+    await takeAll();
+    await redis.kill();
+    await takeAll();
+    expect(replica.messages).toEqual([SHARED, UNREACHABLE]);
   });
 
   test("opening waits for a Redis that starts within the timeout", async () => {

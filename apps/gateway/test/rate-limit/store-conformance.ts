@@ -1,9 +1,10 @@
-/** The tests that every RateLimitStore must pass unchanged. */
+/** The tests that every RateLimitStore and every BudgetStore must pass unchanged. */
 import { expect, test } from "bun:test";
-import type { CreateStore } from "../../src/rate-limit/store.ts";
+import type { CreateBudgetStore, CreateStore } from "../../src/rate-limit/store.ts";
 
 export interface StoreBackend extends AsyncDisposable {
   readonly create: CreateStore;
+  readonly createBudgets: CreateBudgetStore;
   /** The backend's clock, in milliseconds since the epoch. */
   now(): number;
   /** Resolves when this much time has passed on that clock. */
@@ -12,6 +13,9 @@ export interface StoreBackend extends AsyncDisposable {
 
 const quota = { name: "login", windowMs: 60_000 };
 const SHORT_MS = 100;
+const budget = { name: "login", attempts: 3, refillMs: 60_000 };
+/** A store that reads the clock of another program can be off by the time that the test takes. */
+const TOLERANCE_MS = 5_000;
 
 export function storeConformance(open: () => Promise<StoreBackend>): void {
   test("a key is counted from one", async () => {
@@ -71,6 +75,23 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
     expect(after.resetsAt).toBeGreaterThanOrEqual(before.resetsAt + SHORT_MS - 2);
   });
 
+  test("a decrement takes back one increment, never more, and does not change the window", async () => {
+    await using backend = await open();
+    const store = backend.create({ ...quota, windowMs: SHORT_MS });
+    await store.decrement("10.0.0.1");
+    const first = await store.increment("10.0.0.1");
+    await store.increment("10.0.0.1");
+    await store.increment("10.0.0.2");
+    await backend.advance(SHORT_MS / 4);
+    await store.decrement("10.0.0.1");
+    const next = await store.increment("10.0.0.1");
+    expect(next.count).toBe(2);
+    expect(Math.abs(next.resetsAt - first.resetsAt)).toBeLessThanOrEqual(2);
+    for (let count = 1; count <= 5; count++) await store.decrement("10.0.0.1");
+    expect((await store.increment("10.0.0.1")).count).toBe(1);
+    expect((await store.increment("10.0.0.2")).count).toBe(2);
+  });
+
   test("20,000 other keys do not reset an exhausted counter", async () => {
     await using backend = await open();
     const store = backend.create(quota);
@@ -80,5 +101,52 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
       await Promise.all(keys.map(async (key) => store.increment(key)));
     }
     expect((await store.increment("10.0.0.1")).count).toBe(6);
+  });
+
+  test("a budget has its attempts at once, then returns the time until the next one", async () => {
+    await using backend = await open();
+    const store = backend.createBudgets(budget);
+    expect([await store.take("a"), await store.take("a"), await store.take("a")]).toEqual([0, 0, 0]);
+    expect(await store.take("a")).toBeWithin(budget.refillMs - TOLERANCE_MS, budget.refillMs + 1);
+    await backend.advance(budget.refillMs / 2);
+    // A rejected attempt deducts nothing, so the wait only becomes shorter.
+    expect(await store.take("a")).toBeWithin(budget.refillMs / 2 - TOLERANCE_MS, budget.refillMs / 2 + 1);
+    await backend.advance(budget.refillMs / 2);
+    expect(await store.take("a")).toBe(0);
+    expect(await store.take("a")).toBeGreaterThan(0);
+  });
+
+  test("an empty budget that nobody uses has all of its attempts again after the refill, and no more", async () => {
+    await using backend = await open();
+    const store = backend.createBudgets(budget);
+    const takeFour = async () => {
+      const waits: number[] = [];
+      for (let count = 0; count < 4; count++) waits.push(await store.take("a"));
+      return waits.map((wait) => wait === 0);
+    };
+    expect(await takeFour()).toEqual([true, true, true, false]);
+    await backend.advance(2 * budget.refillMs);
+    expect(await takeFour()).toEqual([true, true, false, false]);
+    await backend.advance(3 * budget.refillMs);
+    expect(await takeFour()).toEqual([true, true, true, false]);
+    await backend.advance(100 * budget.refillMs);
+    expect(await takeFour()).toEqual([true, true, true, false]);
+  });
+
+  test("simultaneous attempts get no more than the budget", async () => {
+    await using backend = await open();
+    const store = backend.createBudgets(budget);
+    const waits = await Promise.all(Array.from({ length: 100 }, async () => store.take("a")));
+    expect(waits.filter((wait) => wait === 0)).toHaveLength(budget.attempts);
+  });
+
+  test("budgets of different keys and names, and counters of the same key, are separate", async () => {
+    await using backend = await open();
+    const store = backend.createBudgets({ ...budget, attempts: 1 });
+    expect(await store.take("a")).toBe(0);
+    for (const key of ["b", "", "a ", "__proto__"]) expect(await store.take(key)).toBe(0);
+    expect(await backend.createBudgets({ ...budget, attempts: 1, name: "other" }).take("a")).toBe(0);
+    expect((await backend.create(quota).increment("a")).count).toBe(1);
+    expect(await store.take("a")).toBeGreaterThan(0);
   });
 }

@@ -15,7 +15,7 @@ import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
-import type { CreateStore } from "../../src/rate-limit/store.ts";
+import type { CreateBudgetStore, CreateStore } from "../../src/rate-limit/store.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
@@ -90,6 +90,8 @@ export interface ServiceOptions {
   readonly wrapDatabase?: (database: Database) => Database;
   readonly wrapHasher?: (hasher: Hasher) => Hasher;
   readonly createStore?: CreateStore;
+  readonly createBudgetStore?: CreateBudgetStore;
+  readonly rejectionDelayMs?: number;
   readonly isStopping?: () => boolean;
   readonly idleTimeoutSeconds?: number;
 }
@@ -170,6 +172,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ),
     isStopping: options.isStopping ?? (() => false),
     ...(options.createStore && { createStore: options.createStore }),
+    ...(options.createBudgetStore && { createBudgetStore: options.createBudgetStore }),
+    ...(options.rejectionDelayMs !== undefined && { rejectionDelayMs: options.rejectionDelayMs }),
     ...(options.idleTimeoutSeconds !== undefined && { idleTimeoutSeconds: options.idleTimeoutSeconds }),
   });
   app.listen({ hostname: config.host, port: config.port });

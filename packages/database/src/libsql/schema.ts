@@ -1,6 +1,6 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { customType, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
@@ -34,6 +34,8 @@ export const users = sqliteTable("users", {
   username: text().notNull().unique(),
   hashedPassword: text("hashed_password").notNull(),
   isActive: integer("is_active", { mode: "boolean" }).notNull().default(true),
+  tokenVersion: integer("token_version").notNull().default(0),
+  passwordChangeTokenId: text("password_change_token_id"),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
@@ -45,3 +47,16 @@ export const todos = sqliteTable("todos", {
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
+
+/** The networks from which a user has registered or logged in, as keyed digests. */
+export const userNetworks = sqliteTable(
+  "user_networks",
+  {
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    networkDigest: text("network_digest").notNull(),
+    lastSeenAt: timestamp("last_seen_at").notNull().default(now),
+  },
+  ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);

@@ -1,9 +1,9 @@
-/** Users in libsql. Each method runs one statement and is therefore atomic. */
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+/** Users in libsql. Each method runs one statement or one transaction and is therefore atomic. */
+import { and, asc, desc, eq, getTableColumns, gt, notInArray, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import type { ExpectedUser, UserRepository } from "../repositories.ts";
+import { type ExpectedUser, MAX_NETWORKS, type UserRepository } from "../repositories.ts";
 import type { LibsqlClient } from "./client.ts";
-import { now, users } from "./schema.ts";
+import { now, userNetworks, users } from "./schema.ts";
 
 export function createUserRepository({ reader, writer }: LibsqlClient): UserRepository {
   const byId = reader.orm
@@ -12,8 +12,15 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
     .where(eq(users.id, sql.placeholder("id")))
     .prepare();
   const byEmail = reader.orm
-    .select()
+    .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
     .from(users)
+    .leftJoin(
+      userNetworks,
+      and(
+        eq(userNetworks.userId, users.id),
+        eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
+      ),
+    )
     .where(eq(users.email, sql.placeholder("email")))
     .prepare();
 
@@ -28,6 +35,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
           eq(users.id, id),
           expected && eq(users.hashedPassword, expected.hashedPassword),
           expected && eq(users.isActive, expected.isActive),
+          expected && eq(users.tokenVersion, expected.tokenVersion),
         ),
       )
       .returning();
@@ -40,15 +48,40 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       writer.attempt(() =>
         writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
       ),
-    findByEmail: async (email) => (await reader.attempt(() => byEmail.get({ email }))) ?? null,
+    findByEmail: async (email, networkDigest = "") =>
+      (await reader.attempt(() => byEmail.get({ email, networkDigest }))) ?? null,
+    storeNetwork: (userId, networkDigest) =>
+      writer.attempt(() =>
+        writer.orm.transaction(async (transaction) => {
+          const ofUser = eq(userNetworks.userId, userId);
+          const latest = transaction
+            .select({ networkDigest: userNetworks.networkDigest })
+            .from(userNetworks)
+            .where(ofUser)
+            .orderBy(desc(userNetworks.lastSeenAt))
+            .limit(MAX_NETWORKS);
+          await transaction
+            .insert(userNetworks)
+            .values({ userId, networkDigest })
+            .onConflictDoUpdate({
+              target: [userNetworks.userId, userNetworks.networkDigest],
+              set: { lastSeenAt: now },
+            });
+          await transaction
+            .delete(userNetworks)
+            .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
+        }),
+      ),
     findByUsername: async (username) => {
       const query = reader.orm.select().from(users).where(eq(users.username, username));
       return (await reader.attempt(() => query.get())) ?? null;
     },
-    update: (id, { username, hashedPassword }, expected) =>
-      username === undefined && hashedPassword === undefined
-        ? findById(id)
-        : change(id, { username, hashedPassword }, expected),
+    update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
+      if (hashedPassword !== undefined)
+        return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
+      return username === undefined ? findById(id) : change(id, { username }, expected);
+    },
+    revokeTokens: (id, expected) => change(id, revocation(null), expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
@@ -60,3 +93,9 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       ),
   };
 }
+
+/** Values that revoke all tokens of a user except one. */
+const revocation = (passwordChangeTokenId: string | null) => ({
+  tokenVersion: sql`${users.tokenVersion} + 1`,
+  passwordChangeTokenId,
+});

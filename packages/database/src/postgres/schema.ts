@@ -1,6 +1,6 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, customType, PgSchema, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, customType, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
 
 export const now = sql`now()`;
 
@@ -31,6 +31,8 @@ export const users = schema.table("users", {
   username: text().notNull().unique(),
   hashedPassword: text("hashed_password").notNull(),
   isActive: boolean("is_active").notNull().default(true),
+  tokenVersion: integer("token_version").notNull().default(0),
+  passwordChangeTokenId: text("password_change_token_id"),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
@@ -42,3 +44,16 @@ export const todos = schema.table("todos", {
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
+
+/** The networks from which a user has registered or logged in, as keyed digests. */
+export const userNetworks = schema.table(
+  "user_networks",
+  {
+    userId: bigint("user_id", { mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    networkDigest: text("network_digest").notNull(),
+    lastSeenAt: timestamp("last_seen_at").notNull().default(now),
+  },
+  ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);

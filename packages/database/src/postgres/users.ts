@@ -1,9 +1,9 @@
 /** Users in PostgreSQL. Each method runs one statement and is therefore atomic. */
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import type { ExpectedUser, User, UserRepository } from "../repositories.ts";
+import { type ExpectedUser, MAX_NETWORKS, type User, type UserRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
-import { now, users } from "./schema.ts";
+import { now, userNetworks, users } from "./schema.ts";
 
 export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
   const byId = orm
@@ -12,8 +12,15 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
     .where(eq(users.id, sql.placeholder("id")))
     .prepare("user_by_id");
   const byEmail = orm
-    .select()
+    .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
     .from(users)
+    .leftJoin(
+      userNetworks,
+      and(
+        eq(userNetworks.userId, users.id),
+        eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
+      ),
+    )
     .where(eq(users.email, sql.placeholder("email")))
     .prepare("user_by_email");
 
@@ -33,6 +40,7 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
           eq(users.id, id),
           expected && eq(users.hashedPassword, expected.hashedPassword),
           expected && eq(users.isActive, expected.isActive),
+          expected && eq(users.tokenVersion, expected.tokenVersion),
         ),
       )
       .returning();
@@ -45,15 +53,33 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
       return singleRow(await attempt(() => query.execute()));
     },
-    findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
+    findByEmail: async (email, networkDigest = "") =>
+      (await attempt(() => byEmail.execute({ email, networkDigest })))[0] ?? null,
+    storeNetwork: async (userId, networkDigest) => {
+      // The DELETE does not see the row of the INSERT, but the others as they were before.
+      const query = sql`
+        with stored as (
+          insert into ${userNetworks} (user_id, network_digest) values (${userId}, ${networkDigest})
+          on conflict (user_id, network_digest) do update set last_seen_at = ${now}
+        ), others as (
+          select network_digest from ${userNetworks}
+          where user_id = ${userId} and network_digest <> ${networkDigest}
+          order by last_seen_at desc offset ${MAX_NETWORKS - 1}
+        )
+        delete from ${userNetworks}
+        where user_id = ${userId} and network_digest in (select network_digest from others)`;
+      await attempt(() => orm.execute(query));
+    },
     findByUsername: async (username) => {
       const query = orm.select().from(users).where(eq(users.username, username));
       return (await attempt(() => query.execute()))[0] ?? null;
     },
-    update: (id, { username, hashedPassword }, expected) =>
-      username === undefined && hashedPassword === undefined
-        ? findById(id)
-        : change(id, { username, hashedPassword }, expected),
+    update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
+      if (hashedPassword !== undefined)
+        return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
+      return username === undefined ? findById(id) : change(id, { username }, expected);
+    },
+    revokeTokens: (id, expected) => change(id, revocation(null), expected),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
@@ -65,3 +91,9 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       ),
   };
 }
+
+/** Values that revoke all tokens of a user except one. */
+const revocation = (passwordChangeTokenId: string | null) => ({
+  tokenVersion: sql`${users.tokenVersion} + 1`,
+  passwordChangeTokenId,
+});

@@ -84,9 +84,9 @@ test("a blocked migration ends at the deadline, and the next one resumes after t
   await locked.unlock();
   await Promise.all([migrate(options), migrate(options)]);
   expect(await locked.columns()).toEqual([{ name: "extra_1" }, { name: "extra_2" }]);
-  expect(await locked.query("select count(*)::int as count from __drizzle_migrations")).toEqual([
-    { count: 2 },
-  ]);
+  expect(
+    await locked.query("select hash from __drizzle_migrations group by hash having count(*) > 1"),
+  ).toEqual([]);
 });
 
 test("while one replica waits for a lock on a table, the others make no attempts", async () => {

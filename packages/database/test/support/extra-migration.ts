@@ -9,9 +9,9 @@ import { parsePostgresUrl } from "../../src/postgres/url.ts";
 
 /** What a compatible migration can do: both databases accept these statements. */
 export const EXPAND = [
-  `alter table users add column token_version integer not null default 0`,
-  `create table networks (user_id bigint not null references users (id) on delete cascade, digest text not null)`,
-  `create index networks_user_id on networks (user_id)`,
+  `alter table users add column extra integer not null default 0`,
+  `create table extras (user_id bigint not null references users (id) on delete cascade, digest text not null)`,
+  `create index extras_user_id on extras (user_id)`,
 ];
 
 interface ExtraMigration {

@@ -33,8 +33,63 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(Math.abs(created.createdAt.getTime() - started)).toBeLessThan(5_000);
       expect(created.updatedAt).toEqual(created.createdAt);
       expect(await users.findById(created.id)).toEqual(created);
-      expect(await users.findByEmail(ada.email)).toEqual(created);
+      expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
       expect(await users.findByUsername(ada.username)).toEqual(created);
+    });
+
+    test("a user is found with the time at which one of its networks was last stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const seenAt = async (email: string, network: string) =>
+        (await users.findByEmail(email, network))?.networkSeenAt;
+      const ageMs = async (email: string) => Date.now() - ((await seenAt(email, "one"))?.getTime() ?? 0);
+      await users.storeNetwork(first.id, "one");
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await seenAt(ada.email, "two")).toBeNull();
+      expect(await seenAt(bob.email, "one")).toBeNull();
+      expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
+      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
+      expect(await seenAt(ada.email, "one")).toEqual(new Date("2026-01-02T03:04:05.678Z"));
+      await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
+    });
+
+    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      await users.storeNetwork(second.id, "other");
+      const rows = Array.from(
+        { length: 22 },
+        (_, day) =>
+          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
+      );
+      await testDatabase.query(
+        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
+      );
+      const digests = async () =>
+        (
+          await testDatabase.query<{ network_digest: string }>(
+            "select network_digest from user_networks order by last_seen_at",
+          )
+        ).map(({ network_digest }) => network_digest);
+      const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
+      await users.storeNetwork(first.id, "new");
+      expect(await digests()).toEqual([...days(3), "other", "new"]);
+      // A network that is already stored replaces no other.
+      await users.storeNetwork(first.id, "day 5");
+      expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
+    });
+
+    test("a network of a user who was deleted meanwhile is not stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      await users.delete(id);
+      await expect(users.storeNetwork(id, "one")).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await testDatabase.query("select * from user_networks")).toEqual([]);
     });
 
     test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
@@ -45,6 +100,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
         expect(await users.update(id, { username: "x" })).toBeNull();
         expect(await users.update(id, {})).toBeNull();
         expect(await users.setActive(id, false)).toBeNull();
+        expect(await users.revokeTokens(id)).toBeNull();
         expect(await users.delete(id)).toBe(false);
         expect(await users.list({ after: id, limit: 10 })).toEqual([]);
       }
@@ -167,13 +223,19 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("an update happens only if the user still has the expected hash and is still active", async () => {
+    test("an update or a revocation happens only if the user still has the expected hash and version and is still active", async () => {
       await using scratch = await open();
       const { users } = scratch.database;
       const created = await users.create(ada);
       const change = { username: "countess", hashedPassword: "other$digest" };
-      for (const stale of [{ hashedPassword: "old$digest" }, { hashedPassword: "" }, { isActive: false }]) {
+      for (const stale of [
+        { hashedPassword: "old$digest" },
+        { hashedPassword: "" },
+        { isActive: false },
+        { tokenVersion: 1 },
+      ]) {
         expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
+        expect(await users.revokeTokens(created.id, { ...created, ...stale })).toBeNull();
       }
       expect(await users.findById(created.id)).toEqual(created);
       const changed = await users.update(created.id, change, created);
@@ -182,6 +244,45 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       await users.setActive(created.id, false);
       expect(await users.update(created.id, { username: "ada" }, changed ?? created)).toBeNull();
       expect(await users.findById(created.id)).toMatchObject({ ...change, isActive: false });
+    });
+
+    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      const other = await users.create(bob);
+      const revoked = async () => {
+        const user = await users.findById(id);
+        return user && [user.tokenVersion, user.passwordChangeTokenId];
+      };
+      expect(await revoked()).toEqual([0, null]);
+      const changed = await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "first" });
+      expect(changed).toMatchObject({ tokenVersion: 1, passwordChangeTokenId: "first" });
+      await users.update(id, { username: "countess", passwordChangeTokenId: "ignored" });
+      await users.setActive(id, true);
+      expect(await revoked()).toEqual([1, "first"]);
+      await users.update(id, { hashedPassword: "c$d", passwordChangeTokenId: "second" });
+      expect(await revoked()).toEqual([2, "second"]);
+      await users.update(id, { hashedPassword: "e$f" });
+      expect(await revoked()).toEqual([3, null]);
+      await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
+      const before = await users.findById(id);
+      expect(before).toMatchObject({ tokenVersion: 4, passwordChangeTokenId: "third" });
+      const after = await users.revokeTokens(id, before ?? undefined);
+      expect(after).toMatchObject({ tokenVersion: 5, passwordChangeTokenId: null, hashedPassword: "g$h" });
+      expect(await revoked()).toEqual([5, null]);
+      expect(await users.findById(other.id)).toEqual(other);
+    });
+
+    test("concurrent revocations over two connections all count", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const databases = Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0 ? testDatabase.database : second,
+      );
+      await Promise.all(databases.map(({ users }) => users.revokeTokens(id)));
+      expect((await second.users.findById(id))?.tokenVersion).toBe(10);
     });
 
     test("of two updates at once that expect the same hash, exactly one happens", async () => {
@@ -224,6 +325,20 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       const todo = await todos.create({ title: "once", completed: false });
       expect(await todos.delete(todo.id)).toBe(true);
       expect((await todos.create({ title: "twice", completed: false })).id).toBeGreaterThan(todo.id);
+    });
+
+    test("deleting a user deletes the user's networks and no others", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      for (const { id } of [first, second]) {
+        await testDatabase.query(
+          `insert into user_networks (user_id, network_digest) values (${id}, 'digest')`,
+        );
+      }
+      expect(await users.delete(first.id)).toBe(true);
+      const remaining = await testDatabase.query<{ user_id: number }>("select user_id from user_networks");
+      expect(remaining.map((row) => Number(row.user_id))).toEqual([second.id]);
     });
 
     test("users are listed by ascending id", async () => {
@@ -291,7 +406,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       const [todo] = await todos.list({ after: 0, limit: 2 });
       const user = await users.findByEmail("a@b.c");
       expect(todo).toMatchObject({ title: "by hand", completed: false });
-      expect(user).toMatchObject({ isActive: true });
+      expect(user).toMatchObject({ isActive: true, tokenVersion: 0, passwordChangeTokenId: null });
       for (const date of [todo?.createdAt, todo?.updatedAt, user?.createdAt, user?.updatedAt]) {
         expect(Math.abs((date?.getTime() ?? 0) - Date.now())).toBeLessThan(5_000);
       }

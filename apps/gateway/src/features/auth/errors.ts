@@ -7,7 +7,7 @@ export class InvalidCredentials extends Error {
   readonly code = "INVALID_CREDENTIALS" satisfies ErrorCode;
 }
 
-/** The token is missing, expired, wrongly signed or malformed. */
+/** The token is missing, expired, revoked, wrongly signed or malformed. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
   readonly code = "INVALID_TOKEN" satisfies ErrorCode;
@@ -19,8 +19,33 @@ export class InactiveUser extends Error {
   readonly code = "INACTIVE_USER" satisfies ErrorCode;
 }
 
+/** The value of `current_password` is not the user's password. */
+export class CurrentPasswordIncorrect extends Error {
+  override readonly name = "CurrentPasswordIncorrect";
+  readonly code = "CURRENT_PASSWORD_INCORRECT" satisfies ErrorCode;
+}
+
 /** The token is valid, but its user no longer exists. */
 export class UserNotFound extends Error {
   override readonly name = "UserNotFound";
   readonly code = "USER_NOT_FOUND" satisfies ErrorCode;
+}
+
+/** The budget of this e-mail for unfamiliar networks is empty. Thrown for unknown e-mails alike. */
+export class TooManyLoginAttempts extends Error {
+  override readonly name = "TooManyLoginAttempts";
+  readonly code = "TOO_MANY_REQUESTS" satisfies ErrorCode;
+  readonly quota = "too many attempts for this e-mail";
+  /** @param retryAfterSeconds until the next attempt */
+  constructor(readonly retryAfterSeconds: number) {
+    super("Too many attempts for this e-mail");
+  }
+}
+
+/** Only logged: the next login from this network can be throttled. */
+export class NetworkNotStored extends Error {
+  override readonly name = "NetworkNotStored";
+  constructor(cause: unknown) {
+    super("The network of the client was not stored", { cause });
+  }
 }

@@ -20,7 +20,8 @@ export const login = operation({
   summary: "Exchange e-mail and password for an access token",
   success: { status: 200, description: "An access token.", schema: "TokenResponse" },
   errors: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
-  rateLimit: "Logins have their own limit, by default 5 per 1 minute per client address.",
+  rateLimit:
+    "Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes.",
 });
 
 export const getMe = operation({
@@ -37,11 +38,17 @@ export const updateMe = operation({
   tag: "Auth",
   summary: "Change the username, the password or both",
   description:
-    "An empty object changes nothing. Existing tokens remain valid until they expire, even after a password change. Returns 401 if another request changes the password at the same time.",
+    "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request changes the password or revokes the token at the same time.",
   success: { status: 200, description: "The updated user.", schema: "UserResponse" },
-  errors: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS, "DATABASE_UNAVAILABLE"],
+  errors: [
+    "CURRENT_PASSWORD_INCORRECT",
+    "USER_ALREADY_EXISTS",
+    ...BODY_ERRORS,
+    ...HASHING_ERRORS,
+    "DATABASE_UNAVAILABLE",
+  ],
   rateLimit:
-    "Password changes have their own limit, by default 5 per 1 minute per user and per client address.",
+    "Updates with a password or a current password have their own limit, by default 5 per 1 minute per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.",
   isProtected: true,
 });
 
@@ -50,6 +57,16 @@ export const deleteMe = operation({
   tag: "Auth",
   summary: "Delete the current user",
   success: { status: 204, description: "The user is deleted." },
+  errors: ["DATABASE_UNAVAILABLE"],
+  isProtected: true,
+});
+
+export const revokeTokens = operation({
+  id: "revokeTokens",
+  tag: "Auth",
+  summary: "Revoke all tokens of the current user",
+  description: "Revokes every token, including the one in this request.",
+  success: { status: 204, description: "The tokens are revoked." },
   errors: ["DATABASE_UNAVAILABLE"],
   isProtected: true,
 });

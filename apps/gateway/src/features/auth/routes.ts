@@ -3,23 +3,30 @@ import {
   EMAIL_MAX_LENGTH,
   LoginRequest,
   RegisterRequest,
+  StrictUpdateUserRequest,
   type Token,
   UpdateUserRequest,
   type User as UserShape,
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
+import type { Digests } from "../../digests.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { jsonBody } from "../../middleware/body-limit.ts";
+import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
+import { requestContext } from "../../middleware/request-context.ts";
 import { validator } from "../../middleware/validator.ts";
 import * as operations from "./operations.ts";
-import type { AuthService } from "./service.ts";
+import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
+  readonly digests: Pick<Digests, "email">;
+  /** Whether a new password without the current one is invalid. */
+  readonly requireCurrentPassword: boolean;
 }
 
 /** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
@@ -29,14 +36,34 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
+export function authRoutes(options: AuthRoutesOptions) {
+  const { authService, limiters, digests, requireCurrentPassword } = options;
+
+  /** Adds `authRequest` to the routes that are registered after it. */
+  const withAuthRequest = new Elysia({ name: "auth-request" })
+    .use(requestContext())
+    .resolve({ as: "scoped" }, (context) => {
+      const authRequest: AuthRequest = {
+        signal: context.request.signal,
+        network: clientKey(context.clientAddress),
+        audit(event, email, userId) {
+          context.audit = { event, userId, emailDigest: digests.email(email) };
+        },
+        warn(error) {
+          context.serverError = error;
+        },
+      };
+      return { authRequest };
+    });
+
   const register = new Elysia()
+    .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.register))
     .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/register",
-      async ({ body, request, set }): Promise<UserShape> => {
-        const user = await authService.register(body, request.signal);
+      async ({ body, authRequest, set }): Promise<UserShape> => {
+        const user = await authService.register(body, authRequest);
         set.status = 201;
         return toShape(user);
       },
@@ -44,42 +71,54 @@ export function authRoutes({ authService, limiters }: AuthRoutesOptions) {
     );
 
   const login = new Elysia()
+    .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.login))
     .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normalizeEmail }) })
     .post(
       "/auth/login",
-      async ({ body, request }): Promise<Token> => ({
-        access_token: await authService.login(body, request.signal),
+      async ({ body, authRequest }): Promise<Token> => ({
+        access_token: await authService.login(body, authRequest),
         token_type: "bearer",
       }),
       { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
+  const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .model({ UpdateUserRequest: validator(UpdateUserRequest, { in: "body" }) })
-    .get("/auth/me", ({ user }): UserShape => toShape(user), { detail: operations.getMe })
+    .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
+    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), { detail: operations.getMe })
+    .use(withAuthRequest)
     .patch(
       "/auth/me",
-      async ({ user, body, request }): Promise<UserShape> =>
-        toShape(await authService.update(user, body, request.signal)),
+      async ({ principal, body, authRequest }): Promise<UserShape> =>
+        toShape(await authService.update(principal, body, authRequest)),
       {
         parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
-        beforeHandle: async ({ user, body, clientAddress, set }) => {
-          if (body.password === undefined) return;
-          await limiters?.passwordChange.limit({ clientAddress, userId: user.id }, set.headers);
+        beforeHandle: async ({ principal, body, clientAddress, set }) => {
+          if (body.password === undefined && body.current_password === undefined) return;
+          const client = { clientAddress, userId: principal.user.id };
+          await limiters?.passwordChange.limit(client, set.headers);
         },
         detail: operations.updateMe,
       },
     )
     .delete(
       "/auth/me",
-      async ({ user, set }): Promise<void> => {
-        await authService.delete(user);
+      async ({ principal, authRequest, set }): Promise<void> => {
+        await authService.delete(principal, authRequest);
         set.status = 204;
       },
       { parse: "none", detail: operations.deleteMe },
+    )
+    .delete(
+      "/auth/tokens",
+      async ({ principal, authRequest, set }): Promise<void> => {
+        await authService.revokeTokens(principal, authRequest);
+        set.status = 204;
+      },
+      { parse: "none", detail: operations.revokeTokens },
     );
 
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);

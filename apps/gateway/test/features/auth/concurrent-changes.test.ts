@@ -39,6 +39,10 @@ type Act = (service: Service, user: TestUser) => ReturnType<Service["call"]>;
 
 const changePassword: Act = ({ call }, { token }) =>
   call("PATCH", "/auth/me", { token, body: { username: "renamed", password: NEW_PASSWORD } });
+const verifyPassword: Act = ({ call }, { token, password }) =>
+  call("PATCH", "/auth/me", { token, body: { current_password: password } });
+const verifyWrongPassword: Act = ({ call }, { token }) =>
+  call("PATCH", "/auth/me", { token, body: { username: "renamed", current_password: "not the password" } });
 const logIn: Act = ({ call }, { email, password }) =>
   call("POST", "/auth/login", { body: { email, password } });
 
@@ -67,6 +71,7 @@ async function actDuring(start: Start, act: Act, sql: (id: number) => string) {
 
 const REPLACE = (id: number) => `update users set hashed_password = 'replaced' where id = ${id}`;
 const DEACTIVATE = (id: number) => `update users set is_active = false where id = ${id}`;
+const REVOKE = (id: number) => `update users set token_version = token_version + 1 where id = ${id}`;
 const DELETE = (id: number) => `delete from users where id = ${id}`;
 
 eachDatabase((startService) => {
@@ -91,6 +96,45 @@ eachDatabase((startService) => {
     const both = (id: number) =>
       `update users set hashed_password = 'replaced', is_active = false where id = ${id}`;
     expect((await actDuring(startService, changePassword, both)).outcome).toEqual(INVALID_TOKEN);
+  });
+
+  test("a password change returns 401 and changes nothing if the token was revoked during its derivation", async () => {
+    const { outcome, username, user } = await actDuring(startService, changePassword, REVOKE);
+    expect([outcome, username]).toEqual([INVALID_TOKEN, user.username]);
+  });
+
+  test.each([
+    ["correct", verifyPassword],
+    ["wrong", verifyWrongPassword],
+  ] as const)(
+    "a %s current password returns the error of the user if the user changed during its derivation",
+    async (_value, verify) => {
+      for (const [sql, expected] of [
+        [REPLACE, INVALID_TOKEN],
+        [REVOKE, INVALID_TOKEN],
+        [DEACTIVATE, INACTIVE],
+        [DELETE, NOT_FOUND],
+      ] as const) {
+        expect((await actDuring(startService, verify, sql)).outcome).toEqual(expected);
+      }
+    },
+  );
+
+  test("a password change returns 401 if the token was revoked between the two derivations", async () => {
+    const hold = holdDerivations();
+    await using service = await startService({
+      wrapHasher: (hasher) => ({ ...hasher, hash: hold.wrapHasher(hasher).hash }),
+    });
+    const user = await service.createUser();
+    hold.isHeld = true;
+    const body = { current_password: user.password, password: NEW_PASSWORD };
+    const pending = service.call("PATCH", "/auth/me", { token: user.token, body });
+    await hold.arrived;
+    await service.sql(REVOKE(user.id));
+    hold.release();
+    const { status, body: error } = await pending;
+    expect([status, error]).toEqual(INVALID_TOKEN);
+    expect(await service.login(user)).toBeString();
   });
 
   test("a password change returns 404 if the user was deleted during its derivation", async () => {
@@ -134,6 +178,19 @@ eachDatabase((startService) => {
 
   test("a login succeeds if the user was deactivated during its derivation", async () => {
     expect((await actDuring(startService, logIn, DEACTIVATE)).outcome).toMatchObject([200, {}]);
+  });
+
+  test("the token of a login during which all tokens were revoked is valid", async () => {
+    const hold = holdDerivations();
+    await using service = await startService({ wrapHasher: hold.wrapHasher });
+    const user = await service.createUser();
+    hold.isHeld = true;
+    const pending = service.login(user);
+    await hold.arrived;
+    await service.sql(REVOKE(user.id));
+    hold.release();
+    expect((await service.call("GET", "/auth/me", { token: await pending })).status).toBe(200);
+    expect((await service.call("GET", "/auth/me", { token: user.token })).status).toBe(401);
   });
 
   test("every login reads the user twice: correct, wrong password and unknown e-mail alike", async () => {

@@ -25,7 +25,7 @@ eachDatabase((startService) => {
     expect(await service.login({ email, password })).toBeString();
   });
 
-  test("after a PATCH with a password, the old password returns 401, the new one logs in and the token remains valid", async () => {
+  test("after a PATCH with a password, the old password returns 401, the new one logs in and its own token remains valid", async () => {
     await using service = await startService();
     const { user, token, email, password } = await service.createUser();
     clockPast(user.updated_at);
@@ -193,6 +193,8 @@ eachDatabase((startService) => {
       "hashed_password",
       "id",
       "is_active",
+      "password_change_token_id",
+      "token_version",
       "updated_at",
       "username",
     ]);

@@ -1,0 +1,77 @@
+/**
+ * Limits the logins per e-mail, registered or not, from networks from which its user has not logged in lately. An attempt
+ * is deducted before its derivation and never refunded, so parallel attempts gain nothing.
+ */
+import { isIP } from "node:net";
+import type { UserRepository } from "@latchkey/database";
+import type { Digests } from "../../digests.ts";
+import type { CreateBudgetStore } from "../../rate-limit/store.ts";
+import { TooManyLoginAttempts } from "./errors.ts";
+
+export interface LoginThrottleOptions {
+  readonly users: Pick<UserRepository, "storeNetwork">;
+  readonly digests: Digests;
+  readonly createBudgetStore: CreateBudgetStore;
+  /**
+   * Time from the start of an attempt to its rejection. It hides that the user lookup takes a little longer if there is a
+   * user; for other attempts, the derivation does. @default 10
+   */
+  readonly rejectionDelayMs?: number | undefined;
+}
+
+interface Client {
+  readonly email: string;
+  /** An IPv4 address or the first address of an IPv6 /64; anything else is never familiar. */
+  readonly network: string;
+}
+
+export interface LoginAttempt {
+  /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
+  readonly networkDigest: string;
+  /** @throws TooManyLoginAttempts if the network is unfamiliar and the budget of the e-mail is empty */
+  deduct(networkSeenAt: Date | null): Promise<void>;
+}
+
+export interface LoginThrottle {
+  begin(client: Client): LoginAttempt;
+  /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
+  storeNetwork(client: Client, userId: number, networkSeenAt: Date | null): Promise<void>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FAMILIAR_MS = 30 * DAY_MS;
+
+/** At most 106 attempts in a day. */
+const BUDGET = { name: "login", attempts: 10, refillMs: 15 * 60 * 1000 } as const;
+
+export function createLoginThrottle({
+  users,
+  digests,
+  createBudgetStore,
+  rejectionDelayMs = 10,
+}: LoginThrottleOptions): LoginThrottle {
+  const budgets = createBudgetStore(BUDGET);
+
+  return {
+    begin({ email, network }) {
+      const rejection = Promise.withResolvers<void>();
+      const timer = setTimeout(rejection.resolve, rejectionDelayMs);
+      return {
+        networkDigest: digests.network(email, network),
+        async deduct(networkSeenAt) {
+          const isFamiliar = isIP(network) !== 0 && ageMs(networkSeenAt) < FAMILIAR_MS;
+          const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
+          if (waitMs === 0) return clearTimeout(timer);
+          await rejection.promise;
+          throw new TooManyLoginAttempts(Math.ceil(waitMs / 1000));
+        },
+      };
+    },
+    async storeNetwork({ email, network }, userId, networkSeenAt) {
+      if (isIP(network) === 0 || ageMs(networkSeenAt) < DAY_MS) return;
+      await users.storeNetwork(userId, digests.network(email, network));
+    },
+  };
+}
+
+const ageMs = (time: Date | null): number => (time === null ? Infinity : Date.now() - time.getTime());

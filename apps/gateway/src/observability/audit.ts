@@ -1,0 +1,22 @@
+/** The security-relevant events of users. A request has at most one, which its log line and a counter record. */
+
+export const AUDIT_EVENTS = [
+  "user.registered",
+  "user.updated",
+  "user.deleted",
+  "login.succeeded",
+  "login.failed",
+  "login.limited",
+  "password.changed",
+  "password.rejected",
+  "tokens.revoked",
+] as const;
+
+export type AuditEvent = (typeof AUDIT_EVENTS)[number];
+
+export interface AuditEntry {
+  readonly event: AuditEvent;
+  /** undefined: no user has the e-mail. */
+  readonly userId: number | undefined;
+  readonly emailDigest: string;
+}

@@ -1,0 +1,187 @@
+/** `current_password` in PATCH /auth/me: verified whenever it is sent, limited per user, and required if so configured. */
+import { describe, expect, test } from "bun:test";
+import type { User } from "@latchkey/contracts";
+import { QueueFull } from "@latchkey/hashing";
+import { createMemoryStore } from "../../../src/rate-limit/memory-store.ts";
+import { clockPast } from "../../support/clock.ts";
+import { eachDatabase, type Service, startService, type TestUser } from "../../support/service.ts";
+
+const NEW_PASSWORD = "a new password";
+const INCORRECT = [403, { detail: "Incorrect current password", code: "CURRENT_PASSWORD_INCORRECT" }];
+const TOO_MANY = [
+  429,
+  { detail: "429: Too Many Requests: 10 wrong current passwords per 1 day", code: "TOO_MANY_REQUESTS" },
+];
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const patch = ({ call }: Service, { token }: TestUser, body: object) =>
+  call("PATCH", "/auth/me", { token, body });
+const statusOf = async (...patched: Parameters<typeof patch>) => (await patch(...patched)).status;
+
+eachDatabase((start) => {
+  test("the right value permits any change; sent alone, it changes nothing", async () => {
+    await using service = await start();
+    const user = await service.createUser();
+    clockPast(user.user.updated_at);
+    const current = { current_password: user.password };
+    const alone = await patch(service, user, current);
+    expect([alone.status, alone.body]).toEqual([200, user.user]);
+    const renamed = (await patch(service, user, { ...current, username: "renamed" })).expect<User>(200);
+    expect(renamed).toEqual({ ...user.user, username: "renamed", updated_at: renamed.updated_at });
+    expect(await statusOf(service, user, { ...current, password: NEW_PASSWORD })).toBe(200);
+    expect(await service.login({ ...user, password: NEW_PASSWORD })).toBeString();
+    expect(await statusOf(service, user, current)).toBe(403);
+  });
+
+  test("a wrong value returns 403 and changes nothing, not even updated_at", async () => {
+    await using service = await start();
+    const user = await service.createUser();
+    clockPast(user.user.updated_at);
+    const { password } = user;
+    for (const wrong of [NEW_PASSWORD, "", "x", "x".repeat(129), ` ${password}`, password.toUpperCase()]) {
+      const body = { username: "renamed", password: NEW_PASSWORD, current_password: wrong };
+      const response = await patch(service, user, body);
+      expect([response.status, response.body]).toEqual(INCORRECT);
+      expect(await statusOf(service, user, { current_password: wrong })).toBe(403);
+    }
+    expect((await service.call("GET", "/auth/me", { token: user.token })).body).toEqual(user.user);
+    expect(await service.login(user)).toBeString();
+  });
+});
+
+test("a value that is not text without U+0000 returns 422, and 401 without a token", async () => {
+  await using service = await startService();
+  const user = await service.createUser();
+  for (const current_password of [null, 1, ["x"], "a\0b", "\ud800"]) {
+    const body = JSON.stringify({ username: "renamed", current_password });
+    const { status, body: error } = await service.call("PATCH", "/auth/me", { token: user.token, body });
+    expect([status, error]).toMatchObject([422, { detail: [{ loc: ["body", "current_password"] }] }]);
+    expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
+  }
+});
+
+test("by default, a new password does not require the current one", async () => {
+  await using service = await startService();
+  const user = await service.createUser();
+  expect(await statusOf(service, user, { password: NEW_PASSWORD })).toBe(200);
+});
+
+test("with AUTH_REQUIRE_CURRENT_PASSWORD, a new password without the current one returns 422 and is not counted", async () => {
+  await using service = await startService({
+    env: {
+      AUTH_REQUIRE_CURRENT_PASSWORD: "true",
+      RATE_LIMIT_ENABLED: "true",
+      RATE_LIMIT_PASSWORD_CHANGE: "1/hour",
+    },
+  });
+  const user = await service.createUser();
+  const rejected = await patch(service, user, { username: "renamed", password: NEW_PASSWORD });
+  expect([rejected.status, rejected.body]).toEqual([
+    422,
+    {
+      detail: [{ loc: ["body", "current_password"], msg: "is required", type: "missing" }],
+      code: "INVALID_REQUEST",
+    },
+  ]);
+  expect((await patch(service, user, { password: "short" })).body).toMatchObject({
+    detail: [{ type: "missing" }, { type: "string_too_short" }],
+  });
+  expect(await statusOf(service, user, { username: "renamed" })).toBe(200);
+  const body = { password: NEW_PASSWORD, current_password: user.password };
+  expect(await statusOf(service, user, body)).toBe(200);
+  expect((await service.call("GET", "/openapi.json")).text).not.toContain("dependentRequired");
+});
+
+describe("wrong values are limited to ten per user and day", () => {
+  const startLimited = (options: Parameters<typeof startService>[0] = {}) =>
+    startService({
+      ...options,
+      env: {
+        RATE_LIMIT_ENABLED: "true",
+        RATE_LIMIT_LOGIN: "1000/minute",
+        RATE_LIMIT_REGISTER: "1000/minute",
+        RATE_LIMIT_PASSWORD_CHANGE: "1000/minute",
+      },
+    });
+  const WRONG = { current_password: "not the password" };
+
+  async function exhaust(service: Service, user: TestUser): Promise<void> {
+    for (let count = 1; count <= 10; count++) expect(await statusOf(service, user, WRONG)).toBe(403);
+  }
+
+  test("the eleventh returns 429 without a derivation, as does the right value; other requests of the user do not", async () => {
+    await using service = await startLimited();
+    const user = await service.createUser();
+    const other = await service.createUser();
+    await exhaust(service, user);
+    const derivations = service.hasher.stats().completed;
+    for (const body of [WRONG, { current_password: user.password }, { ...WRONG, password: NEW_PASSWORD }]) {
+      const rejected = await patch(service, user, body);
+      expect([rejected.status, rejected.body]).toEqual(TOO_MANY);
+      expect(Number(rejected.headers.get("retry-after"))).toBeWithin(86_300, 86_401);
+      expect(rejected.headers.get("ratelimit-limit")).toBe("1000");
+    }
+    expect(service.hasher.stats().completed).toBe(derivations);
+    expect(await statusOf(service, other, WRONG)).toBe(403);
+    expect(await statusOf(service, user, { username: "renamed" })).toBe(200);
+    expect(await statusOf(service, user, { password: NEW_PASSWORD })).toBe(200);
+    expect(await service.login({ ...user, password: NEW_PASSWORD })).toBeString();
+    expect((await service.call("DELETE", "/auth/tokens", { token: user.token })).status).toBe(204);
+  });
+
+  test("of thirty simultaneous wrong values, ten are verified", async () => {
+    await using service = await startLimited();
+    const user = await service.createUser();
+    const derivations = service.hasher.stats().completed;
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => statusOf(service, user, WRONG)));
+    expect(statuses.sort()).toEqual([...Array(10).fill(403), ...Array(20).fill(429)]);
+    expect(service.hasher.stats().completed).toBe(derivations + 10);
+  });
+
+  test("right values are not counted", async () => {
+    await using service = await startLimited();
+    const user = await service.createUser();
+    for (let count = 1; count <= 12; count++) {
+      expect(await statusOf(service, user, { current_password: user.password })).toBe(200);
+    }
+    await exhaust(service, user);
+  });
+
+  test("values that were not verified, because the hash queue was full, are not counted", async () => {
+    let isFull = true;
+    await using service = await startLimited({
+      wrapHasher: (hasher) => ({
+        ...hasher,
+        verify: async (...call) => {
+          if (isFull && call[0] === WRONG.current_password) throw new QueueFull(1);
+          return hasher.verify(...call);
+        },
+      }),
+    });
+    const user = await service.createUser();
+    for (let count = 1; count <= 12; count++) expect(await statusOf(service, user, WRONG)).toBe(503);
+    isFull = false;
+    await exhaust(service, user);
+  });
+
+  test("a day after the first, ten more are verified", async () => {
+    let ahead = 0;
+    const now = () => Date.now() + ahead;
+    await using service = await startLimited({
+      createStore: ({ windowMs }) => createMemoryStore({ windowMs, now }),
+    });
+    const user = await service.createUser();
+    await exhaust(service, user);
+    ahead = DAY_MS - 60_000;
+    expect(await statusOf(service, user, WRONG)).toBe(429);
+    ahead = DAY_MS;
+    await exhaust(service, user);
+    expect(await statusOf(service, user, WRONG)).toBe(429);
+  });
+
+  test("RATE_LIMIT_ENABLED=false disables the limit", async () => {
+    await using service = await startService();
+    const user = await service.createUser();
+    for (let count = 1; count <= 12; count++) expect(await statusOf(service, user, WRONG)).toBe(403);
+  });
+});
