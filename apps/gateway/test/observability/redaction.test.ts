@@ -40,6 +40,8 @@ async function requestEverything(service: Service, token: string, email: string)
     ["GET", `/auth/me?access_token=${token}`],
     ["PATCH", "/auth/me", { token, body: { password: PASSWORD } }],
     ["PATCH", "/auth/me", { token, body: { password: PASSWORD, username: "other" } }],
+    ["PATCH", "/auth/me", { token, body: { current_password: PASSWORD } }],
+    ["PATCH", "/auth/me", { token, body: { current_password: `${PASSWORD}x`, password: PASSWORD } }],
     ["PATCH", "/auth/me", { token, body: { password: 1, hashed_password: HASH } }],
     ["GET", `/todos?cursor=${token}&limit=5`],
     ["POST", "/todos", { body: { title: PASSWORD } }],
@@ -55,6 +57,7 @@ async function requestEverything(service: Service, token: string, email: string)
       { headers: { origin: "https://a.example", "access-control-request-method": "GET" } },
     ],
     ["GET", "/readyz"],
+    ["DELETE", "/auth/tokens", { token }],
     ["DELETE", "/auth/me", { token }],
   ];
   for (const [method, path, options] of requests) await service.call(method, path, options);
