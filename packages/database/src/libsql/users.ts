@@ -1,23 +1,40 @@
 /** Users in libsql. Each method runs one statement and is therefore atomic. */
 import { and, asc, eq, gt, sql } from "drizzle-orm";
-import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { QueryBuilder, type SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import type { ExpectedUser, UserRepository } from "../repositories.ts";
 import type { LibsqlClient } from "./client.ts";
 import { now, users } from "./schema.ts";
 
 export function createUserRepository({ reader, writer }: LibsqlClient): UserRepository {
-  const byId = reader.orm
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder("id")))
-    .prepare();
-  const byEmail = reader.orm
-    .select()
-    .from(users)
-    .where(eq(users.email, sql.placeholder("email")))
-    .prepare();
+  const builder = new QueryBuilder();
+  const byId = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(eq(users.id, sql.placeholder("id"))),
+  );
+  const byEmail = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(eq(users.email, sql.placeholder("email"))),
+  );
+  const byUsername = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(eq(users.username, sql.placeholder("username"))),
+  );
+  const page = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(gt(users.id, sql.placeholder("after")))
+      .orderBy(asc(users.id))
+      .limit(sql.placeholder("limit")),
+  );
 
-  const findById = async (id: number) => (await reader.attempt(() => byId.get({ id }))) ?? null;
+  const findById = async (id: number) => (await reader.attempt(() => byId({ id })))[0] ?? null;
 
   const change = async (id: number, values: SQLiteUpdateSetSource<typeof users>, expected?: ExpectedUser) => {
     const query = writer.orm
@@ -40,11 +57,8 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       writer.attempt(() =>
         writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
       ),
-    findByEmail: async (email) => (await reader.attempt(() => byEmail.get({ email }))) ?? null,
-    findByUsername: async (username) => {
-      const query = reader.orm.select().from(users).where(eq(users.username, username));
-      return (await reader.attempt(() => query.get())) ?? null;
-    },
+    findByEmail: async (email) => (await reader.attempt(() => byEmail({ email })))[0] ?? null,
+    findByUsername: async (username) => (await reader.attempt(() => byUsername({ username })))[0] ?? null,
     update: (id, { username, hashedPassword }, expected) =>
       username === undefined && hashedPassword === undefined
         ? findById(id)
@@ -54,9 +68,6 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
       return (await writer.attempt(() => query.get())) !== undefined;
     },
-    list: ({ after, limit }) =>
-      reader.attempt(() =>
-        reader.orm.select().from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit).all(),
-      ),
+    list: ({ after, limit }) => reader.attempt(() => page({ after, limit })),
   };
 }
