@@ -57,6 +57,23 @@ test("a write fails and changes nothing if the lock is held for longer than the 
   });
 });
 
+test("other events are handled between any two of the writes that wait in the queue", async () => {
+  await using testDatabase = await openLibsqlTestDatabase();
+  const { todos } = testDatabase.database;
+  let committed = 0;
+  const seen = new Set<number>();
+  const writes = Array.from({ length: 64 }, () =>
+    todos.create({ title: "x", completed: false }).then(() => committed++),
+  );
+  const observe = () => {
+    seen.add(committed);
+    if (committed < writes.length) setImmediate(observe);
+  };
+  observe();
+  await Promise.all(writes);
+  for (let count = 0; count < writes.length; count++) expect(seen).toContain(count);
+});
+
 test("no write that a process acknowledged before it was killed is lost", async () => {
   await using testDatabase = await openLibsqlTestDatabase();
   const acknowledgedBy = async () => {
