@@ -4,16 +4,11 @@
  * row is read, so a read never keeps a snapshot open; and a connection is not used again after a lock conflict, because
  * the driver leaves the failed statement unfinished until it is garbage collected.
  */
-import { Column, fillPlaceholders, is, type Query } from "drizzle-orm";
+import { Column, fillPlaceholders, is } from "drizzle-orm";
 import Database from "libsql";
 import { DatabaseUnavailable } from "../errors.ts";
+import { createRowDecoder, type Select } from "../select.ts";
 import { isLockConflict } from "./errors.ts";
-
-/** A select query of Drizzle without joins. */
-interface Select<Row> {
-  toSQL(): Query;
-  readonly _: { readonly selectedFields: object; readonly result: Row[] };
-}
 
 export interface Reader {
   /**
@@ -49,30 +44,6 @@ function toJsonQuery(sql: string, fields: readonly unknown[]): string {
   return `with selected(${names}) as (${sql}) select cast(json_group_array(json_array(${values})) as blob) from selected`;
 }
 
-/** Returns the function that converts an array of column values to an object, with the decoders of Drizzle's columns. */
-function createDecoder<Row>(selectedFields: object): (values: readonly unknown[]) => Row {
-  const columns = Object.entries(selectedFields).map(([key, field]) => ({
-    key,
-    decode: is(field, Column)
-      ? (value: unknown) => field.mapFromDriverValue(value)
-      : (value: unknown) => value,
-  }));
-  return (values) => {
-    const row: Record<string, unknown> = {};
-    let index = 0;
-    for (const { key, decode } of columns) {
-      const value = values[index++];
-      row[key] = value === null ? null : decode(value);
-    }
-    return asRow(row);
-  };
-}
-
-/** Safe because the members and their types are those of the query's selected columns. */
-function asRow<Row>(row: Record<string, unknown>): Row {
-  return row as Row;
-}
-
 /** A query fails with a lock conflict only while another process recovers the file; the next query uses a new connection. */
 export function openReader(path: string): Reader {
   let connection: Connection | null = connect(path);
@@ -105,7 +76,7 @@ export function openReader(path: string): Reader {
       const { sql, params } = query.toSQL();
       const { selectedFields } = query._;
       const jsonQuery = toJsonQuery(sql, Object.values(selectedFields));
-      const decode = createDecoder<Row>(selectedFields);
+      const decode = createRowDecoder<Row>(selectedFields);
       return async (values = {}) => readJson(jsonQuery, fillPlaceholders(params, values)).map(decode);
     },
     close: () => {

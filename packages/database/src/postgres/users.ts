@@ -5,20 +5,21 @@ import type { ExpectedUser, User, UserRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
 import { now, users } from "./schema.ts";
 
-export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
-  const byId = orm
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder("id")))
-    .prepare("user_by_id");
-  const byEmail = orm
-    .select()
-    .from(users)
-    .where(eq(users.email, sql.placeholder("email")))
-    .prepare("user_by_email");
+export function createUserRepository({ orm, prepare, attempt }: PostgresClient): UserRepository {
+  const byId = prepare(
+    orm
+      .select()
+      .from(users)
+      .where(eq(users.id, sql.placeholder("id"))),
+  );
+  const byEmail = prepare(
+    orm
+      .select()
+      .from(users)
+      .where(eq(users.email, sql.placeholder("email"))),
+  );
 
-  const findById = async (id: number): Promise<User | null> =>
-    (await attempt(() => byId.execute({ id })))[0] ?? null;
+  const findById = async (id: number): Promise<User | null> => (await attempt(() => byId({ id })))[0] ?? null;
 
   const change = async (
     id: number,
@@ -45,7 +46,7 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
       return singleRow(await attempt(() => query.execute()));
     },
-    findByEmail: async (email) => (await attempt(() => byEmail.execute({ email })))[0] ?? null,
+    findByEmail: async (email) => (await attempt(() => byEmail({ email })))[0] ?? null,
     findByUsername: async (username) => {
       const query = orm.select().from(users).where(eq(users.username, username));
       return (await attempt(() => query.execute()))[0] ?? null;
