@@ -14,8 +14,8 @@ const toApiUser = (user: User): ApiUser => ({
   email: user.email,
   username: user.username,
   is_active: user.isActive,
-  created_at: user.createdAt.toISOString(),
-  updated_at: user.updatedAt.toISOString(),
+  created_at: user.createdAt,
+  updated_at: user.updatedAt,
 });
 
 const COLUMNS = [

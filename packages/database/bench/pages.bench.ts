@@ -1,4 +1,8 @@
-/** Measures pages of todos at the start, the middle and the end of a million rows on both databases, with the query plan. */
+/**
+ * Measures a user by id and pages of todos at the start, the middle and the end of a million rows on both databases, with
+ * the query plan; the embedded database beside `bun:sqlite`, which returns the rows without any conversion.
+ */
+import { Database as BunSqlite } from "bun:sqlite";
 import { describeMachine } from "@latchkey/cli";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Database } from "../src/index.ts";
@@ -9,8 +13,14 @@ const ROWS = 1_000_100;
 const STARTS = [0, 500_000, 1_000_000];
 const LIMIT = 21;
 const ROUNDS = 15;
-const PAGES_PER_ROUND = 200;
+const QUERIES_PER_ROUND = 200;
 const PAGE = `select * from todos where id > 1000000 order by id limit ${LIMIT}`;
+
+const USER = {
+  email: "bench@example.org",
+  username: "bench",
+  hashedPassword: `${"0".repeat(32)}$${"0".repeat(64)}`,
+};
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -18,29 +28,47 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Returns the microseconds per page at each start; interleaved, so that other load affects all equally. */
-async function measure({ todos }: Database): Promise<number[]> {
-  const samples = STARTS.map((): number[] => []);
+type Queries = Record<string, () => unknown>;
+
+/** Prints the microseconds per query; interleaved, so that other load affects all equally. */
+async function report(name: string, queries: Queries, plan: readonly string[]): Promise<void> {
+  const samples = new Map(Object.keys(queries).map((query) => [query, [] as number[]]));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, after] of STARTS.entries()) {
+    for (const [query, run] of Object.entries(queries)) {
       const startedAt = performance.now();
-      for (let count = 0; count < PAGES_PER_ROUND; count++) await todos.list({ after, limit: LIMIT });
-      samples[index]?.push(((performance.now() - startedAt) / PAGES_PER_ROUND) * 1_000);
+      for (let count = 0; count < QUERIES_PER_ROUND; count++) await run();
+      samples.get(query)?.push(((performance.now() - startedAt) / QUERIES_PER_ROUND) * 1_000);
     }
   }
-  return samples.map(median);
+  print(`\n${name}, ${ROWS.toLocaleString("en")} rows, ${LIMIT} rows per page, median of ${ROUNDS} rounds`);
+  for (const [query, costs] of samples) {
+    print(`  ${query.padEnd(36)} ${median(costs).toFixed(1).padStart(7)} µs`);
+  }
+  for (const line of plan) print(`  ${line}`);
 }
 
-async function report(name: string, database: Database, plan: string[]): Promise<void> {
-  const costs = await measure(database);
-  print(`\n${name}, ${ROWS.toLocaleString("en")} rows, ${LIMIT} rows per page, median of ${ROUNDS} rounds`);
-  for (const [index, after] of STARTS.entries()) {
-    print(
-      `  after row ${String(after).padStart(9)}  ${(costs[index] ?? Number.NaN).toFixed(0).padStart(5)} µs per page`,
-    );
-  }
-  print(`  last / first  ${((costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN)).toFixed(2)}`);
-  for (const line of plan) print(`  ${line}`);
+/** The queries of a repository. */
+const queriesOf = ({ todos, users }: Database, id: number): Queries => ({
+  "user by id": () => users.findById(id),
+  ...Object.fromEntries(
+    STARTS.map((after) => [`page after row ${after}`, () => todos.list({ after, limit: LIMIT })]),
+  ),
+});
+
+/** The same queries with `bun:sqlite`. Use a copy of the file: a second SQLite library would release the locks of the first. */
+function queriesOfBunSqlite(sqlite: BunSqlite, id: number): Queries {
+  const user = sqlite.prepare(
+    "select id, email, username, hashed_password, is_active, created_at, updated_at from users where id = ?",
+  );
+  const page = sqlite.prepare(
+    "select id, title, completed, created_at, updated_at from todos where id > ? order by id limit ?",
+  );
+  return {
+    "bun:sqlite: user by id": () => user.get(id),
+    ...Object.fromEntries(
+      STARTS.map((after) => [`bun:sqlite: page after row ${after}`, () => page.all(after, LIMIT)]),
+    ),
+  };
 }
 
 async function reportLibsqlPages(): Promise<void> {
@@ -49,8 +77,13 @@ async function reportLibsqlPages(): Promise<void> {
     with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${ROWS})
     insert into todos (title) select 'todo ' || n from numbers`);
   const plan = await testDatabase.query<{ detail: string }>(`explain query plan ${PAGE}`);
+  const { id } = await testDatabase.database.users.create(USER);
+  const copy = `${testDatabase.path}-copy`;
+  await testDatabase.query(`vacuum into '${copy}'`);
+  using sqlite = new BunSqlite(copy, { readonly: true });
+  const queries = { ...queriesOf(testDatabase.database, id), ...queriesOfBunSqlite(sqlite, id) };
   const lines = plan.map(({ detail }) => detail);
-  await report("libsql", testDatabase.database, lines);
+  await report("libsql", queries, lines);
 }
 
 async function reportPostgresPages(server: PostgresServer): Promise<void> {
@@ -62,8 +95,9 @@ async function reportPostgresPages(server: PostgresServer): Promise<void> {
   const plan = await testDatabase.query<{ "QUERY PLAN": string }>(
     `explain (analyze, buffers, costs off) ${PAGE}`,
   );
+  const { id } = await testDatabase.database.users.create(USER);
   const lines = plan.map((line) => line["QUERY PLAN"]);
-  await report("PostgreSQL", testDatabase.database, lines);
+  await report("PostgreSQL", queriesOf(testDatabase.database, id), lines);
 }
 
 print(describeMachine());

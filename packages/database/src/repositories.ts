@@ -1,4 +1,8 @@
 /** The database interface. Every implementation passes `test/support/repository-conformance.ts`. */
+
+/** RFC 3339 in UTC with milliseconds, as on the wire: `2026-01-02T03:04:05.678Z`. */
+export type Timestamp = string;
+
 export interface User {
   readonly id: number;
   readonly email: string;
@@ -9,16 +13,16 @@ export interface User {
   readonly tokenVersion: number;
   /** The `jti` of the token that made the latest password change; it is still valid. */
   readonly passwordChangeTokenId: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
 }
 
 export interface Todo {
   readonly id: number;
   readonly title: string;
   readonly completed: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
 }
 
 /** Selects the first `limit` rows with an id greater than `after`, in ascending order of id. */
@@ -53,7 +57,7 @@ export interface UserRepository {
   findByEmail(
     email: string,
     networkDigest?: string,
-  ): Promise<(User & { readonly networkSeenAt: Date | null }) | null>;
+  ): Promise<(User & { readonly networkSeenAt: Timestamp | null }) | null>;
   /** Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted. */
   storeNetwork(userId: number, networkDigest: string): Promise<void>;
   /** Compares exactly. */

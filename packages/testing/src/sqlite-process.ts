@@ -8,6 +8,8 @@ sqlite.run("pragma busy_timeout = 1000");
 if (action === "query") {
   process.stdout.write(JSON.stringify(sqlite.query(sql).all()));
 } else {
+  // In WAL mode, a transaction excludes readers only in this locking mode, as the recovery of a file does.
+  if (action === "hold-exclusively") sqlite.run("pragma locking_mode = exclusive");
   sqlite.run(action === "hold" ? "begin immediate" : "begin exclusive");
   process.stdout.write("held\n");
   for await (const _ of process.stdin);

@@ -20,3 +20,19 @@ export async function querySqlite<Row>(url: string, sql: string): Promise<Row[]>
   await using child = spawnSqlite("query", url, sql);
   return JSON.parse(await new Response(child.stdout).text());
 }
+
+/** Starts a process that holds the write lock, or an exclusive lock, until it is disposed. */
+export async function holdSqliteLock(
+  url: string,
+  action: "hold" | "hold-exclusively" = "hold",
+): Promise<AsyncDisposable> {
+  const child = spawnSqlite(action, url);
+  const { done } = await child.stdout.getReader().read();
+  if (done) throw new Error(`The process did not get the lock: ${action}.`);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}

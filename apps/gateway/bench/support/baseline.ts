@@ -28,8 +28,8 @@ const app = new Elysia()
         id,
         title,
         completed,
-        created_at: createdAt.toISOString(),
-        updated_at: updatedAt.toISOString(),
+        created_at: createdAt,
+        updated_at: updatedAt,
       })),
       next_cursor:
         nextAfter === null ? null : Buffer.from(JSON.stringify({ id: nextAfter })).toString("base64"),
@@ -44,8 +44,8 @@ const app = new Elysia()
       email: user.email,
       username: user.username,
       is_active: user.isActive,
-      created_at: user.createdAt.toISOString(),
-      updated_at: user.updatedAt.toISOString(),
+      created_at: user.createdAt,
+      updated_at: user.updatedAt,
     };
   })
   .listen({ hostname: "127.0.0.1", port: 0 });

@@ -1,7 +1,7 @@
 /**
- * The file and its two connections, a reader and a writer. Invariant: a connection is not used again after a statement
- * failed with a lock conflict. libsql leaves that statement unfinished until it is garbage collected, and until then no
- * later statement of the connection commits, without an error.
+ * The file and its two connections, a reader and a writer. Invariant: no statement of a connection stays unfinished after
+ * a lock conflict. libsql leaves it so until it is garbage collected, and until then no later statement of the connection
+ * commits, without an error.
  */
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,18 +9,13 @@ import { pathToFileURL } from "node:url";
 import { type Client, createClient, type InStatement, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
-import { isLockConflict } from "./errors.ts";
+import { openReader, type Reader } from "./reader.ts";
 import { createQueuedRetry, createRetry } from "./retry.ts";
 
-export interface Connection {
-  readonly orm: LibSQLDatabase;
-  readonly attempt: Attempt;
-}
-
 export interface LibsqlClient {
-  readonly reader: Connection;
+  readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
   /** Runs one query at a time, so that the connection never conflicts with itself. */
-  readonly writer: Connection;
+  readonly writer: { readonly orm: LibSQLDatabase; readonly attempt: Attempt };
   close(): void;
 }
 
@@ -28,7 +23,7 @@ export interface LibsqlClient {
 type DrizzleClient = Pick<Client, "execute" | "transaction" | "close">;
 
 /** The cast is safe because this package uses neither `batch` nor `migrate` of Drizzle. */
-export function createOrm(client: DrizzleClient): LibSQLDatabase {
+function createOrm(client: DrizzleClient): LibSQLDatabase {
   return drizzle(client as Client);
 }
 
@@ -104,27 +99,6 @@ function openWriter(path: string): DrizzleClient {
   };
 }
 
-/** Replaces its connection after a lock conflict, which a reader meets only while another process recovers the file. */
-export function openReader(path: string): DrizzleClient {
-  let client = connect(path);
-  return {
-    transaction: () => client.transaction("read"),
-    execute: async (statement: InStatement | string) => {
-      const used = client;
-      try {
-        return await used.execute(statement);
-      } catch (error) {
-        if (isLockConflict(error) && used === client && !used.closed) {
-          client = connect(path);
-          setImmediate(() => used.close());
-        }
-        throw error;
-      }
-    },
-    close: () => client.close(),
-  };
-}
-
 /**
  * @param busyTimeoutMs how long a query waits for a lock of another process, in milliseconds
  * @throws DatabaseUnavailable if the file cannot be created, opened or read
@@ -139,7 +113,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   }
   const [writer, reader] = await attempt(async () => [openWriter(path), openReader(path)] as const);
   return {
-    reader: { orm: createOrm(reader), attempt },
+    reader: { prepare: reader.prepare, attempt },
     writer: { orm: createOrm(writer), attempt: createQueuedRetry(busyTimeoutMs) },
     close: () => {
       reader.close();

@@ -1,5 +1,6 @@
 /** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
+import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import type { Database } from "../repositories.ts";
 import { openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
@@ -31,14 +32,16 @@ export async function openLibsqlDatabase({
   const path = parseFileUrl(url, baseDirectory);
   const client = await openClient(path, busyTimeoutMs);
   const attemptPing = createRetry(PING_TIMEOUT_MS);
+  // A query without a table would not read the file.
+  const countTables = client.reader.prepare(
+    new QueryBuilder().select({ count: sql<number>`count(*)` }).from(sql`sqlite_schema`),
+  );
   const close = async () => client.close();
   return {
     kind: "libsql",
     users: createUserRepository(client),
     todos: createTodoRepository(client),
-    // A query without a table would not read the file.
-    ping: async () =>
-      void (await attemptPing(() => client.reader.orm.get(sql`select count(*) from sqlite_schema`))),
+    ping: async () => void (await attemptPing(countTables)),
     migrate: () => migrate({ path }),
     close,
     [Symbol.asyncDispose]: close,

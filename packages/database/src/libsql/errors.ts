@@ -1,6 +1,7 @@
 /** Converts libsql's errors to domain errors and identifies those that a retry can resolve. */
 import { LibsqlError } from "@libsql/client";
 import { DrizzleQueryError } from "drizzle-orm";
+import Database from "libsql";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
 
 /** Primary result codes of a lock conflict with another process (https://sqlite.org/rescode.html). */
@@ -23,20 +24,29 @@ function unwrap(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
+/** The extended result code of an error of the driver or of the client around it; null for every other error. */
+function resultCode(error: unknown): string | null {
+  if (error instanceof LibsqlError) return error.extendedCode ?? error.code;
+  return error instanceof Database.SqliteError ? error.code : null;
+}
+
+/** `SQLITE_BUSY_RECOVERY` is a `SQLITE_BUSY`. */
+const primaryCode = (code: string): string => /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
+
 /** Whether the statement had no effect and failed only because another process holds a lock. */
 export function isLockConflict(error: unknown): boolean {
-  const cause = unwrap(error);
-  return cause instanceof LibsqlError && LOCK_CODES.has(cause.code);
+  const code = resultCode(unwrap(error));
+  return code !== null && LOCK_CODES.has(primaryCode(code));
 }
 
 /** Returns the domain error for a failed query; an error that libsql did not throw is a bug and is returned unchanged. */
 export function toDomainError(error: unknown): unknown {
   const cause = unwrap(error);
-  if (cause instanceof LibsqlError) {
-    const code = cause.extendedCode ?? cause.code;
+  const code = resultCode(cause);
+  if (code !== null) {
     return code === "SQLITE_CONSTRAINT_UNIQUE"
       ? new UserAlreadyExists()
-      : new DatabaseUnavailable(code, EXPLANATIONS[cause.code]);
+      : new DatabaseUnavailable(code, EXPLANATIONS[primaryCode(code)]);
   }
   // If a file cannot be opened, libsql throws a plain error with an empty code and the path in its message.
   return cause instanceof Error && "code" in cause && cause.code === ""

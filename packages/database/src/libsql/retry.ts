@@ -19,18 +19,23 @@ async function retryUntil<T>(deadline: number, query: () => Promise<T>): Promise
   }
 }
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** @param busyTimeoutMs how long to retry, in milliseconds; the first attempt is always made */
 export function createRetry(busyTimeoutMs: number): Attempt {
   return (query) => retryUntil(performance.now() + busyTimeoutMs, query);
 }
 
-/** Runs one query at a time, in order of arrival. The time spent in the queue counts towards the timeout. */
+/**
+ * Runs one query at a time, in order of arrival. The time spent in the queue counts towards the timeout. Each commit blocks
+ * the event loop while it is synced, so other events are handled between two queries.
+ */
 export function createQueuedRetry(busyTimeoutMs: number): Attempt {
   let last: Promise<unknown> = Promise.resolve();
   return (query) => {
     const deadline = performance.now() + busyTimeoutMs;
     const result = last.then(() => retryUntil(deadline, query));
-    last = result.catch(() => undefined);
+    last = result.then(nextTurn, nextTurn);
     return result;
   };
 }

@@ -1,30 +1,47 @@
 /** Users in libsql. Each method runs one statement or one transaction and is therefore atomic. */
 import { and, asc, desc, eq, getTableColumns, gt, notInArray, sql } from "drizzle-orm";
-import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { QueryBuilder, type SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { type ExpectedUser, MAX_NETWORKS, type UserRepository } from "../repositories.ts";
 import type { LibsqlClient } from "./client.ts";
 import { now, userNetworks, users } from "./schema.ts";
 
 export function createUserRepository({ reader, writer }: LibsqlClient): UserRepository {
-  const byId = reader.orm
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder("id")))
-    .prepare();
-  const byEmail = reader.orm
-    .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
-    .from(users)
-    .leftJoin(
-      userNetworks,
-      and(
-        eq(userNetworks.userId, users.id),
-        eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
-      ),
-    )
-    .where(eq(users.email, sql.placeholder("email")))
-    .prepare();
+  const builder = new QueryBuilder();
+  const byId = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(eq(users.id, sql.placeholder("id"))),
+  );
+  const byEmail = reader.prepare(
+    builder
+      .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
+      .from(users)
+      .leftJoin(
+        userNetworks,
+        and(
+          eq(userNetworks.userId, users.id),
+          eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
+        ),
+      )
+      .where(eq(users.email, sql.placeholder("email"))),
+  );
+  const byUsername = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(eq(users.username, sql.placeholder("username"))),
+  );
+  const page = reader.prepare(
+    builder
+      .select()
+      .from(users)
+      .where(gt(users.id, sql.placeholder("after")))
+      .orderBy(asc(users.id))
+      .limit(sql.placeholder("limit")),
+  );
 
-  const findById = async (id: number) => (await reader.attempt(() => byId.get({ id }))) ?? null;
+  const findById = async (id: number) => (await reader.attempt(() => byId({ id })))[0] ?? null;
 
   const change = async (id: number, values: SQLiteUpdateSetSource<typeof users>, expected?: ExpectedUser) => {
     const query = writer.orm
@@ -49,7 +66,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
         writer.orm.insert(users).values({ email, username, hashedPassword }).returning().get(),
       ),
     findByEmail: async (email, networkDigest = "") =>
-      (await reader.attempt(() => byEmail.get({ email, networkDigest }))) ?? null,
+      (await reader.attempt(() => byEmail({ email, networkDigest })))[0] ?? null,
     storeNetwork: (userId, networkDigest) =>
       writer.attempt(() =>
         writer.orm.transaction(async (transaction) => {
@@ -72,10 +89,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
             .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
         }),
       ),
-    findByUsername: async (username) => {
-      const query = reader.orm.select().from(users).where(eq(users.username, username));
-      return (await reader.attempt(() => query.get())) ?? null;
-    },
+    findByUsername: async (username) => (await reader.attempt(() => byUsername({ username })))[0] ?? null,
     update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
       if (hashedPassword !== undefined)
         return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
@@ -87,10 +101,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
       return (await writer.attempt(() => query.get())) !== undefined;
     },
-    list: ({ after, limit }) =>
-      reader.attempt(() =>
-        reader.orm.select().from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit).all(),
-      ),
+    list: ({ after, limit }) => reader.attempt(() => page({ after, limit })),
   };
 }
 

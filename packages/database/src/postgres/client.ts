@@ -3,13 +3,17 @@
  * a query exceeds it, later queries use a new pool.
  */
 import { SQL } from "bun";
+import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
+import { createRowDecoder, type Select } from "../select.ts";
 import { DEADLINE_REASON, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import type { Address } from "./url.ts";
 
 export interface PostgresClient {
   readonly orm: BunSQLDatabase;
+  /** Builds the query once and returns the function that runs it with the values of its placeholders. */
+  prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
   readonly attempt: Attempt;
   close(): Promise<void>;
 }
@@ -93,6 +97,14 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
 
   return {
     orm: createOrm({ unsafe: (text, values) => pool.unsafe(text, values) }),
+    prepare: <Row>(query: Select<Row>) => {
+      const { sql, params } = query.toSQL();
+      const decode = createRowDecoder<Row>(query._.selectedFields);
+      return async (values) => {
+        const rows: unknown[][] = await pool.unsafe(sql, fillPlaceholders(params, values)).values();
+        return rows.map(decode);
+      };
+    },
     attempt: async (query) => {
       const used = pool;
       try {

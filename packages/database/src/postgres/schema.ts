@@ -1,20 +1,18 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
 import { bigint, boolean, customType, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
+import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
 
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
-function readTimestamp(value: unknown): Date {
-  const date = value instanceof Date ? value : new Date(String(value));
-  return Number.isNaN(date.getTime()) ? new Date(0) : date;
-}
+const readTimestamp = (value: unknown): string =>
+  toTimestamp(value instanceof Date ? value : new Date(String(value)));
 
-/** Milliseconds, because a `Date` and the JSON timestamps have no higher precision. */
-const timestamp = customType<{ data: Date; driverData: Date | string }>({
+/** Milliseconds, because the JSON timestamps have no higher precision. */
+const timestamp = customType<{ data: string; driverData: Date | string }>({
   dataType: () => "timestamp (3) with time zone",
   fromDriver: readTimestamp,
-  toDriver: (date) => date.toISOString(),
 });
 
 /** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */

@@ -5,22 +5,23 @@ import type { Todo, TodoRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
 import { now, todos } from "./schema.ts";
 
-export function createTodoRepository({ orm, attempt }: PostgresClient): TodoRepository {
-  const byId = orm
-    .select()
-    .from(todos)
-    .where(eq(todos.id, sql.placeholder("id")))
-    .prepare("todo_by_id");
-  const page = orm
-    .select()
-    .from(todos)
-    .where(gt(todos.id, sql.placeholder("after")))
-    .orderBy(asc(todos.id))
-    .limit(sql.placeholder("limit"))
-    .prepare("todo_page");
+export function createTodoRepository({ orm, prepare, attempt }: PostgresClient): TodoRepository {
+  const byId = prepare(
+    orm
+      .select()
+      .from(todos)
+      .where(eq(todos.id, sql.placeholder("id"))),
+  );
+  const page = prepare(
+    orm
+      .select()
+      .from(todos)
+      .where(gt(todos.id, sql.placeholder("after")))
+      .orderBy(asc(todos.id))
+      .limit(sql.placeholder("limit")),
+  );
 
-  const findById = async (id: number): Promise<Todo | null> =>
-    (await attempt(() => byId.execute({ id })))[0] ?? null;
+  const findById = async (id: number): Promise<Todo | null> => (await attempt(() => byId({ id })))[0] ?? null;
 
   const change = async (id: number, values: PgUpdateSetSource<typeof todos>): Promise<Todo | null> => {
     const query = orm
@@ -43,6 +44,6 @@ export function createTodoRepository({ orm, attempt }: PostgresClient): TodoRepo
       const query = orm.delete(todos).where(eq(todos.id, id)).returning({ id: todos.id });
       return (await attempt(() => query.execute())).length > 0;
     },
-    list: ({ after, limit }) => attempt(() => page.execute({ after, limit })),
+    list: ({ after, limit }) => attempt(() => page({ after, limit })),
   };
 }

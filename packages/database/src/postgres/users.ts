@@ -5,27 +5,28 @@ import { type ExpectedUser, MAX_NETWORKS, type User, type UserRepository } from 
 import { type PostgresClient, singleRow } from "./client.ts";
 import { now, userNetworks, users } from "./schema.ts";
 
-export function createUserRepository({ orm, attempt }: PostgresClient): UserRepository {
-  const byId = orm
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder("id")))
-    .prepare("user_by_id");
-  const byEmail = orm
-    .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
-    .from(users)
-    .leftJoin(
-      userNetworks,
-      and(
-        eq(userNetworks.userId, users.id),
-        eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
-      ),
-    )
-    .where(eq(users.email, sql.placeholder("email")))
-    .prepare("user_by_email");
+export function createUserRepository({ orm, prepare, attempt }: PostgresClient): UserRepository {
+  const byId = prepare(
+    orm
+      .select()
+      .from(users)
+      .where(eq(users.id, sql.placeholder("id"))),
+  );
+  const byEmail = prepare(
+    orm
+      .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
+      .from(users)
+      .leftJoin(
+        userNetworks,
+        and(
+          eq(userNetworks.userId, users.id),
+          eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
+        ),
+      )
+      .where(eq(users.email, sql.placeholder("email"))),
+  );
 
-  const findById = async (id: number): Promise<User | null> =>
-    (await attempt(() => byId.execute({ id })))[0] ?? null;
+  const findById = async (id: number): Promise<User | null> => (await attempt(() => byId({ id })))[0] ?? null;
 
   const change = async (
     id: number,
@@ -54,7 +55,7 @@ export function createUserRepository({ orm, attempt }: PostgresClient): UserRepo
       return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email, networkDigest = "") =>
-      (await attempt(() => byEmail.execute({ email, networkDigest })))[0] ?? null,
+      (await attempt(() => byEmail({ email, networkDigest })))[0] ?? null,
     storeNetwork: async (userId, networkDigest) => {
       // The DELETE does not see the row of the INSERT, but the others as they were before.
       const query = sql`

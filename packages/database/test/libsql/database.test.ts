@@ -3,6 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { sql } from "drizzle-orm";
+import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openClient } from "../../src/libsql/client.ts";
 import { createTodoRepository } from "../../src/libsql/todos.ts";
@@ -27,11 +29,12 @@ describe("the database file", () => {
   test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
     const { reader, writer, close } = await openClient(testDatabase.path, 0);
-    for (const { orm } of [reader, writer]) {
-      expect(await orm.get<object>("pragma journal_mode")).toEqual({ journal_mode: "wal" });
-      expect(await orm.get<object>("pragma busy_timeout")).toEqual({ timeout: 0 });
-      expect(await orm.get<object>("pragma synchronous")).toEqual({ synchronous: 2 });
-    }
+    const settings = new QueryBuilder()
+      .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
+      .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
+    const expected = [{ journal_mode: "wal", timeout: 0, synchronous: 2 }];
+    expect<unknown>(await reader.prepare(settings)()).toEqual(expected);
+    expect<unknown>(await writer.orm.all(settings.getSQL())).toEqual(expected);
     close();
   });
 
@@ -80,7 +83,7 @@ describe("timestamps", () => {
     const { id, createdAt } = await testDatabase.database.todos.create({ title: "x", completed: false });
     await testDatabase.database.todos.update(id, { title: "y" });
     const [row] = await testDatabase.query<{ created_at: string; updated_at: string }>("select * from todos");
-    expect(row?.created_at).toBe(createdAt.toISOString());
+    expect(row?.created_at).toBe(createdAt);
     expect(row?.updated_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
@@ -97,7 +100,7 @@ describe("timestamps", () => {
       await testDatabase.query(`insert into todos (title, created_at) values ('x', '${text}')`);
     await testDatabase.query("insert into todos (title, created_at) values ('x', x'00ff')");
     const todos = await testDatabase.database.todos.list({ after: 0, limit: 100 });
-    expect(todos.map((todo) => todo.createdAt.toISOString())).toEqual([
+    expect(todos.map((todo) => todo.createdAt)).toEqual([
       ...Object.values(written),
       "1970-01-01T00:00:00.000Z",
     ]);

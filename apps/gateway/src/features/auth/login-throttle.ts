@@ -3,7 +3,7 @@
  * is deducted before its derivation and never refunded, so parallel attempts gain nothing.
  */
 import { isIP } from "node:net";
-import type { UserRepository } from "@latchkey/database";
+import type { Timestamp, UserRepository } from "@latchkey/database";
 import type { Digests } from "../../digests.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
 import { TooManyLoginAttempts } from "./errors.ts";
@@ -29,13 +29,13 @@ export interface LoginAttempt {
   /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
   readonly networkDigest: string;
   /** @throws TooManyLoginAttempts if the network is unfamiliar and the budget of the e-mail is empty */
-  deduct(networkSeenAt: Date | null): Promise<void>;
+  deduct(networkSeenAt: Timestamp | null): Promise<void>;
 }
 
 export interface LoginThrottle {
   begin(client: Client): LoginAttempt;
   /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
-  storeNetwork(client: Client, userId: number, networkSeenAt: Date | null): Promise<void>;
+  storeNetwork(client: Client, userId: number, networkSeenAt: Timestamp | null): Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -74,4 +74,4 @@ export function createLoginThrottle({
   };
 }
 
-const ageMs = (time: Date | null): number => (time === null ? Infinity : Date.now() - time.getTime());
+const ageMs = (time: Timestamp | null): number => (time === null ? Infinity : Date.now() - Date.parse(time));

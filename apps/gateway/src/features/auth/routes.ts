@@ -130,6 +130,6 @@ const toShape = (user: User): UserShape => ({
   email: user.email,
   username: user.username,
   is_active: user.isActive,
-  created_at: user.createdAt.toISOString(),
-  updated_at: user.updatedAt.toISOString(),
+  created_at: user.createdAt,
+  updated_at: user.updatedAt,
 });

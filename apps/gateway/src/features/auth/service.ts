@@ -1,6 +1,6 @@
 /** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import type { User, UserRepository } from "@latchkey/database";
+import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { AuditEvent } from "../../observability/audit.ts";
 import type { WrongPasswordLimit } from "../../rate-limit/wrong-password-limit.ts";
@@ -87,7 +87,7 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
   const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
 
   /** The response does not depend on its success. */
-  const storeNetwork = async (user: User, seenAt: Date | null, { network, warn }: AuthRequest) => {
+  const storeNetwork = async (user: User, seenAt: Timestamp | null, { network, warn }: AuthRequest) => {
     const client = { email: user.email, network };
     await loginThrottle
       ?.storeNetwork(client, user.id, seenAt)
@@ -174,7 +174,9 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
           passwordChangeTokenId: tokenId,
         }),
       };
-      const updated = await expectUpdated(user, await users.update(user.id, change, user));
+      // Without a derivation, no time passes: a rename must not fail because the same token changes the password.
+      const expected = password === undefined && currentPassword === undefined ? undefined : user;
+      const updated = await expectUpdated(user, await users.update(user.id, change, expected));
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined) audit("user.updated", user.email, user.id);
       return updated;

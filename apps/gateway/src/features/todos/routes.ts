@@ -83,6 +83,6 @@ const toShape = (todo: Todo): TodoShape => ({
   id: todo.id,
   title: todo.title,
   completed: todo.completed,
-  created_at: todo.createdAt.toISOString(),
-  updated_at: todo.updatedAt.toISOString(),
+  created_at: todo.createdAt,
+  updated_at: todo.updatedAt,
 });

@@ -1,0 +1,93 @@
+/**
+ * The reading connection. Each query is a statement that is prepared once per connection and returns all rows as one JSON
+ * text, because a call that converts each value separately costs twice as much. Invariants: a statement is reset when its
+ * row is read, so a read never keeps a snapshot open; and a connection is not used again after a lock conflict, because
+ * the driver leaves the failed statement unfinished until it is garbage collected.
+ */
+import { Column, fillPlaceholders, is } from "drizzle-orm";
+import Database from "libsql";
+import { DatabaseUnavailable } from "../errors.ts";
+import { createRowDecoder, type Select } from "../select.ts";
+import { isLockConflict } from "./errors.ts";
+
+export interface Reader {
+  /**
+   * Builds the query once and returns the function that runs it; the argument contains the values of its placeholders.
+   * Call it when the repository is created: each query occupies memory until `close`.
+   */
+  prepare<Row>(query: Select<Row>): (values?: Record<string, unknown>) => Promise<Row[]>;
+  close(): void;
+}
+
+type Statement = ReturnType<Database.Database["prepare"]>;
+
+interface Connection {
+  readonly database: Database.Database;
+  /** By SQL text. Bounded by the number of calls of `prepare`. */
+  readonly statements: Map<string, Statement>;
+}
+
+/** Opens a connection that never waits for a lock. */
+function connect(path: string): Connection {
+  return { database: new Database(path, { timeout: 0 }), statements: new Map() };
+}
+
+/**
+ * Selects the rows of the query as one JSON array of arrays. Each value is converted to its column's type, because JSON
+ * cannot contain a blob. The driver ends the process if a text is not valid UTF-8, so the result is a blob.
+ */
+function toJsonQuery(sql: string, fields: readonly unknown[]): string {
+  const names = fields.map((_, index) => `c${index}`);
+  const values = fields.map((field, index) =>
+    is(field, Column) ? `cast(c${index} as ${field.getSQLType()})` : `c${index}`,
+  );
+  return `with selected(${names}) as (${sql}) select cast(json_group_array(json_array(${values})) as blob) from selected`;
+}
+
+/** A query fails with a lock conflict only while another process recovers the file; the next query uses a new connection. */
+export function openReader(path: string): Reader {
+  let connection: Connection | null = connect(path);
+  let isClosed = false;
+
+  const disconnect = () => {
+    connection?.database.close();
+    connection = null;
+  };
+
+  const readJson = (sql: string, parameters: unknown[]): readonly unknown[][] => {
+    if (isClosed) throw new DatabaseUnavailable("CLIENT_CLOSED");
+    connection ??= connect(path);
+    const { database, statements } = connection;
+    try {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql).raw();
+        statements.set(sql, statement);
+      }
+      return parseRows(statement.get(parameters));
+    } catch (error) {
+      if (isLockConflict(error)) disconnect();
+      throw error;
+    }
+  };
+
+  return {
+    prepare: <Row>(query: Select<Row>) => {
+      const { sql, params } = query.toSQL();
+      const { selectedFields } = query._;
+      const jsonQuery = toJsonQuery(sql, Object.values(selectedFields));
+      const decode = createRowDecoder<Row>(selectedFields);
+      return async (values = {}) => readJson(jsonQuery, fillPlaceholders(params, values)).map(decode);
+    },
+    close: () => {
+      isClosed = true;
+      disconnect();
+    },
+  };
+}
+
+/** The cast is safe because `toJsonQuery` returns one row with one blob. */
+function parseRows(row: unknown): readonly unknown[][] {
+  const [json] = row as [Buffer];
+  return JSON.parse(json.toString());
+}
