@@ -2,20 +2,19 @@
 import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { compare, describeLoad, describeRounds, medianMicroseconds } from "./support/compare.ts";
 import { parseOptions, print } from "./support/options.ts";
-import { startBaseline } from "./support/servers.ts";
+import { startElysia } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 7, seconds: 2, connections: 16 });
 const TARGET_MICROSECONDS = 5;
 
 await using folder = await openFolder();
 await using service = await startService(folder);
-await using baseline = await startBaseline("baseline.ts", folder.databaseUrl, SECRET_KEY);
+await using baseline = await startElysia("elysia-sqlite.ts", folder.databaseUrl);
 print(describeMachine());
 print(describeLoad(options));
-const results = await compare({ service, baseline, path: "/healthz", ...options });
+const results = await compare({ servers: { service, baseline }, path: "/healthz", ...options });
 print(`  service  ${describeRounds(results.service)}`);
 print(`  baseline ${describeRounds(results.baseline)}`);
 const difference = medianMicroseconds(results.service) - medianMicroseconds(results.baseline);

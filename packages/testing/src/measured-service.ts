@@ -46,10 +46,10 @@ export async function startService(
 }
 
 /** Starts a program that prints its URL once it listens. */
-export async function startProgram(path: string, ...args: string[]): Promise<MeasuredServer> {
-  const child = Bun.spawn([process.execPath, path, ...args], { stdout: "pipe", stderr: "inherit" });
+export async function startProgram(...command: readonly string[]): Promise<MeasuredServer> {
+  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
-  if (value === undefined) throw new Error(`${path} exited with ${await child.exited}`);
+  if (value === undefined) throw new Error(`${command.join(" ")} exited with ${await child.exited}`);
   return toMeasuredServer(new TextDecoder().decode(value).trim(), child);
 }
 
