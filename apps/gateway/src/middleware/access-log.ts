@@ -73,7 +73,7 @@ export function accessLog(log: AccessLog) {
         durationMs: performance.now() - context.startedAt,
         clientAddress: context.clientAddress,
         userId: context.userId,
-        error: context.serverError,
+        error: context.errorToLog,
       });
     });
 }
