@@ -14,13 +14,15 @@ export interface MeasuredServer extends AsyncDisposable {
 /**
  * Starts the service with all middleware, with limits too high to be reached and with one JSON line per request in a file
  * in the folder. Resolves once `/readyz` returns 200.
+ * @param main another program that reads the same variables
  */
 export async function startService(
   folder: TemporaryFolder,
   env: Readonly<Record<string, string>> = {},
+  main = GATEWAY_MAIN,
 ): Promise<MeasuredServer> {
   const port = await freePort();
-  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
+  const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
       DATABASE_URL: folder.databaseUrl,
