@@ -1,14 +1,14 @@
 /**
- * Compares the requests per second of three routes with a minimal server that does the same work without middleware, and
- * measures the memory of the service.
+ * Compares three routes on the embedded database, in the configuration of production, with small programs without
+ * middleware that return the same bodies, and measures the memory of the service.
  */
 import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
-import { compare, describeLoad, describeRounds, ratePercent } from "./support/compare.ts";
+import { describeLoad } from "./support/compare.ts";
 import { parseOptions, print } from "./support/options.ts";
-import { seed, startBaseline } from "./support/servers.ts";
+import { compareRoutes } from "./support/routes.ts";
+import { seed, startElysia, startFastify } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
 
@@ -19,18 +19,19 @@ async function residentMegabytes(pid: number): Promise<string> {
 }
 
 await using folder = await openFolder();
-await using service = await startService(folder);
+await using service = await startService(folder, { NODE_ENV: "production" });
 print(describeMachine());
 await Bun.sleep(1000);
 print(`idle service: ${await residentMegabytes(service.pid)} MB resident`);
-const headers = await seed(service.url);
-await using baseline = await startBaseline("baseline.ts", folder.databaseUrl, SECRET_KEY);
+const { authorization } = await seed(service.url);
+await using elysia = await startElysia("elysia-sqlite.ts", folder.databaseUrl);
+await using fastify = await startFastify(folder.databaseUrl);
 print(describeLoad(options));
-for (const path of ["/healthz", "/auth/me", "/todos?limit=20"]) {
-  const results = await compare({ service, baseline, path, headers, ...options });
-  print(`\n${path}: ${ratePercent(results).toFixed(0)} % of the baseline`);
-  print(`  service  ${describeRounds(results.service)}`);
-  print(`  baseline ${describeRounds(results.baseline)}`);
-}
+const servers = {
+  Latchkey: service,
+  "Elysia + `bun:sqlite`": elysia,
+  ...(fastify && { "Fastify + better-sqlite3": fastify }),
+};
+await compareRoutes({ servers, authorization, ...options });
 print(`\nservice after the load: ${await residentMegabytes(service.pid)} MB resident`);
 print(describeMachine());

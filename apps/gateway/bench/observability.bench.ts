@@ -16,13 +16,13 @@ await using enabled = await startService(folder, { LOG_LEVEL: "info", METRICS_PO
 const headers = await seed(disabled.url);
 print(describeMachine());
 print(`${PATH}: ${describeLoad(options)}`);
-const results = await compare({ service: enabled, baseline: disabled, path: PATH, headers, ...options });
-print(`  disabled ${describeRounds(results.baseline)}`);
-print(`  enabled  ${describeRounds(results.service)}`);
+const results = await compare({ servers: { enabled, disabled }, path: PATH, headers, ...options });
+print(`  disabled ${describeRounds(results.disabled)}`);
+print(`  enabled  ${describeRounds(results.enabled)}`);
 // The median of the ratios per round, because other load on the machine affects both sides of a round.
 const percent = (select: (round: Round) => number): string => {
-  const ratios = results.service.map(
-    (round, index) => select(round) / select(results.baseline[index] ?? round),
+  const ratios = results.enabled.map(
+    (round, index) => select(round) / select(results.disabled[index] ?? round),
   );
   return (100 * median(ratios)).toFixed(1);
 };

@@ -21,6 +21,7 @@ import { clientAddress } from "./middleware/client-address.ts";
 import { cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { createTokens } from "./middleware/jwt.ts";
+import { nativeHeaders } from "./middleware/native-headers.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
@@ -109,6 +110,8 @@ export function createApp({
   const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
 
+  const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
+
   const features = createFeatures({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
@@ -140,10 +143,11 @@ export function createApp({
     .use(secureHeaders({ secureTransport: config.environment === "production" }))
     .use(transportHeaders({ isStopping }))
     .use(requestId())
-    .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging }))
+    .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging, peerAddress }))
     .use(preflight(log))
     .use(rateLimit(limiters?.default, skipRateLimit))
     .use(bodyLimit())
+    .use(nativeHeaders)
     .use(features)
     .use(documentRoutes({ features, assets }));
 

@@ -14,13 +14,15 @@ export interface MeasuredServer extends AsyncDisposable {
 /**
  * Starts the service with all middleware, with limits too high to be reached and with one JSON line per request in a file
  * in the folder. Resolves once `/readyz` returns 200.
+ * @param main another program that reads the same variables
  */
 export async function startService(
   folder: TemporaryFolder,
   env: Readonly<Record<string, string>> = {},
+  main = GATEWAY_MAIN,
 ): Promise<MeasuredServer> {
   const port = await freePort();
-  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
+  const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
       DATABASE_URL: folder.databaseUrl,
@@ -46,10 +48,10 @@ export async function startService(
 }
 
 /** Starts a program that prints its URL once it listens. */
-export async function startProgram(path: string, ...args: string[]): Promise<MeasuredServer> {
-  const child = Bun.spawn([process.execPath, path, ...args], { stdout: "pipe", stderr: "inherit" });
+export async function startProgram(...command: readonly string[]): Promise<MeasuredServer> {
+  const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
-  if (value === undefined) throw new Error(`${path} exited with ${await child.exited}`);
+  if (value === undefined) throw new Error(`${command.join(" ")} exited with ${await child.exited}`);
   return toMeasuredServer(new TextDecoder().decode(value).trim(), child);
 }
 

@@ -1,16 +1,43 @@
-/** The baseline servers of the benchmarks and the data of the service. */
+/** The programs that the service is compared with, and the data of the service. */
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type MeasuredServer, startProgram } from "@latchkey/testing/measured-service";
+import { ROOT } from "@latchkey/testing/repository";
+import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post } from "@latchkey/testing/service-process";
+import { print } from "./options.ts";
 
+const BENCH = join(import.meta.dir, "..");
+/** Outside of the workspaces, because only this benchmark needs the native driver, which npm compiles for minutes. */
+const FASTIFY = join(ROOT, "node_modules/.cache/bench-fastify");
 /** More than one page. */
 const TODOS = 25;
 
-/** Starts a baseline server of this folder. */
-export const startBaseline = (
-  source: "baseline.ts" | "baseline-queries.ts",
+/** Starts a program of `yardsticks/` on the same database. */
+export const startElysia = (
+  source: "elysia-sqlite.ts" | "elysia-postgres.ts",
+  url: string,
   ...args: string[]
-): Promise<MeasuredServer> => startProgram(join(import.meta.dir, source), ...args);
+): Promise<MeasuredServer> =>
+  startProgram(process.execPath, join(BENCH, "yardsticks", source), url, SECRET_KEY, ...args);
+
+/** Installs and starts Fastify on Node; null if Node or npm is not installed. */
+export async function startFastify(url: string): Promise<MeasuredServer | null> {
+  const [node, npm] = [Bun.which("node"), Bun.which("npm")];
+  if (node === null || npm === null) {
+    print("Fastify is not measured: it needs node and npm.");
+    return null;
+  }
+  await mkdir(FASTIFY, { recursive: true });
+  await cp(join(BENCH, "fastify"), FASTIFY, { recursive: true });
+  const install = Bun.spawn([npm, "install", "--no-package-lock", "--no-audit", "--no-fund"], {
+    cwd: FASTIFY,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if ((await install.exited) !== 0) throw new Error(await new Response(install.stderr).text());
+  return startProgram(node, join(FASTIFY, "server.js"), url, SECRET_KEY);
+}
 
 /** Creates todos and a user; returns the request headers that authenticate this user. */
 export async function seed(url: string): Promise<{ readonly authorization: string }> {

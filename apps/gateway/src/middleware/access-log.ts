@@ -78,7 +78,7 @@ export function accessLog(log: AccessLog) {
         clientAddress: context.clientAddress,
         userId: context.userId,
         audit: context.audit,
-        error: context.serverError,
+        error: context.errorToLog,
       });
     });
 }

@@ -11,9 +11,11 @@ export interface ClientAddressOptions {
   readonly logger: Logger;
   /** GET requests of these paths need no address, and reading it would cost more than the response of a probe. */
   readonly skipLogging: (path: string) => boolean;
+  /** If a hook read the server from its context, the router would define an accessor for each request. */
+  readonly peerAddress: (request: Request) => string | undefined;
 }
 
-export function clientAddress({ trustProxy, logger, skipLogging }: ClientAddressOptions) {
+export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: ClientAddressOptions) {
   let warned = trustProxy > 0;
   return new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
@@ -26,7 +28,7 @@ export function clientAddress({ trustProxy, logger, skipLogging }: ClientAddress
       );
     }
     const trusted = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
-    const address = trusted ?? context.server?.requestIP(context.request)?.address;
+    const address = trusted ?? peerAddress(context.request);
     if (address !== undefined) context.clientAddress = normalizeAddress(address);
   });
 }

@@ -37,6 +37,7 @@ export function cors(origins: "*" | readonly string[]) {
         preflight: false,
       }),
     )
+    .headers({ vary: "Origin" })
     .onRequest(({ set }) => {
       // The plugin sets `Vary: *`, which disables all caching.
       set.headers.vary = "Origin";

@@ -15,7 +15,7 @@ export function errorHandler() {
       const { status, body, headers } = toErrorResponse(error);
       set.status = status;
       Object.assign(set.headers, headers);
-      if (status >= 500) context.serverError = error;
+      if (status >= 500) context.errorToLog = error;
       await drainChunkedBody(request);
       return body;
     });

@@ -19,12 +19,16 @@ interface Client {
   readonly userId?: number;
 }
 
+type ResponseHeaders = Record<string, string | number>;
+
 export interface RateLimiter {
   readonly quota: Quota;
   /** Counts one request; delays the rejections of a client that ignores them. */
-  increment(client: Client): Promise<Increment>;
-  /** Counts one request and sets `RateLimit-*` on its response. @throws {TooManyRequests} */
-  limit(client: Client, headers: Record<string, string | number>): Promise<void>;
+  increment(client: Client): Increment | Promise<Increment>;
+  /** Sets `RateLimit-*` on the response to a counted request. @throws {TooManyRequests} */
+  check(counted: Increment, headers: ResponseHeaders): void;
+  /** Counts one request and checks it. @throws {TooManyRequests} */
+  limit(client: Client, headers: ResponseHeaders): Promise<void>;
 }
 
 export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
@@ -52,24 +56,31 @@ function createRateLimiter(name: string, quota: Quota, createStore: CreateStore)
   const addresses = createStore({ name, windowMs });
   const users = createStore({ name: `${name}-user`, windowMs });
 
-  const increment = async ({ clientAddress, userId }: Client): Promise<Increment> => {
-    const ofAddress = await addresses.increment(clientKey(clientAddress));
-    const result =
-      userId === undefined ? ofAddress : stricter(ofAddress, await users.increment(String(userId)), limit);
-    if (result.count - limit > MAX_PROMPT_REJECTIONS) await Bun.sleep(REJECTION_DELAY_MS);
+  const isDelayed = ({ count }: Increment): boolean => count - limit > MAX_PROMPT_REJECTIONS;
+  const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number | undefined) => {
+    const one = await ofAddress;
+    const result = userId === undefined ? one : stricter(one, await users.increment(String(userId)), limit);
+    if (isDelayed(result)) await Bun.sleep(REJECTION_DELAY_MS);
     return result;
+  };
+  // Takes no promise in the usual case, because every request is counted.
+  const increment = ({ clientAddress, userId }: Client): Increment | Promise<Increment> => {
+    const ofAddress = addresses.increment(clientKey(clientAddress));
+    const isComplete = userId === undefined && !(ofAddress instanceof Promise) && !isDelayed(ofAddress);
+    return isComplete ? ofAddress : incrementBoth(ofAddress, userId);
+  };
+  const check = ({ count, resetsAt }: Increment, headers: ResponseHeaders): void => {
+    const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
+    headers["RateLimit-Limit"] = limit;
+    headers["RateLimit-Remaining"] = Math.max(0, limit - count);
+    headers["RateLimit-Reset"] = resetSeconds;
+    if (count > limit) throw new TooManyRequests(text, resetSeconds);
   };
   return {
     quota,
     increment,
-    async limit(client, headers) {
-      const { count, resetsAt } = await increment(client);
-      const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
-      headers["RateLimit-Limit"] = limit;
-      headers["RateLimit-Remaining"] = Math.max(0, limit - count);
-      headers["RateLimit-Reset"] = resetSeconds;
-      if (count > limit) throw new TooManyRequests(text, resetSeconds);
-    },
+    check,
+    limit: async (client, headers) => check(await increment(client), headers),
   };
 }
 
@@ -84,12 +95,15 @@ function stricter(one: Increment, other: Increment, limit: number): Increment {
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (!limiter) return middleware;
-  return middleware.onRequest(async (context) => {
+  return middleware.onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
     const { clientAddress, request, set } = context;
     const isRead = request.method === "GET" || request.method === "HEAD";
     if ((isRead && skipRateLimit(withoutTrailingSlash(path))) || isPreflight(request)) return;
-    await limiter.limit({ clientAddress }, set.headers);
+    const counted = limiter.increment({ clientAddress });
+    // The router awaits a hook that returns the result of a call.
+    if (counted instanceof Promise) return counted.then((result) => limiter.check(result, set.headers));
+    limiter.check(counted, set.headers);
   });
 }
 

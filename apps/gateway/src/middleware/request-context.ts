@@ -1,6 +1,7 @@
 /**
  * Per-request values that middleware shares. A hook must not pass its whole context to a function, nor write it before a
- * comma: the router reads the source text of hooks and would then parse every body, query and cookie.
+ * comma: the router reads the source text of hooks and would then parse every body, query and cookie. No name starts with
+ * that of a member of the router's context, such as `server`, because the router would take one for the other.
  * `request-context.test.ts` checks this.
  */
 import { Elysia } from "elysia";
@@ -18,7 +19,7 @@ export function requestContext() {
       /** The security-relevant event of the request, for the log and the metrics. */
       .decorate("audit", undefined as AuditEntry | undefined)
       /** The error that caused a 500 or 503, or one that did not change the response, for the log. */
-      .decorate("serverError", undefined as unknown)
+      .decorate("errorToLog", undefined as unknown)
       /** `performance.now()` at the start of the request. */
       .decorate("startedAt", 0)
   );

@@ -29,5 +29,11 @@ test("no middleware makes the router parse body, cookies, headers or query of ev
     isStopping: () => false,
   });
   if (!hasInference(app)) throw new Error("The router no longer exposes what it infers");
-  expect(app.inference).toMatchObject({ body: false, cookie: false, headers: false, query: false });
+  expect(app.inference).toMatchObject({
+    body: false,
+    cookie: false,
+    headers: false,
+    query: false,
+    server: false,
+  });
 });

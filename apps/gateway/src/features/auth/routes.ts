@@ -50,7 +50,7 @@ export function authRoutes(options: AuthRoutesOptions) {
           context.audit = { event, userId, emailDigest: digests.email(email) };
         },
         warn(error) {
-          context.serverError = error;
+          context.errorToLog = error;
         },
       };
       return { authRequest };

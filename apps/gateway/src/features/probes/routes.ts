@@ -35,7 +35,7 @@ export function probeRoutes(readiness: Readiness) {
       async (context) => {
         const result = await readiness.check();
         if (result.isReady) return { status: "ready" } as const;
-        context.serverError = result.error;
+        context.errorToLog = result.error;
         context.set.status = 503;
         return { status: "unavailable" } as const;
       },

@@ -1,0 +1,53 @@
+/**
+ * The three measured routes as a small Elysia program on `bun:sqlite`, without middleware. Its arguments are the URL of the
+ * database and the signing key.
+ */
+import { Database } from "bun:sqlite";
+import { jwt } from "@elysiajs/jwt";
+import { Elysia, status } from "elysia";
+
+interface Todo {
+  readonly id: number;
+  readonly title: string;
+  readonly completed: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly is_active: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const [url = "", secret = ""] = process.argv.slice(2);
+const database = new Database(url.slice("file:".length), { readonly: true });
+const page = database.query<Todo, [number, number]>(
+  "select id, title, completed, created_at, updated_at from todos where id > ? order by id limit ?",
+);
+const userById = database.query<User, [number]>(
+  "select id, email, username, is_active, created_at, updated_at from users where id = ?",
+);
+
+const app = new Elysia()
+  .use(jwt({ secret }))
+  .get("/healthz", () => ({ status: "ok" }))
+  .get("/todos", ({ query }) => {
+    const limit = Number(query.limit);
+    const rows = page.all(0, limit + 1);
+    const items = rows.slice(0, limit).map((todo) => ({ ...todo, completed: todo.completed === 1 }));
+    const last = rows.length > limit ? items.at(-1) : undefined;
+    return { items, next_cursor: last ? btoa(JSON.stringify({ id: last.id })) : null };
+  })
+  .get("/auth/me", async ({ jwt, headers }) => {
+    const claims = await jwt.verify(headers.authorization?.slice("Bearer ".length));
+    const user = claims && userById.get(Number(claims.sub));
+    if (!user) return status(401);
+    return user.is_active === 1 ? { ...user, is_active: true } : status(403);
+  })
+  .listen({ hostname: "127.0.0.1", port: 0 });
+
+process.stdout.write(`http://127.0.0.1:${app.server?.port}\n`);
