@@ -29,19 +29,39 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
     jwt({ secret, alg: algorithm, ...(kid !== null && { kid }), ...expected, exp: `${tokenExpireMinutes}m` }),
   );
 
+  /**
+   * The payloads of tokens whose signature is valid, by the digest of the token, the oldest first: a client sends the same
+   * token with each request. The claims are checked for each request, and the service reads the user from the database.
+   */
+  const verified = new Map<string, Payload>();
+
   return {
     sign: ({ userId, version }: Omit<TokenClaims, "tokenId">): Promise<string> =>
       signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
     /** Returns null if the token is invalid. */
     async verify(token: string): Promise<TokenClaims | null> {
-      if (!token.split(".").every(isCanonical)) return null;
-      for (const { algorithm, key } of candidates(keys.verification, token)) {
-        const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
-        if (verified) return readClaims(parsePayload(verified.payload), expected);
-      }
-      return null;
+      const digest = Bun.SHA256.hash(token, "base64");
+      const known = verified.get(digest);
+      if (known) return readClaims(known, expected);
+      const payload = await verifySignature(token, keys.verification);
+      if (!payload) return null;
+      const [oldest] = verified.size < MAX_VERIFIED_TOKENS ? [] : verified.keys();
+      if (oldest !== undefined) verified.delete(oldest);
+      verified.set(digest, payload);
+      return readClaims(payload, expected);
     },
   };
+}
+
+const MAX_VERIFIED_TOKENS = 10_000;
+
+async function verifySignature(token: string, keys: readonly TokenKey[]): Promise<Payload | null> {
+  if (!token.split(".").every(isCanonical)) return null;
+  for (const { algorithm, key } of candidates(keys, token)) {
+    const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
+    if (verified) return parsePayload(verified.payload);
+  }
+  return null;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
-import { expect, test } from "bun:test";
+import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { createTokens } from "../../src/middleware/jwt.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
@@ -9,6 +9,10 @@ import { eachDatabase, readConfig, SECRET_KEY } from "../support/service.ts";
 const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 const exp = 4_000_000_000;
 const OTHER_KEY = [...SECRET_KEY].reverse().join("");
+
+afterEach(() => {
+  setSystemTime();
+});
 
 function expectInvalidToken({ status, text, headers }: ClientResponse): void {
   expect([status, text]).toEqual([401, INVALID_TOKEN]);
@@ -233,4 +237,20 @@ test("verify returns the user id, the version and the token id, and null for a t
     expect([jti, await tokenIdOf(jti)]).toEqual([jti, null]);
   }
   expect((await verify(forge({ claims: { sub: "7", exp } })))?.version).toBe(0);
+});
+
+test("a token that was verified before expires, and a changed one is rejected", async () => {
+  const auth = readConfig().auth;
+  const keys = await importTokenKeys({ ...auth, openSecretKey: () => SECRET_KEY });
+  const { verify } = createTokens({ ...auth, keys });
+  const token = forge({ claims: { sub: "7", exp: secondsFromNow(60) } });
+  expect((await verify(token))?.userId).toBe(7);
+  expect((await verify(token))?.userId).toBe(7);
+  for (const at of [0, token.indexOf(".") + 1, token.lastIndexOf(".") + 1]) {
+    const changed = token[at] === "a" ? "b" : "a";
+    expect(await verify(token.slice(0, at) + changed + token.slice(at + 1))).toBeNull();
+  }
+  expect(await verify(`${token}=`)).toBeNull();
+  setSystemTime(Date.now() + 61_000);
+  expect(await verify(token)).toBeNull();
 });
