@@ -17,8 +17,6 @@ import { type Plan, Planner } from "./planner.ts";
 const SLICE_SECONDS: Readonly<Record<SliceLength, number>> = { full: 0.006, short: 0.002 };
 /** In a shorter run, the overhead of the call would dominate the measurement. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
-/** The weight of the newest slice in the moving average of the CPU share. */
-const NEWEST_WEIGHT = 0.05;
 /** The number of remaining iterations that marks a free lane. */
 const FREE = -1;
 
@@ -35,8 +33,6 @@ export class NativeKernel implements Kernel {
   readonly #remaining: number[];
   /** The processor time of each variant in the current slice. */
   readonly #seconds: Float64Array;
-  /** The part of the core that recent slices received, above 0, at most 1; other processes received the rest. */
-  #cpuShare = 1;
 
   /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
@@ -58,9 +54,9 @@ export class NativeKernel implements Kernel {
     this.#remaining[lane] = iterations - 1;
   }
 
-  run(length: SliceLength): void {
+  run(length: SliceLength): number {
     const busy = [...this.#remaining.entries()].filter(([, remaining]) => remaining > 0);
-    if (busy.length === 0) return;
+    if (busy.length === 0) return 0;
     const plan = this.#planner.plan(busy.length);
     const iterations = Math.min(
       ...busy.map(([, remaining]) => remaining),
@@ -69,6 +65,7 @@ export class NativeKernel implements Kernel {
     const lanes = busy.map(([lane]) => lane);
     this.#advance(plan, Uint32Array.from(lanes), iterations);
     for (const [lane, remaining] of busy) this.#remaining[lane] = remaining - iterations;
+    return iterations * busy.length;
   }
 
   isFinished(lane: number): boolean {
@@ -91,23 +88,17 @@ export class NativeKernel implements Kernel {
     const secondsPerBatch = STORED_ITERATIONS * this.#planner.secondsOf(plan);
     return {
       kernel: this.#variants[plan[0] ?? 0]?.family ?? "",
-      capacityPerSecond: (this.#cpuShare * this.lanes) / secondsPerBatch,
+      capacityPerSecond: this.lanes / secondsPerBatch,
     };
   }
 
   #advance(plan: Plan, lanes: Uint32Array, iterations: number): void {
     const ids = Uint32Array.from(plan, (variant) => this.#variants[variant]?.id ?? 0);
-    const startedMs = performance.now();
     this.#addon.advance(ids, this.#state, lanes, iterations, this.#thread, this.#seconds);
-    const elapsed = (performance.now() - startedMs) / 1000;
-    let total = 0;
     for (const [index, variant] of plan.entries()) {
       const seconds = this.#seconds[index] ?? 0;
       if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
-      total += seconds;
     }
-    if (total < MIN_SAMPLE_SECONDS) return;
-    this.#cpuShare += NEWEST_WEIGHT * (Math.min(1, total / elapsed) - this.#cpuShare);
   }
 
   #laneWords(lane: number): Uint32Array {
