@@ -7,8 +7,10 @@ import type * as Hashing from "../src/index.ts";
 const BURSTS = 5;
 const [index = "", kernel = "auto", task = "", ...numbers] = process.argv.slice(2);
 const [size = 0, seconds = 0] = numbers.map(Number);
+/** No derivation is rejected. */
+const queue = { queueLimit: 100_000, queueSeconds: 3600 };
 const { createHasher } = await importHashing(index);
-await using hasher = createHasher({ kernel, queueLimit: 100_000, ...(task === "burst" && { workers: 1 }) });
+await using hasher = createHasher({ kernel, ...queue, ...(task === "burst" && { workers: 1 }) });
 const times: number[] = [];
 
 /** Safe for the checkouts that this is used with: their `createHasher` has these options and `hash`. */
