@@ -19,5 +19,9 @@ if (path === undefined) {
   );
   process.exit(name === undefined ? 0 : USAGE_EXIT_CODE);
 }
-const { exited } = Bun.spawn([process.execPath, path, ...args], { stdio: ["inherit", "inherit", "inherit"] });
+const { exited } = Bun.spawn([process.execPath, path, ...args], {
+  // Otherwise at most 256 requests of a benchmark run at the same time.
+  env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "20000" },
+  stdio: ["inherit", "inherit", "inherit"],
+});
 process.exit(await exited);

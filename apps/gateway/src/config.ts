@@ -87,6 +87,7 @@ function createConfig({ values, warnings }: Environment) {
     hash: {
       workers: values.HASH_WORKERS,
       queueLimit: values.HASH_QUEUE_LIMIT,
+      queueSeconds: values.HASH_QUEUE_SECONDS,
       kernel: values.HASH_KERNEL,
       nice: values.HASH_NICE,
     },

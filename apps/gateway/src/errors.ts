@@ -129,7 +129,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   },
   HASH_QUEUE_FULL: {
     status: 503,
-    description: "The hash queue is full.",
+    description: "The hash queue is full, or the password has waited too long.",
     detail: "Too many passwords are waiting to be checked",
     headers: retryAfter,
   },

@@ -63,6 +63,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   const hasher = createHasher({
     kernel: config.hash.kernel,
     nice: config.hash.nice,
+    queueSeconds: config.hash.queueSeconds,
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });

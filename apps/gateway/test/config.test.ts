@@ -25,7 +25,7 @@ test("each part of the configuration comes from its variables", () => {
       register: { limit: 3 },
       passwordChange: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
     },
-    hash: { workers: null, queueLimit: null, kernel: "auto", nice: 5 },
+    hash: { workers: null, queueLimit: null, queueSeconds: 5, kernel: "auto", nice: 5 },
     log: { level: "info", format: "json" },
     metrics: null,
     shutdown: { graceSeconds: 10, delaySeconds: 0 },

@@ -572,7 +572,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -696,7 +696,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1110,7 +1110,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The hash queue is full. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

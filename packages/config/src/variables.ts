@@ -165,8 +165,12 @@ export const VARIABLES = {
     description: "Worker threads that hash passwords",
   }),
   HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
-    unset: "five seconds of the measured capacity, at least 64",
+    unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
     description: "Maximum number of waiting derivations; further requests get 503",
+  }),
+  HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), {
+    default: "5",
+    description: "Maximum time a derivation waits for a lane, then 503; 500 ms during sustained overload",
   }),
   HASH_KERNEL: variable(text("auto or the name of one kernel", /./s), {
     default: "auto",

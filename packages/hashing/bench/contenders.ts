@@ -26,7 +26,7 @@ export interface PoolContender extends Contender, AsyncDisposable {
 }
 
 export function openPool(kernel: string): PoolContender {
-  const hasher = createHasher({ kernel, queueLimit: 100_000 });
+  const hasher = createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 });
   const job = { password: PASSWORD, salt: SALT, iterations: ITERATIONS };
   const close = () => hasher.close();
   return { name: `pool ${kernel}`, hasher, derive: () => hasher.derive(job), [Symbol.asyncDispose]: close };

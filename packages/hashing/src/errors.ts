@@ -9,7 +9,7 @@ export class HasherClosed extends Error {
   }
 }
 
-/** Every lane is busy and the queue has reached its limit. */
+/** Every lane is busy and the queue has reached its limit, or the derivation has waited too long for a lane. */
 export class QueueFull extends Error {
   override readonly name = "QueueFull";
   readonly code = "HASH_QUEUE_FULL";

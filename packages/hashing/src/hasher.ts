@@ -10,6 +10,8 @@ const MAX_NICE = 19;
 /** A third of a normal thread's weight (sched(7)): the event loop has priority, and a busy neighbour does not starve logins. */
 export const DEFAULT_NICE = 5;
 const MAX_QUEUE_LIMIT = 1_000_000;
+const DEFAULT_QUEUE_SECONDS = 5;
+const MAX_QUEUE_SECONDS = 3600;
 /** The bound of `derive`: half a second on a fast core, well above every recommendation for PBKDF2. */
 const MAX_ITERATIONS = 10_000_000;
 
@@ -18,9 +20,11 @@ export interface HasherOptions {
   readonly workers?: number;
   /**
    * The maximum number of waiting derivations, not counting those in lanes, 0 to 1,000,000.
-   * @default five seconds of the capacity measured at start, at least 64
+   * @default `queueSeconds` of the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;
+  /** The maximum time a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */
+  readonly queueSeconds?: number;
   /** "auto" or one of the names that `kernels()` returns. @default "auto" */
   readonly kernel?: string;
   /** The nice value of the hashing threads, 0 to 19 (nice(2)); native kernels on Linux only. @default 5 */
@@ -69,14 +73,17 @@ export interface Hasher extends AsyncDisposable {
  */
 export function createHasher(options: HasherOptions = {}): Hasher {
   const { workers = availableCores(), queueLimit, nice = DEFAULT_NICE } = options;
+  const { queueSeconds = DEFAULT_QUEUE_SECONDS } = options;
   checkInteger("workers", workers, { min: 1, max: MAX_WORKERS });
   if (queueLimit !== undefined) checkInteger("queueLimit", queueLimit, { min: 0, max: MAX_QUEUE_LIMIT });
+  checkInteger("queueSeconds", queueSeconds, { min: 1, max: MAX_QUEUE_SECONDS });
   checkInteger("nice", nice, { min: 0, max: MAX_NICE });
   const { name, lanes, choice, fallbackReason } = selectKernel(options.kernel ?? "auto");
   const pool = new Pool({
     workers,
     lanes,
     queueLimit,
+    queueSeconds,
     setup: { kernel: choice, nice, quotaShare: quotaSharePerWorker({ quota: quotaCores(), workers }) },
     workerUrl: new URL("./worker/worker.ts", import.meta.url),
   });

@@ -29,6 +29,8 @@ export type FromWorker =
 
 export interface JobResult {
   readonly id: number;
+  /** The ticket under which the lane held the job: a late message of an exited worker does not settle a later attempt. */
+  readonly ticket: number;
   /** Whether the digest is in the job's memory; false if the job was withdrawn while it was in its lane. */
   readonly finished: boolean;
   readonly runningSeconds: number;
@@ -87,6 +89,20 @@ export class JobMemory {
 
   isClaimed(ticket: number): boolean {
     return Atomics.load(this.#cell, 0) === -ticket;
+  }
+
+  /**
+   * Whether the claim still holds, for the worker after it has written the digest. The exchange orders both writes: either
+   * this returns false, or whoever withdraws the job later also wipes the digest.
+   */
+  confirm(ticket: number): boolean {
+    return Atomics.compareExchange(this.#cell, 0, -ticket, -ticket) === -ticket;
+  }
+
+  /** Invalidates every ticket of a job that waits; false if a lane holds the job. */
+  withdrawWaiting(): boolean {
+    const ticket = Atomics.load(this.#cell, 0);
+    return ticket >= 0 && this.reoffer(ticket, 0);
   }
 
   /** Invalidates every ticket; true if a lane held the job, which the worker then drops at the end of its slice. */

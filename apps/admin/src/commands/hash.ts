@@ -29,12 +29,14 @@ function benchCommand(variables: Variables): Command {
 
 /** Larger than any measurement: no derivation is rejected. */
 const QUEUE_LIMIT = 1_000_000;
+const QUEUE_SECONDS = 3600;
 
 /** @param seconds approximate duration after a warm-up round; at least one round is measured */
 async function measureCapacity({ kernel, workers }: HashingOptions, seconds: number) {
   await using hasher = createHasher({
     kernel,
     queueLimit: QUEUE_LIMIT,
+    queueSeconds: QUEUE_SECONDS,
     ...(workers !== null && { workers }),
   });
   const { lanes } = hasher.stats();

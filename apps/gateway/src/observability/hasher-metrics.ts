@@ -12,8 +12,12 @@ const GAUGES: Definitions<number> = {
   hash_lanes_busy: ["Number of derivations running in lanes.", (stats) => stats.lanesBusy],
   hash_queue_length: ["Number of derivations waiting in the queue.", (stats) => stats.queueLength],
   hash_queue_limit: ["Maximum number of derivations waiting in the queue.", (stats) => stats.queueLimit],
+  hash_overload: [
+    "1 during sustained overload, in which the newest derivation is served first; otherwise 0.",
+    (stats) => Number(stats.overloaded),
+  ],
   hash_capacity_per_second: [
-    "Derivations per second at 600,000 iterations while all lanes are busy.",
+    "Derivations per second at 600,000 iterations, as recently achieved while all lanes were busy.",
     (stats) => stats.capacityPerSecond,
   ],
 };
@@ -25,7 +29,7 @@ const COUNTERS: Definitions<number> = {
     (stats) => stats.aborted,
   ],
   hash_queue_shed_total: [
-    "Total number of derivations rejected because the queue was full.",
+    "Total number of derivations rejected because the queue was full or they had waited too long.",
     (stats) => stats.refused,
   ],
   hash_worker_crashes_total: [

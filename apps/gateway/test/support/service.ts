@@ -156,6 +156,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const config = readConfig({ DATABASE_URL: testDatabase.url, ...options.env });
   const hasher = createHasher({
     kernel: config.hash.kernel,
+    queueSeconds: config.hash.queueSeconds,
     ...(config.hash.workers !== null && { workers: config.hash.workers }),
     ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
   });

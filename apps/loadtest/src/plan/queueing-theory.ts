@@ -1,7 +1,8 @@
 /**
- * Closed formulas for a service under Poisson arrivals. With processor sharing the number of logins in the service has
+ * Closed formulas for a service under Poisson arrivals that shares its speed among all logins. Their number has
  * p(n) ∝ λⁿ / (μ(1)···μ(n)) for any distribution of their cost (Cohen 1979, "The multiple phase service network with
- * generalized processor sharing"); logins beyond all lanes wait while the rate stays constant.
+ * generalized processor sharing"); logins beyond all lanes wait while the rate stays constant. The mean latency is an upper
+ * bound for the service, which finishes the oldest logins first.
  */
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 

@@ -9,13 +9,17 @@ const SLICE_MS = 6;
 /** The default queue limit of the service: the logins of this time at full capacity, and at least the minimum. */
 const QUEUE_SECONDS = 5;
 const MIN_QUEUE_LIMIT = 64;
+/** The hashing core advances the smallest group of lanes whose cost per login is at most this multiple of the lowest. */
+const ABOUT_AS_CHEAP = 1.05;
 
-/** Valid for any arrivals. `laneMs` includes HTTP and the database. */
+/** Valid for any arrivals below the capacity. `laneMs` includes HTTP and the database. */
 export interface ServiceModel {
   /** Hash workers, each with its own core. At least 1. */
   readonly workers: number;
   /** Duration of a login while k lanes of its worker are busy: `laneMs[k - 1]`. One element per lane, at least 1. */
   readonly laneMs: readonly number[];
+  /** Lanes that advance together while k lanes are busy, the others waiting: `groups[k - 1]`, 1 to k. */
+  readonly groups: readonly number[];
   /** Free lanes are filled between slices of this duration; 0: immediately, exact processor sharing. */
   readonly sliceMs: number;
   /** Maximum number of logins waiting for a lane; more are shed. */
@@ -52,7 +56,16 @@ export function createServiceModel({
     const clients = workers * (index + 1);
     return (1000 * clients) / (clients === allLanes ? fullRate : rateOf(curve, clients));
   });
-  return withWorkers({ workers, laneMs, sliceMs: SLICE_MS, queueLimit: 0 }, workers);
+  return withWorkers(
+    { workers, laneMs, groups: groupsOf(laneMs), sliceMs: SLICE_MS, queueLimit: 0 },
+    workers,
+  );
+}
+
+/** If fewer lanes already have about the same rate, the kernel advances only these: the oldest logins finish first. */
+export function groupsOf(laneMs: readonly number[]): number[] {
+  const costs = laneMs.map((ms, index) => ms / (index + 1));
+  return costs.map((cost) => 1 + costs.findIndex((fewer) => fewer <= ABOUT_AS_CHEAP * cost));
 }
 
 const meanOf = (rates: readonly number[]): number | null =>

@@ -1,26 +1,26 @@
 /**
- * One simulated hash worker. All busy lanes advance at the same speed, so the completion of a login is known when it enters a
- * lane: when the worker's progress has grown by one login. Logins therefore complete in order of their arrival.
+ * One simulated hash worker. The group of lanes with the least remaining work advances, of equal ones the oldest; the others
+ * wait. All logins cost the same, so they stay sorted by remaining work and complete in order of their arrival.
  */
 import type { ServiceModel } from "./service-model.ts";
 
-/** Far above the rounding errors of the progress, far below the progress of one slice. */
+/** Far above the rounding errors of the remaining work, far below the progress of one slice. */
 const ROUNDING = 1e-9;
 
 export class SimulatedWorker {
   readonly #laneMs: readonly number[];
+  readonly #groups: readonly number[];
   readonly #sliceMs: number;
-  /** Arrival index of each login, in order. The first are in lanes, one per element of `#ends`; the others enter next. */
+  /** Arrival index of each login, in order. The first are in lanes, one per element of `#remaining`; the others enter next. */
   readonly #logins: number[] = [];
-  /** Progress at which each login in a lane is complete. */
-  readonly #ends: number[] = [];
-  /** Logins completed per lane since the beginning. */
-  #progress = 0;
+  /** Remaining part of each login in a lane, ascending. */
+  readonly #remaining: number[] = [];
   #sliceBeganMs = 0;
   #sliceEndMs = Number.POSITIVE_INFINITY;
 
-  constructor({ laneMs, sliceMs }: Pick<ServiceModel, "laneMs" | "sliceMs">) {
+  constructor({ laneMs, groups, sliceMs }: Pick<ServiceModel, "laneMs" | "groups" | "sliceMs">) {
     this.#laneMs = laneMs;
+    this.#groups = groups;
     this.#sliceMs = sliceMs;
   }
 
@@ -40,7 +40,7 @@ export class SimulatedWorker {
   /** Requires room. An idle worker starts immediately, a busy worker with its next slice. */
   start(login: number, nowMs: number): void {
     this.#logins.push(login);
-    const isIdle = this.#ends.length === 0;
+    const isIdle = this.#remaining.length === 0;
     if (!isIdle && this.#sliceMs === 0) this.#advance(nowMs);
     if (isIdle || this.#sliceMs === 0) this.beginSlice(nowMs);
   }
@@ -49,8 +49,8 @@ export class SimulatedWorker {
   endSlice(): number[] {
     this.#advance(this.#sliceEndMs);
     let done = 0;
-    while ((this.#ends[done] ?? Number.POSITIVE_INFINITY) <= this.#progress + ROUNDING) done += 1;
-    this.#ends.splice(0, done);
+    while ((this.#remaining[done] ?? 1) <= ROUNDING) done += 1;
+    this.#remaining.splice(0, done);
     return this.#logins.splice(0, done);
   }
 
@@ -61,21 +61,30 @@ export class SimulatedWorker {
 
   /** Puts all logins into lanes; the slice ends early when the first login is complete. */
   beginSlice(nowMs: number): void {
-    while (this.#ends.length < this.#logins.length) this.#ends.push(this.#progress + 1);
-    const [first] = this.#ends;
+    while (this.#remaining.length < this.#logins.length) this.#remaining.push(1);
+    const [first] = this.#remaining;
     this.#sliceBeganMs = nowMs;
     if (first === undefined) this.#sliceEndMs = Number.POSITIVE_INFINITY;
     else {
-      const remainingMs = (first - this.#progress) * this.#loginMs();
+      const remainingMs = first * this.#groupMs();
       this.#sliceEndMs = nowMs + (this.#sliceMs === 0 ? remainingMs : Math.min(this.#sliceMs, remainingMs));
     }
   }
 
   #advance(nowMs: number): void {
-    this.#progress += (nowMs - this.#sliceBeganMs) / this.#loginMs();
+    const progress = (nowMs - this.#sliceBeganMs) / this.#groupMs();
+    for (let lane = 0; lane < this.#groupSize(); lane++) {
+      this.#remaining[lane] = (this.#remaining[lane] ?? 0) - progress;
+    }
   }
 
-  #loginMs(): number {
-    return this.#laneMs[this.#ends.length - 1] ?? Number.POSITIVE_INFINITY;
+  #groupSize(): number {
+    return this.#groups[this.#remaining.length - 1] ?? 0;
+  }
+
+  /** Duration of a login in the group, which has the speed of all busy lanes together. */
+  #groupMs(): number {
+    const busy = this.#remaining.length;
+    return ((this.#laneMs[busy - 1] ?? Number.POSITIVE_INFINITY) * this.#groupSize()) / busy;
   }
 }

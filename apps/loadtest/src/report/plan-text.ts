@@ -70,7 +70,10 @@ function prediction({
   const shed = shedProbability < 1e-6 ? "less than one in a million" : percent(shedProbability);
   return [
     row("utilisation", percent(utilisation)),
-    row("mean", `${figure(meanByFormulaMs)} ms by formula, ${milliseconds(simulated.meanMs)} simulated`),
+    row(
+      "mean",
+      `at most ${figure(meanByFormulaMs)} ms by formula, ${milliseconds(simulated.meanMs)} simulated`,
+    ),
     ...(["p50", "p95", "p99"] as const).map((name) => row(name, milliseconds(simulated[name]))),
     row("shed", `${shed} by formula`),
   ];

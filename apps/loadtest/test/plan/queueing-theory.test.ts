@@ -4,6 +4,7 @@ import { serviceRate, stationary } from "../../src/plan/queueing-theory.ts";
 import {
   capacityPerSecond,
   createServiceModel,
+  groupsOf,
   type ServiceModel,
   withWorkers,
 } from "../../src/plan/service-model.ts";
@@ -11,6 +12,7 @@ import {
 const oneLane = (ms: number, queueLimit: number): ServiceModel => ({
   workers: 1,
   laneMs: [ms],
+  groups: [1],
   sliceMs: 0,
   queueLimit,
 });
@@ -50,6 +52,7 @@ test("a thousand lanes do not exceed the range of numbers", () => {
   const service = {
     workers: 64,
     laneMs: Array.from({ length: 16 }, () => 300),
+    groups: Array.from({ length: 16 }, (_, index) => index + 1),
     sliceMs: 6,
     queueLimit: 17_000,
   };
@@ -76,6 +79,13 @@ describe("a service model from a measured curve", () => {
   test("has the mean rate of the points with waiting logins when all lanes are busy", () => {
     expect(service.laneMs[3]).toBeCloseTo(8000 / 84, 9);
     expect(capacityPerSecond(service)).toBeCloseTo(84, 9);
+  });
+
+  test("advances the fewest lanes that have about the same rate", () => {
+    // Rates of 20, 43, 43.5, 54, 52 and 80 per second.
+    const costs = [50, 23.25, 23, 18.5, 19.2, 12.5];
+    expect(groupsOf(costs.map((ms, index) => ms * (index + 1)))).toEqual([1, 2, 2, 4, 4, 6]);
+    expect(service.groups).toEqual([1, 2, 3, 4]);
   });
 
   test("prefers the rates of an overloaded open loop to those of a closed loop", () => {

@@ -2,12 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { arrivalTimes } from "../../src/load/arrivals.ts";
 import { stationary } from "../../src/plan/queueing-theory.ts";
-import type { ServiceModel } from "../../src/plan/service-model.ts";
+import { groupsOf, type ServiceModel } from "../../src/plan/service-model.ts";
 import { percentile, simulate } from "../../src/plan/simulation.ts";
 
-const service = (changes: Partial<ServiceModel>): ServiceModel => ({
+/** By default all busy lanes advance together. */
+const service = ({ laneMs = [100], ...changes }: Partial<ServiceModel>): ServiceModel => ({
   workers: 1,
-  laneMs: [100],
+  laneMs,
+  groups: laneMs.map((_, index) => index + 1),
   sliceMs: 6,
   queueLimit: 1000,
   ...changes,
@@ -36,6 +38,13 @@ describe("calculated manually", () => {
     const model = service({ laneMs: [100, 150] });
     expect(latencies(model, [0, 1])).toEqual([147, 152]);
     expect(latencies({ ...model, sliceMs: 0 }, [0, 1])).toEqual([149.5, 149.5]);
+  });
+
+  test("a group of one finishes the oldest login first, at the speed of all busy lanes", () => {
+    const model = service({ laneMs: [100, 200, 240], groups: [1, 1, 1], sliceMs: 0 });
+    // Three logins at 80 ms each, two at 100.
+    expect(latencies(model, [0, 0, 0])).toEqual([80, 180, 280]);
+    expect(latencies({ ...model, groups: [1, 2, 3] }, [0, 0, 0])).toEqual([240, 240, 240]);
   });
 
   test("a slice ends early when a login is complete, and its lane is filled immediately", () => {
@@ -98,6 +107,18 @@ describe("predicted by theory", () => {
     const rate = 97.5 * load;
     const { meanMs } = simulate({ service: model, arrivals: poisson(rate, 3000), warmUpMs: 10_000 });
     expect(Math.abs(meanMs / stationary(model, rate).meanLatencyMs - 1)).toBeLessThan(0.03);
+  });
+
+  test("finishing small groups first lowers the mean, and does not change the rate", () => {
+    // Four lanes as fast as sixteen, as on a Zen 4.
+    const laneMs = Array.from({ length: 16 }, (_, index) => Math.max(45, 18.5 * (index + 1)));
+    const run = (model: ServiceModel) =>
+      simulate({ service: model, arrivals: poisson(43, 500), warmUpMs: 0 });
+    const shared = run(service({ laneMs }));
+    const ordered = run(service({ laneMs, groups: groupsOf(laneMs) }));
+    expect(ordered.meanMs).toBeLessThan(0.8 * shared.meanMs);
+    expect(ordered.p99).toBeLessThan(shared.p99);
+    expect(ordered.achievedPerSecond).toBeCloseTo(shared.achievedPerSecond, 0);
   });
 
   test("slices delay a login by less than one slice", () => {

@@ -21,8 +21,8 @@ export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
-  /** Advances all busy lanes for one slice, which ends early when a job finishes. */
-  run(length: SliceLength): void;
+  /** Advances busy lanes for one slice, which ends early when a job finishes; returns the iterations of all lanes together. */
+  run(length: SliceLength): number;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;
@@ -31,7 +31,7 @@ export interface Kernel {
   throughput(): Throughput;
 }
 
-/** The throughput of one worker with all lanes busy, from the latest measurements. */
+/** The throughput of one worker with all lanes busy. */
 export interface Throughput {
   /** The name of the kernel that does most of the work. */
   readonly kernel: string;

@@ -1,4 +1,7 @@
-/** The kernel over the C code: as many lanes as its widest variant, advanced together in slices of a few milliseconds. */
+/**
+ * The kernel over the C code: as many lanes as its widest variant. Each slice of a few milliseconds advances one group of
+ * lanes: those with the least remaining iterations, of equal ones the oldest.
+ */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
 import {
@@ -8,7 +11,7 @@ import {
   type SliceLength,
   type Throughput,
 } from "./kernel.ts";
-import { type Plan, Planner } from "./planner.ts";
+import { Planner } from "./planner.ts";
 
 /**
  * A full slice is long compared to a turn of the event loop and short compared to a login. A short slice is still long
@@ -17,37 +20,36 @@ import { type Plan, Planner } from "./planner.ts";
 const SLICE_SECONDS: Readonly<Record<SliceLength, number>> = { full: 0.006, short: 0.002 };
 /** In a shorter run, the overhead of the call would dominate the measurement. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
-/** The weight of the newest slice in the moving average of the CPU share. */
-const NEWEST_WEIGHT = 0.05;
-/** The number of remaining iterations that marks a free lane. */
-const FREE = -1;
+
+interface LaneProgress {
+  readonly lane: number;
+  /** The order in which jobs were loaded. */
+  readonly order: number;
+  remaining: number;
+}
 
 export class NativeKernel implements Kernel {
   readonly lanes: number;
   readonly #addon: NativeAddon;
-  readonly #variants: readonly KernelVariant[];
   /** Null if slices run on the worker's own thread. */
   readonly #thread: ThreadHandle | null;
   readonly #planner: Planner;
   /** LANE_WORDS words per lane. */
   readonly #state: Uint32Array;
-  /** The remaining iterations of each lane, or FREE. */
-  readonly #remaining: number[];
-  /** The processor time of each variant in the current slice. */
-  readonly #seconds: Float64Array;
-  /** The part of the core that recent slices received, above 0, at most 1; other processes received the rest. */
-  #cpuShare = 1;
+  /** Indexed by lane; null for a free lane. */
+  readonly #progress: (LaneProgress | null)[];
+  /** The processor time of the current slice. */
+  readonly #seconds = new Float64Array(1);
+  #loaded = 0;
 
   /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
     assertWorkerThread();
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
-    this.#variants = variants;
     this.#thread = nice > 0 ? addon.startThread(nice) : null;
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
-    this.#remaining = new Array<number>(this.lanes).fill(FREE);
-    this.#seconds = new Float64Array(this.lanes);
+    this.#progress = new Array<LaneProgress | null>(this.lanes).fill(null);
     this.#planner = new Planner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),
     );
@@ -55,24 +57,35 @@ export class NativeKernel implements Kernel {
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
     this.#addon.prepare(this.#state, lane, password, salt);
-    this.#remaining[lane] = iterations - 1;
+    this.#progress[lane] = { lane, order: this.#loaded++, remaining: iterations - 1 };
   }
 
-  run(length: SliceLength): void {
-    const busy = [...this.#remaining.entries()].filter(([, remaining]) => remaining > 0);
-    if (busy.length === 0) return;
-    const plan = this.#planner.plan(busy.length);
-    const iterations = Math.min(
-      ...busy.map(([, remaining]) => remaining),
-      Math.ceil(SLICE_SECONDS[length] / this.#planner.secondsOf(plan)),
+  run(length: SliceLength): number {
+    const busy = this.#progress
+      .flatMap((progress) => (progress !== null && progress.remaining > 0 ? [progress] : []))
+      .sort((a, b) => a.remaining - b.remaining || a.order - b.order);
+    const [first] = busy;
+    if (!first) return 0;
+    const variant = this.#planner.plan(busy.length);
+    const group = busy.slice(0, variant.width);
+    const iterations = Math.min(first.remaining, Math.ceil(SLICE_SECONDS[length] / variant.seconds));
+    const lanes = Uint32Array.from(group, ({ lane }) => lane);
+    this.#addon.advance(
+      Uint32Array.of(variant.id),
+      this.#state,
+      lanes,
+      iterations,
+      this.#thread,
+      this.#seconds,
     );
-    const lanes = busy.map(([lane]) => lane);
-    this.#advance(plan, Uint32Array.from(lanes), iterations);
-    for (const [lane, remaining] of busy) this.#remaining[lane] = remaining - iterations;
+    const [seconds = 0] = this.#seconds;
+    if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
+    for (const progress of group) progress.remaining -= iterations;
+    return iterations * group.length;
   }
 
   isFinished(lane: number): boolean {
-    return this.#remaining[lane] === 0;
+    return this.#progress[lane]?.remaining === 0;
   }
 
   read(lane: number, digest: Uint8Array): void {
@@ -83,31 +96,12 @@ export class NativeKernel implements Kernel {
 
   clear(lane: number): void {
     this.#addon.wipe(this.#laneWords(lane));
-    this.#remaining[lane] = FREE;
+    this.#progress[lane] = null;
   }
 
   throughput(): Throughput {
-    const plan = this.#planner.settledPlan(this.lanes);
-    const secondsPerBatch = STORED_ITERATIONS * this.#planner.secondsOf(plan);
-    return {
-      kernel: this.#variants[plan[0] ?? 0]?.family ?? "",
-      capacityPerSecond: (this.#cpuShare * this.lanes) / secondsPerBatch,
-    };
-  }
-
-  #advance(plan: Plan, lanes: Uint32Array, iterations: number): void {
-    const ids = Uint32Array.from(plan, (variant) => this.#variants[variant]?.id ?? 0);
-    const startedMs = performance.now();
-    this.#addon.advance(ids, this.#state, lanes, iterations, this.#thread, this.#seconds);
-    const elapsed = (performance.now() - startedMs) / 1000;
-    let total = 0;
-    for (const [index, variant] of plan.entries()) {
-      const seconds = this.#seconds[index] ?? 0;
-      if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
-      total += seconds;
-    }
-    if (total < MIN_SAMPLE_SECONDS) return;
-    this.#cpuShare += NEWEST_WEIGHT * (Math.min(1, total / elapsed) - this.#cpuShare);
+    const { family, width, seconds } = this.#planner.settledPlan(this.lanes);
+    return { kernel: family, capacityPerSecond: width / (STORED_ITERATIONS * seconds) };
   }
 
   #laneWords(lane: number): Uint32Array {

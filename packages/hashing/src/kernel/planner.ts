@@ -1,10 +1,12 @@
 /**
- * Chooses the kernel variants that advance the busy lanes: the combination with the lowest measured processor time for
- * one iteration of all of them. Elapsed time would make the variant in use look slow whenever another process has the core.
+ * Chooses the kernel variant of each slice: the smallest group of lanes that is about as cheap per lane as any. The jobs in
+ * the group finish early while the others wait, which costs no throughput and halves the mean time of a burst at best.
+ * Costs are measured processor time: elapsed time would make a variant look slow whenever another process has the core.
  */
+import type { KernelVariant } from "./addon.ts";
 
-/** A new combination must be at least 5 % faster than the current one, so that noise does not cause switching. */
-const HYSTERESIS = 0.95;
+/** A narrower variant that is at most this much more expensive per lane than the cheapest one is preferred. */
+const ABOUT_AS_CHEAP = 1.05;
 /** The cost of a variant is the minimum of this many measurements, because interference only ever makes a slice slower. */
 const SAMPLES = 5;
 /**
@@ -13,57 +15,53 @@ const SAMPLES = 5;
  */
 const EXPLORE_EVERY = 128;
 
-interface Variant {
-  /** The number of lanes that it advances together; fewer lanes take the same time. */
-  readonly width: number;
-  /** The processor time of one iteration: the minimum of `samples`. */
+export interface MeasuredVariant extends KernelVariant {
+  /** The processor time of one iteration of all its lanes. */
+  readonly seconds: number;
+}
+
+interface Variant extends MeasuredVariant {
+  /** The minimum of `samples`. */
   seconds: number;
   readonly samples: number[];
   /** The number of the slice of the latest measurement. */
   measuredAt: number;
 }
 
-/** Indices of variants with enough lanes in total: each takes as many lanes as its width, the last one the remaining lanes. */
-export type Plan = readonly number[];
-
 export class Planner {
+  /** At least one, ascending by width. */
   readonly #variants: readonly Variant[];
-  /** `#plans[n]` is in use for n busy lanes. */
-  readonly #plans: Plan[] = [];
   #slice = 0;
 
-  constructor(variants: readonly Pick<Variant, "width" | "seconds">[]) {
-    this.#variants = variants.map(({ width, seconds }) => ({
-      width,
-      seconds,
-      samples: [seconds],
-      measuredAt: 0,
-    }));
+  /** @param variants at least one. */
+  constructor(variants: readonly MeasuredVariant[]) {
+    this.#variants = variants
+      .map((variant) => ({ ...variant, samples: [variant.seconds], measuredAt: 0 }))
+      .sort((a, b) => a.width - b.width);
   }
 
-  /** The plan for one slice with this number of busy lanes (at least 1). */
-  plan(busyLanes: number): Plan {
+  /** The variant for one slice with this number of busy lanes (at least 1). */
+  plan(busyLanes: number): MeasuredVariant {
     this.#slice += 1;
-    return this.#slice % EXPLORE_EVERY === 0 ? this.#exploringPlan(busyLanes) : this.settledPlan(busyLanes);
+    if (this.#slice % EXPLORE_EVERY !== 0) return this.settledPlan(busyLanes);
+    return this.#variants.reduce((oldest, variant) =>
+      variant.measuredAt < oldest.measuredAt ? variant : oldest,
+    );
   }
 
   /** The plan without exploration. */
-  settledPlan(busyLanes: number): Plan {
-    const best = this.#cheapestPlan(busyLanes);
-    const current = this.#plans[busyLanes];
-    if (current && this.secondsOf(best) >= HYSTERESIS * this.secondsOf(current)) return current;
-    this.#plans[busyLanes] = best;
-    return best;
-  }
-
-  /** The processor time of one iteration of all variants in a plan. */
-  secondsOf(plan: Plan): number {
-    return plan.reduce((sum, index) => sum + (this.#variants[index]?.seconds ?? Number.POSITIVE_INFINITY), 0);
+  settledPlan(busyLanes: number): MeasuredVariant {
+    const costOf = ({ seconds, width }: Variant) => seconds / Math.min(width, busyLanes);
+    const cheapest = this.#variants.reduce((best, variant) =>
+      costOf(variant) < costOf(best) ? variant : best,
+    );
+    const limit = ABOUT_AS_CHEAP * costOf(cheapest);
+    return this.#variants.find((variant) => costOf(variant) <= limit) ?? cheapest;
   }
 
   /** Records the processor time of one iteration, in seconds. */
-  record(index: number, seconds: number): void {
-    const variant = this.#variants[index];
+  record({ id }: Pick<KernelVariant, "id">, seconds: number): void {
+    const variant = this.#variants.find((each) => each.id === id);
     if (!variant) return;
     // One new measurement is more reliable than several old ones.
     if (this.#slice - variant.measuredAt >= EXPLORE_EVERY) variant.samples.length = 0;
@@ -71,26 +69,5 @@ export class Planner {
     variant.samples.push(seconds);
     if (variant.samples.length > SAMPLES) variant.samples.shift();
     variant.seconds = Math.min(...variant.samples);
-  }
-
-  /** Dynamic programming: the cheapest plan for n lanes is one variant and the cheapest plan for the remaining lanes. */
-  #cheapestPlan(busyLanes: number): Plan {
-    const cheapest: { seconds: number; plan: Plan }[] = [{ seconds: 0, plan: [] }];
-    for (let lanes = 1; lanes <= busyLanes; lanes++) {
-      let best: { seconds: number; plan: Plan } = { seconds: Number.POSITIVE_INFINITY, plan: [] };
-      for (const [index, variant] of this.#variants.entries()) {
-        const rest = cheapest[Math.max(0, lanes - variant.width)] ?? best;
-        const seconds = variant.seconds + rest.seconds;
-        if (seconds < best.seconds) best = { seconds, plan: [index, ...rest.plan] };
-      }
-      cheapest.push(best);
-    }
-    return cheapest[busyLanes]?.plan ?? [];
-  }
-
-  #exploringPlan(busyLanes: number): Plan {
-    const measuredAt = this.#variants.map((variant) => variant.measuredAt);
-    const oldest = measuredAt.indexOf(Math.min(...measuredAt));
-    return [oldest, ...this.#cheapestPlan(Math.max(0, busyLanes - (this.#variants[oldest]?.width ?? 0)))];
   }
 }

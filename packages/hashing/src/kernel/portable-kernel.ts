@@ -5,36 +5,31 @@ import { assertWorkerThread, DIGEST_BYTES, type Kernel, type LaneJob, type Throu
 
 /** A few milliseconds on current machines. */
 const CALIBRATION_ITERATIONS = 20_000;
-/** The weight of the newest measurement in the moving average. */
-const NEWEST_WEIGHT = 0.2;
 
 export class PortableKernel implements Kernel {
   readonly lanes = 1;
   #job: LaneJob | null = null;
   #digest: Uint8Array | null = null;
-  #secondsPerIteration: number;
+  readonly #capacityPerSecond: number;
 
   constructor() {
     assertWorkerThread();
     const calibration = { password: new Uint8Array(0), salt: new Uint8Array(0) };
     derive({ ...calibration, iterations: 1 });
-    this.#secondsPerIteration = derive({
-      ...calibration,
-      iterations: CALIBRATION_ITERATIONS,
-    }).secondsPerIteration;
+    const startedMs = performance.now();
+    derive({ ...calibration, iterations: CALIBRATION_ITERATIONS });
+    const seconds = (performance.now() - startedMs) / 1000;
+    this.#capacityPerSecond = CALIBRATION_ITERATIONS / seconds / STORED_ITERATIONS;
   }
 
   load(_lane: number, { password, salt, iterations }: LaneJob): void {
     this.#job = { password: password.slice(), salt: salt.slice(), iterations };
   }
 
-  run(): void {
-    if (!this.#job || this.#digest) return;
-    const { digest, secondsPerIteration } = derive(this.#job);
-    this.#digest = digest;
-    // The time of a short job is mostly the call's overhead.
-    if (this.#job.iterations < CALIBRATION_ITERATIONS) return;
-    this.#secondsPerIteration += NEWEST_WEIGHT * (secondsPerIteration - this.#secondsPerIteration);
+  run(): number {
+    if (!this.#job || this.#digest) return 0;
+    this.#digest = derive(this.#job);
+    return this.#job.iterations;
   }
 
   isFinished(): boolean {
@@ -52,15 +47,10 @@ export class PortableKernel implements Kernel {
   }
 
   throughput(): Throughput {
-    return { kernel: "portable", capacityPerSecond: 1 / (STORED_ITERATIONS * this.#secondsPerIteration) };
+    return { kernel: "portable", capacityPerSecond: this.#capacityPerSecond };
   }
 }
 
-function derive({ password, salt, iterations }: LaneJob): {
-  digest: Uint8Array;
-  secondsPerIteration: number;
-} {
-  const startedMs = performance.now();
-  const digest = pbkdf2Sync(password, salt, iterations, DIGEST_BYTES, "sha256");
-  return { digest, secondsPerIteration: (performance.now() - startedMs) / 1000 / iterations };
+function derive({ password, salt, iterations }: LaneJob): Uint8Array {
+  return pbkdf2Sync(password, salt, iterations, DIGEST_BYTES, "sha256");
 }

@@ -14,7 +14,8 @@ const encoder = new TextEncoder();
 
 export class Job {
   readonly memory: JobMemory;
-  readonly submittedMs = performance.now();
+  readonly id: number;
+  readonly submittedMs: number;
   readonly #result = Promise.withResolvers<Uint8Array>();
   readonly promise = this.#result.promise;
   readonly #signal: AbortSignal | undefined;
@@ -24,13 +25,17 @@ export class Job {
   /** The number of workers that crashed while this job was in one of their lanes. */
   crashes = 0;
   settled = false;
+  /** Whether a lane held the job when it settled; its worker then still reports that lane. */
+  settledInLane = false;
 
   /** @param onAbort called once, after the job was rejected. */
   constructor(
-    readonly id: number,
+    { id, submittedMs }: { readonly id: number; readonly submittedMs: number },
     { password, salt, iterations, signal }: JobInput,
     onAbort: (job: Job) => void,
   ) {
+    this.id = id;
+    this.submittedMs = submittedMs;
     this.memory = JobMemory.allocate({
       passwordBytes: Buffer.byteLength(password),
       saltBytes: Buffer.byteLength(salt),
@@ -59,6 +64,8 @@ export class Job {
     this.settled = true;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     settle();
+    // In this order: see `JobMemory.confirm`.
+    this.settledInLane = this.memory.withdraw();
     this.memory.wipe();
     return true;
   }

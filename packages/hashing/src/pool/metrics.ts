@@ -1,4 +1,20 @@
-/** The measurements behind `stats()`: Prometheus-style histograms and a rate over the last seconds. */
+/** The measurements behind `stats()`: counters, Prometheus-style histograms and a rate over the last seconds. */
+
+export interface JobStats {
+  /** The time from the call until the derivation enters a lane, in seconds. */
+  readonly waiting: HistogramSnapshot;
+  /** The time in a lane, in seconds. */
+  readonly running: HistogramSnapshot;
+  /** The number of finished derivations, and the sum of their iterations. */
+  readonly completed: number;
+  readonly iterations: number;
+  readonly aborted: number;
+  /** The number of derivations rejected with QueueFull. */
+  readonly refused: number;
+  readonly crashedWorkers: number;
+  /** Finished derivations per second, over the last ten seconds. */
+  readonly derivationsPerSecond: number;
+}
 
 /** Upper bounds in seconds, from one slice of a few milliseconds to a queue far above its limit. */
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -66,5 +82,44 @@ export class Rate {
     for (let back = 0; back < passed; back++) this.#counts[(second - back) % this.#counts.length] = 0;
     this.#second = second;
     return second;
+  }
+}
+
+export interface CompletedJob {
+  readonly waitingSeconds: number;
+  readonly runningSeconds: number;
+  readonly iterations: number;
+}
+
+export class JobMetrics {
+  readonly #waiting = new Histogram();
+  readonly #running = new Histogram();
+  readonly #rate: Rate;
+  readonly #counts = { completed: 0, iterations: 0, aborted: 0, refused: 0, crashedWorkers: 0 };
+
+  /** @param nowMs a monotonic clock in milliseconds. */
+  constructor(nowMs: () => number) {
+    this.#rate = new Rate(nowMs);
+  }
+
+  count(event: "aborted" | "refused" | "crashedWorkers"): void {
+    this.#counts[event] += 1;
+  }
+
+  onCompleted({ waitingSeconds, runningSeconds, iterations }: CompletedJob): void {
+    this.#waiting.observe(waitingSeconds);
+    this.#running.observe(runningSeconds);
+    this.#counts.completed += 1;
+    this.#counts.iterations += iterations;
+    this.#rate.add(1);
+  }
+
+  snapshot(): JobStats {
+    return {
+      waiting: this.#waiting.snapshot(),
+      running: this.#running.snapshot(),
+      ...this.#counts,
+      derivationsPerSecond: this.#rate.perSecond(),
+    };
   }
 }

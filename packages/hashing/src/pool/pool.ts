@@ -2,28 +2,34 @@
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";
 import { Job, type JobInput } from "./job.ts";
-import { Histogram, type HistogramSnapshot, Rate } from "./metrics.ts";
+import { JobMetrics, type JobStats } from "./metrics.ts";
+import { OverloadDetector } from "./overload.ts";
 import { Queue } from "./queue.ts";
 import { WorkerSlot } from "./worker-slot.ts";
+import { Workers } from "./workers.ts";
 
 const MIN_QUEUE_LIMIT = 64;
-/** The waiting time at the end of a full queue, if the caller sets no limit. */
-const DEFAULT_QUEUE_SECONDS = 5;
 /** A job is attempted twice: if both workers crash, the job is the likely cause. */
 const MAX_ATTEMPTS = 2;
+/** The waiting times are checked this often while jobs wait. */
+const EXPIRY_INTERVAL_MS = 20;
 
 export interface PoolOptions {
   readonly workers: number;
-  /** The maximum number of waiting derivations; undefined: five seconds of the measured capacity, at least 64. */
+  /** The maximum number of waiting derivations; undefined: `queueSeconds` of the achieved capacity, at least 64. */
   readonly queueLimit: number | undefined;
+  /** The maximum time that a derivation waits for a lane, without sustained overload. */
+  readonly queueSeconds: number;
   /** The number of lanes of one worker. */
   readonly lanes: number;
   readonly setup: WorkerSetup;
   /** The module that each worker runs. */
   readonly workerUrl: URL;
+  /** A monotonic clock in milliseconds. @default performance.now */
+  readonly nowMs?: () => number;
 }
 
-export interface PoolStats {
+export interface PoolStats extends JobStats {
   /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
   readonly kernel: string | null;
   readonly workers: number;
@@ -33,62 +39,54 @@ export interface PoolStats {
   /** The number of derivations that wait for a lane. */
   readonly queueLength: number;
   readonly queueLimit: number;
-  /** The time from the call until the derivation enters a lane, in seconds. */
-  readonly waiting: HistogramSnapshot;
-  /** The time in a lane, in seconds. */
-  readonly running: HistogramSnapshot;
-  /** The number of finished derivations, and the sum of their iterations. */
-  readonly completed: number;
-  readonly iterations: number;
-  readonly aborted: number;
-  /** The number of derivations rejected with QueueFull. */
-  readonly refused: number;
-  readonly crashedWorkers: number;
-  /** Finished derivations per second, over the last ten seconds. */
-  readonly derivationsPerSecond: number;
-  /** Derivations of 600,000 iterations per second with all lanes busy; 0 until a worker has measured. */
+  /** Whether the newest derivation is served first, because none has started promptly for `queueSeconds`. */
+  readonly overloaded: boolean;
+  /** Derivations of 600,000 iterations per second, as recently achieved with all lanes busy; 0 until a worker has measured. */
   readonly capacityPerSecond: number;
 }
 
 /**
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
- * A job is in `#jobs` until it has settled and no worker holds it. Jobs in the queue and prefetched jobs are waiting; the
- * queue limit bounds their sum.
+ * A job is in `#jobs`, in order of submission, until it has settled and no worker holds it. Jobs in the queue, suspects and
+ * prefetched jobs are waiting; the queue limit bounds their sum.
  */
 export class Pool {
   readonly #options: PoolOptions;
+  readonly #nowMs: () => number;
   readonly #queue = new Queue<Job>();
-  readonly #slots: WorkerSlot[];
+  /** Jobs whose worker crashed; each waits for a worker of its own. */
+  readonly #suspects = new Queue<Job>();
+  readonly #workers: Workers;
   readonly #jobs = new Map<number, Job>();
-  readonly #waiting = new Histogram();
-  readonly #running = new Histogram();
-  readonly #rate = new Rate(() => performance.now());
+  readonly #overload: OverloadDetector;
+  readonly #metrics: JobMetrics;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #counts = { completed: 0, iterations: 0, aborted: 0, refused: 0, crashedWorkers: 0 };
-  /** Null until every worker has measured its capacity; the limit then stays the same. */
-  #queueLimit: number | null;
   #lastId = 0;
   #unsettled = 0;
   #lastExitCause: unknown;
+  #expiryTimer: ReturnType<typeof setTimeout> | null = null;
   #closing: PromiseWithResolvers<void> | null = null;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#queueLimit = options.queueLimit ?? null;
-    this.#slots = Array.from({ length: options.workers }, () => this.#createSlot());
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#metrics = new JobMetrics(this.#nowMs);
+    this.#overload = new OverloadDetector({ queueMs: 1000 * options.queueSeconds, nowMs: this.#nowMs() });
+    this.#workers = new Workers(Array.from({ length: options.workers }, () => this.#createSlot()));
   }
 
   /** Rejects with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
   submit(input: JobInput): Promise<Uint8Array> {
     if (input.signal?.aborted) return Promise.reject(toAbortError(input.signal));
     if (this.#closing) return Promise.reject(new HasherClosed());
-    if (this.#isBroken()) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
-    if (this.#isFull()) {
-      this.#counts.refused += 1;
-      return Promise.reject(new QueueFull(this.#retryAfterSeconds()));
+    if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
+    if (this.#isFull() && !(this.#overload.isSustained && this.#refuseOldest())) {
+      this.#metrics.count("refused");
+      return Promise.reject(this.#queueFull());
     }
-    const job = new Job(++this.#lastId, input, (aborted) => this.#onAbort(aborted));
+    const id = ++this.#lastId;
+    const job = new Job({ id, submittedMs: this.#nowMs() }, input, (aborted) => this.#onAbort(aborted));
     this.#jobs.set(job.id, job);
     this.#queue.push(job);
     this.#unsettled += 1;
@@ -103,18 +101,17 @@ export class Pool {
   }
 
   stats(): PoolStats {
+    const { kernel, count, lanesBusy, capacityPerSecond } = this.#workers;
     return {
-      kernel: this.#slots.find((slot) => slot.throughput !== null)?.throughput?.kernel ?? null,
-      workers: this.#slots.length,
-      lanes: this.#slots.length * this.#options.lanes,
-      lanesBusy: this.#sum((slot) => slot.lanesBusy),
+      kernel,
+      workers: count,
+      lanes: count * this.#options.lanes,
+      lanesBusy,
       queueLength: this.#waitingCount(),
-      queueLimit: this.#queueLimit ?? MIN_QUEUE_LIMIT,
-      waiting: this.#waiting.snapshot(),
-      running: this.#running.snapshot(),
-      ...this.#counts,
-      derivationsPerSecond: this.#rate.perSecond(),
-      capacityPerSecond: this.#capacity(),
+      queueLimit: this.#queueLimit(),
+      overloaded: this.#overload.isSustained,
+      ...this.#metrics.snapshot(),
+      capacityPerSecond,
     };
   }
 
@@ -140,40 +137,62 @@ export class Pool {
 
   /** The only definition of "full": no lane is free, and the number of waiting jobs has reached the limit. */
   #isFull(): boolean {
-    const limit = this.#queueLimit ?? MIN_QUEUE_LIMIT;
-    return this.#slots.every((slot) => slot.lanesFree === 0) && this.#waitingCount() >= limit;
+    return !this.#workers.hasFreeLane && this.#waitingCount() >= this.#queueLimit();
   }
 
-  /** No worker is running, and each has crashed several times in a row. */
-  #isBroken(): boolean {
-    return this.#slots.every((slot) => slot.isBroken && !slot.isRunning);
+  #queueLimit(): number {
+    const { queueLimit, queueSeconds } = this.#options;
+    return queueLimit ?? Math.max(MIN_QUEUE_LIMIT, Math.ceil(queueSeconds * this.#workers.capacityPerSecond));
   }
 
   #waitingCount(): number {
-    return this.#queue.size + this.#sum((slot) => slot.prefetched);
+    return this.#queue.size + this.#suspects.size + this.#workers.prefetched;
   }
 
-  #capacity(): number {
-    return this.#sum((slot) => slot.throughput?.capacityPerSecond ?? 0);
+  #queueFull(): QueueFull {
+    const { capacityPerSecond } = this.#workers;
+    const seconds = capacityPerSecond > 0 ? this.#waitingCount() / capacityPerSecond : 1;
+    return new QueueFull(Math.max(1, Math.ceil(seconds)));
   }
 
-  #retryAfterSeconds(): number {
-    const capacity = this.#capacity();
-    return capacity > 0 ? Math.max(1, Math.ceil(this.#waitingCount() / capacity)) : 1;
-  }
-
-  /**
-   * Assigns queued jobs in order, each to the slot with the fewest jobs, then balances prefetched jobs. Busy lanes can
-   * still differ by more than one: moving a job between lanes would save, once, at most 40 % of one derivation's time.
-   */
+  /** Assigns waiting jobs to the workers with the fewest jobs, suspects first, then balances prefetched jobs. */
   #dispatch(): void {
-    for (;;) {
-      const [slot] = this.#slots.filter((slot) => slot.hasRoom).sort((a, b) => a.jobCount - b.jobCount);
-      if (!slot) return;
-      const job = this.#queue.shift();
+    for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
+      const suspect = slot.jobCount === 0 ? this.#suspects.shift() : undefined;
+      const job = suspect ?? (this.#overload.isSustained ? this.#queue.pop() : this.#queue.shift());
       if (job) slot.assign(job);
-      else if (slot.lanesFree === 0 || !this.#slots.some((other) => other.transferTo(slot))) return;
+      else if (!this.#workers.transferTo(slot)) break;
     }
+    if (this.#workers.hasFreeLane) this.#overload.onFreeLane(this.#nowMs());
+    if (this.#waitingCount() > 0)
+      this.#expiryTimer ??= setTimeout(() => this.#onExpiryTimer(), EXPIRY_INTERVAL_MS).unref();
+  }
+
+  #onExpiryTimer(): void {
+    this.#expiryTimer = null;
+    const expiredMs = this.#nowMs() - this.#overload.maxWaitMs;
+    for (const job of this.#jobs.values()) {
+      if (job.submittedMs >= expiredMs) break;
+      this.#refuse(job);
+    }
+    this.#dispatch();
+  }
+
+  /** Returns false if no job is waiting. */
+  #refuseOldest(): boolean {
+    for (const job of this.#jobs.values()) if (this.#refuse(job)) return true;
+    return false;
+  }
+
+  /** Rejects a waiting job with QueueFull; returns false if the job does not wait. */
+  #refuse(job: Job): boolean {
+    if (job.settled || !job.memory.withdrawWaiting()) return false;
+    const error = this.#queueFull();
+    this.#remove(job);
+    job.reject(error);
+    this.#metrics.count("refused");
+    this.#onSettled();
+    return true;
   }
 
   #onMessage(slot: WorkerSlot, message: FromWorker): void {
@@ -182,10 +201,10 @@ export class Pool {
       this.#checkReady();
       return;
     }
-    for (const { id, finished, runningSeconds } of message.jobs) {
+    for (const { id, ticket, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
-      // A job that this slot no longer holds belongs to another worker.
-      if (!job || !slot.remove(job)) continue;
+      // A job with another ticket belongs to another worker.
+      if (!job || job.ticket !== ticket || !slot.remove(job)) continue;
       this.#jobs.delete(id);
       if (finished && job.resolve()) this.#onCompleted(job, runningSeconds);
     }
@@ -193,54 +212,53 @@ export class Pool {
   }
 
   #onCompleted(job: Job, runningSeconds: number): void {
-    const totalSeconds = (performance.now() - job.submittedMs) / 1000;
-    this.#waiting.observe(Math.max(0, totalSeconds - runningSeconds));
-    this.#running.observe(runningSeconds);
-    this.#counts.completed += 1;
-    this.#counts.iterations += job.memory.shape.iterations;
-    this.#rate.add(1);
+    const startedMs = this.#nowMs() - 1000 * runningSeconds;
+    const waitedMs = Math.max(0, startedMs - job.submittedMs);
+    this.#overload.onStart({ startedMs, waitedMs });
+    const { iterations } = job.memory.shape;
+    this.#metrics.onCompleted({ waitingSeconds: waitedMs / 1000, runningSeconds, iterations });
     this.#onSettled();
   }
 
   #checkReady(): void {
-    if (this.#slots.every((slot) => slot.throughput !== null)) {
-      this.#queueLimit ??= Math.max(MIN_QUEUE_LIMIT, Math.ceil(DEFAULT_QUEUE_SECONDS * this.#capacity()));
-    }
-    if (this.#slots.every((slot) => slot.throughput !== null || slot.isBroken)) this.#ready.resolve();
+    if (this.#workers.isReady) this.#ready.resolve();
   }
 
   #onAbort(job: Job): void {
-    this.#counts.aborted += 1;
+    this.#metrics.count("aborted");
     // A job in a lane stays assigned until its worker drops it, because the lane is busy until then.
-    if (!job.memory.withdraw()) {
-      this.#queue.delete(job);
-      for (const slot of this.#slots) slot.remove(job);
-      this.#jobs.delete(job.id);
-    }
+    if (!job.settledInLane) this.#remove(job);
     this.#onSettled();
     this.#dispatch();
   }
 
-  /** Returns the worker's jobs to the front of the queue, in order, except those that have used all their attempts. */
+  /** Returns the worker's jobs to the front of the queue, in order; those in lanes are suspects, or fail after all attempts. */
   #onWorkerExit(slot: WorkerSlot, cause: unknown): void {
-    this.#counts.crashedWorkers += 1;
-    for (const job of slot.removeAll().reverse()) {
+    this.#metrics.count("crashedWorkers");
+    for (const job of slot.reset().reverse()) {
       if (job.memory.withdraw()) job.crashes += 1;
       if (job.settled) this.#jobs.delete(job.id);
-      else if (job.crashes < MAX_ATTEMPTS) this.#queue.unshift(job);
+      else if (job.crashes === 0) this.#queue.unshift(job);
+      else if (job.crashes < MAX_ATTEMPTS) this.#suspects.unshift(job);
       else this.#fail(job, cause);
     }
     this.#lastExitCause = cause;
     this.#checkReady();
-    if (this.#isBroken()) {
-      for (let job = this.#queue.shift(); job; job = this.#queue.shift()) this.#fail(job, cause);
-    }
+    if (this.#workers.isBroken) for (const job of this.#jobs.values()) this.#fail(job, cause);
     this.#dispatch();
   }
 
   #fail(job: Job, cause: unknown): void {
-    this.#jobs.delete(job.id);
+    this.#remove(job);
     if (job.reject(new WorkerCrashed(cause))) this.#onSettled();
+  }
+
+  /** Removes a job that is in no lane. */
+  #remove(job: Job): void {
+    this.#queue.delete(job);
+    this.#suspects.delete(job);
+    this.#workers.remove(job);
+    this.#jobs.delete(job.id);
   }
 
   #onSettled(): void {
@@ -251,17 +269,11 @@ export class Pool {
 
   /** The workers keep the process alive only while jobs are unsettled, so that an unclosed hasher does not block its exit. */
   #updateReferences(): void {
-    if (this.#unsettled > 1) return;
-    for (const slot of this.#slots) slot.setReferenced(this.#unsettled > 0);
+    if (this.#unsettled <= 1) this.#workers.setReferenced(this.#unsettled > 0);
   }
 
   #closeIfIdle(): void {
     const closing = this.#closing;
-    if (!closing || this.#unsettled > 0) return;
-    void Promise.all(this.#slots.map((slot) => slot.close())).then(() => closing.resolve());
-  }
-
-  #sum(value: (slot: WorkerSlot) => number): number {
-    return this.#slots.reduce((total, slot) => total + value(slot), 0);
+    if (closing && this.#unsettled === 0) void this.#workers.close().then(() => closing.resolve());
   }
 }

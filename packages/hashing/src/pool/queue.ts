@@ -1,6 +1,6 @@
 /**
- * A first-in, first-out queue from which any value can be removed; every operation takes amortized constant time. A
- * value is in the queue at most once.
+ * A queue with two ends from which any value can be removed; every operation takes amortized constant time. A value is in
+ * the queue at most once.
  */
 export class Queue<T> {
   /** Keys are positions from `#first` up to, but excluding, `#end`; a removed value leaves a gap, which `shift` skips. */
@@ -28,6 +28,15 @@ export class Queue<T> {
   shift(): T | undefined {
     while (this.#first < this.#end) {
       const value = this.#values.get(this.#first++);
+      if (value !== undefined && this.delete(value)) return value;
+    }
+    return undefined;
+  }
+
+  /** Removes and returns the last value. */
+  pop(): T | undefined {
+    while (this.#first < this.#end) {
+      const value = this.#values.get(--this.#end);
       if (value !== undefined && this.delete(value)) return value;
     }
     return undefined;

@@ -7,19 +7,25 @@ export interface WorkerSlotOptions extends WorkerSupervisorOptions {
   readonly lanes: number;
 }
 
+/** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
+const MAX_PREFETCHED = 4;
+
 /**
- * Holds at most twice as many jobs as the worker has lanes: those in lanes, and as many prefetched ones, so that lanes
- * that become free together are filled without a round trip. `#jobs` is in the order in which the worker starts them.
+ * Holds the jobs in lanes and a few prefetched ones. `#jobs` is in the order in which the worker starts them. A suspect, a
+ * job whose worker crashed, is alone with its worker: if it crashes the next worker, too, it harms no other job.
  */
 export class WorkerSlot extends WorkerSupervisor {
   readonly #lanes: number;
+  readonly #maxJobs: number;
   readonly #jobs = new Set<Job>();
+  #hasSuspect = false;
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
   constructor(options: WorkerSlotOptions) {
     super(options);
     this.#lanes = options.lanes;
+    this.#maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
   }
 
   get jobCount(): number {
@@ -31,7 +37,7 @@ export class WorkerSlot extends WorkerSupervisor {
   }
 
   get lanesFree(): number {
-    return this.isRunning ? this.#lanes - this.lanesBusy : 0;
+    return this.hasRoom ? this.#lanes - this.lanesBusy : 0;
   }
 
   /** The number of jobs beyond the lanes; these are waiting. */
@@ -41,10 +47,12 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Whether another job can be assigned. */
   get hasRoom(): boolean {
-    return this.isRunning && this.#jobs.size < 2 * this.#lanes;
+    return this.isRunning && !this.#hasSuspect && this.#jobs.size < this.#maxJobs;
   }
 
+  /** A suspect requires a worker without jobs. */
   assign(job: Job): void {
+    this.#hasSuspect = job.crashes > 0;
     job.ticket += 1;
     job.memory.offer(job.ticket);
     this.#post(job);
@@ -65,13 +73,17 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Returns false if the job is not assigned to this worker. */
   remove(job: Job): boolean {
-    return this.#jobs.delete(job);
+    const isRemoved = this.#jobs.delete(job);
+    if (this.#jobs.size === 0) this.#hasSuspect = false;
+    return isRemoved;
   }
 
-  /** Removes and returns all jobs, in order. */
-  removeAll(): Job[] {
+  /** After the worker exited: removes and returns its jobs, in order. Its throughput no longer counts. */
+  reset(): Job[] {
     const jobs = [...this.#jobs];
     this.#jobs.clear();
+    this.#hasSuspect = false;
+    this.throughput = null;
     return jobs;
   }
 

@@ -17,7 +17,7 @@ export interface WorkerSupervisorOptions {
   onRestart(): void;
 }
 
-/** `#worker` is null only while a restart is pending, and after `close`. */
+/** `#worker` is null only while a restart is pending, and after `close`. Messages of a former worker are ignored. */
 export class WorkerSupervisor {
   readonly #options: WorkerSupervisorOptions;
   #worker: Worker | null = null;
@@ -68,9 +68,17 @@ export class WorkerSupervisor {
   }
 
   #start(): void {
-    const worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
+    let worker: Worker;
+    try {
+      worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
+    } catch (error) {
+      // The system can refuse a thread. This counts as a crash, but later: the constructor has not returned yet.
+      queueMicrotask(() => this.#onExit(error));
+      return;
+    }
     let cause: unknown;
     worker.on("message", (message: FromWorker) => {
+      if (worker !== this.#worker) return;
       if (message.kind === "done") this.#consecutiveCrashes = 0;
       this.#options.onMessage(message);
     });

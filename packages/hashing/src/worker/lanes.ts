@@ -1,6 +1,7 @@
 /** The lanes of one worker: admits offered jobs, runs slices and returns results. A lane is wiped when its job ends. */
 import type { Kernel } from "../kernel/kernel.ts";
 import { JobMemory, type JobOffer, type JobResult } from "../protocol.ts";
+import type { ThroughputMeter } from "./throughput-meter.ts";
 
 interface LaneEntry {
   readonly id: number;
@@ -17,12 +18,14 @@ const MAX_ADMITTED_PER_SLICE = 4;
 
 export class Lanes {
   readonly #kernel: Kernel;
+  readonly #meter: ThroughputMeter;
   /** Indexed by lane; null for a free lane. */
   readonly #entries: (LaneEntry | null)[];
   readonly #offers: JobOffer[] = [];
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: Kernel, meter: ThroughputMeter) {
     this.#kernel = kernel;
+    this.#meter = meter;
     this.#entries = new Array<LaneEntry | null>(kernel.lanes).fill(null);
   }
 
@@ -38,9 +41,13 @@ export class Lanes {
   /** Drops withdrawn jobs, admits new ones, runs one slice and returns the jobs whose lanes were cleared. */
   runSlice(): JobResult[] {
     const results = this.#retire();
-    const isFilling = this.#admit() > 0 && this.#entries.includes(null);
-    this.#kernel.run(isFilling ? "short" : "full");
-    return [...results, ...this.#retire()];
+    const admitted = this.#admit();
+    const isFull = !this.#entries.includes(null);
+    this.#meter.beginSlice(performance.now(), { isFull });
+    this.#meter.endSlice(this.#kernel.run(admitted > 0 && !isFull ? "short" : "full"));
+    results.push(...this.#retire());
+    if (this.isIdle) this.#meter.stop(performance.now());
+    return results;
   }
 
   /** Discards all jobs and wipes their lanes. */
@@ -77,14 +84,22 @@ export class Lanes {
     const results: JobResult[] = [];
     for (const [lane, entry] of this.#entries.entries()) {
       if (!entry) continue;
-      const isClaimed = entry.memory.isClaimed(entry.ticket);
-      const finished = isClaimed && this.#kernel.isFinished(lane);
-      if (isClaimed && !finished) continue;
-      if (finished) this.#kernel.read(lane, entry.memory.digest);
+      if (entry.memory.isClaimed(entry.ticket) && !this.#kernel.isFinished(lane)) continue;
+      const finished = this.#writeDigest(lane, entry);
       this.#clearLane(lane);
-      results.push({ id: entry.id, finished, runningSeconds: (performance.now() - entry.startedMs) / 1000 });
+      const { id, ticket, startedMs } = entry;
+      results.push({ id, ticket, finished, runningSeconds: (performance.now() - startedMs) / 1000 });
     }
     return results;
+  }
+
+  /** Returns false if the job was withdrawn, even while the digest was being written. */
+  #writeDigest(lane: number, { memory, ticket }: LaneEntry): boolean {
+    if (!memory.isClaimed(ticket)) return false;
+    this.#kernel.read(lane, memory.digest);
+    if (memory.confirm(ticket)) return true;
+    memory.wipe();
+    return false;
   }
 
   #clearLane(lane: number): void {

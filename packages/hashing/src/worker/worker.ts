@@ -2,10 +2,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { QuotaThrottle } from "../cpu-quota.ts";
 import { loadAddon } from "../kernel/addon.ts";
+import type { Throughput } from "../kernel/kernel.ts";
 import { NativeKernel } from "../kernel/native-kernel.ts";
 import { PortableKernel } from "../kernel/portable-kernel.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "../protocol.ts";
 import { Lanes } from "./lanes.ts";
+import { ThroughputMeter } from "./throughput-meter.ts";
 
 if (!parentPort) throw new Error("worker.ts must be started as a worker thread");
 const port = parentPort;
@@ -14,17 +16,19 @@ const kernel =
   choice.kind === "portable"
     ? new PortableKernel()
     : new NativeKernel(loadAddon(choice.path), choice.variants, nice);
-const lanes = new Lanes(kernel);
+const meter = new ThroughputMeter(quotaShare * kernel.throughput().capacityPerSecond);
+const lanes = new Lanes(kernel, meter);
 const throttle = new QuotaThrottle(quotaShare);
 let running = false;
 
 const send = (message: FromWorker) => port.postMessage(message);
+const throughput = (): Throughput => ({ ...kernel.throughput(), capacityPerSecond: meter.perSecond });
 
 /** Runs one slice and schedules the next one after a turn of the event loop, in which new jobs arrive. */
 function runSlice(): void {
   const startedMs = performance.now();
   const jobs = lanes.runSlice();
-  if (jobs.length > 0) send({ kind: "done", jobs, throughput: kernel.throughput() });
+  if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
   if (!running) return;
   const pauseMs = throttle.pauseMs(performance.now() - startedMs);
@@ -46,4 +50,4 @@ port.on("message", (message: ToWorker) => {
   setImmediate(runSlice);
 });
 
-send({ kind: "ready", throughput: kernel.throughput() });
+send({ kind: "ready", throughput: throughput() });

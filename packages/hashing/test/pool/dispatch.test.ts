@@ -38,4 +38,37 @@ describe("dispatch", () => {
     expect(await done).toEqual([20]);
     expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0 });
   });
+
+  test("lets at most four jobs be overtaken behind a slow worker", async () => {
+    const setup = {
+      kernel: { kind: "portable" },
+      nice: 0,
+      quotaShare: 1,
+      ...{ lanes: 16, stepped: false },
+    } as const;
+    await using pool = openPool({
+      workerUrl: fixtureUrl("stepping-worker.ts"),
+      workers: 2,
+      lanes: 16,
+      setup,
+    });
+    await pool.ready();
+    const controller = new AbortController();
+    const finished: number[] = [];
+    const jobs = Array.from({ length: 240 }, (_, index) => {
+      const password = index === 0 ? "block" : "";
+      return pool
+        .submit({ password, salt: "", iterations: 1, signal: controller.signal })
+        .then(() => finished.push(index))
+        .catch(() => {});
+    });
+    // The blocked worker finishes nothing, so its sixteen jobs in lanes remain.
+    while (finished.length < jobs.length - 16)
+      await Promise.race(jobs.filter((_, index) => !finished.includes(index)));
+    const overtaken = finished.filter(
+      (job, position) => finished.slice(0, position).filter((earlier) => earlier > job).length > 60,
+    );
+    controller.abort();
+    expect(overtaken.length).toBeLessThanOrEqual(4);
+  });
 });

@@ -4,7 +4,7 @@ import { Job, type JobInput } from "../../src/pool/job.ts";
 
 const createJob = (signal?: AbortSignal) => {
   const input: JobInput = { password: "a secret", salt: "salt", iterations: 1, signal };
-  const job = new Job(1, input, () => {});
+  const job = new Job({ id: 1, submittedMs: 0 }, input, () => {});
   job.promise.catch(() => {});
   return job;
 };

@@ -7,6 +7,7 @@ test("a ready pool reports the sum of the measured capacities and derives the de
   await using pool = openPool({
     workers: 3,
     queueLimit: undefined,
+    queueSeconds: 5,
     workerUrl: fixtureUrl("idle-worker.ts"),
   });
   expect(pool.stats()).toMatchObject({ capacityPerSecond: 0, queueLimit: 64 });

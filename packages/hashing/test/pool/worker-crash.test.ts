@@ -4,6 +4,7 @@ import { pbkdf2Sync } from "node:crypto";
 import { WorkerCrashed } from "../../src/errors.ts";
 import { selectKernel } from "../../src/kernel/select.ts";
 import type { JobInput } from "../../src/pool/job.ts";
+import type { WorkerSetup } from "../../src/protocol.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
@@ -29,6 +30,37 @@ describe("a worker crash", () => {
     expect(error).toBeInstanceOf(WorkerCrashed);
     expect(error).toMatchObject({ code: "HASH_WORKER_CRASHED", cause: expect.any(Error) });
     expect(hex(await pool.submit(job("after")))).toBe(expected("after"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 2, completed: 1 });
+  });
+
+  test("is not undone by a late message of the former worker", async () => {
+    await using pool = openPool({ workerUrl });
+    expect(hex(await pool.submit(job("late message")))).toBe(expected("late message"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 1, completed: 1 });
+  });
+
+  test("removes the worker from the capacity until the next one has measured", async () => {
+    await using pool = openPool({ workerUrl });
+    await pool.ready();
+    expect(pool.stats().capacityPerSecond).toBeGreaterThan(0);
+    await pool.submit(job("crash")).catch(() => {});
+    expect(pool.stats().capacityPerSecond).toBe(0);
+  });
+
+  test("is followed by another attempt if the system refuses to start a thread", async () => {
+    let started = 0;
+    const setup: WorkerSetup = {
+      nice: 0,
+      quotaShare: 1,
+      /** `new Worker` clones the setup, so an error is thrown there. */
+      get kernel() {
+        started += 1;
+        if (started === 2) throw new Error("no thread");
+        return { kind: "portable" } as const;
+      },
+    };
+    await using pool = openPool({ workerUrl, setup });
+    expect(hex(await pool.submit(job("crash once")))).toBe(expected("crash once"));
     expect(pool.stats()).toMatchObject({ crashedWorkers: 2, completed: 1 });
   });
 
@@ -76,6 +108,23 @@ describe("a worker crash between two slices", () => {
       });
     },
   );
+});
+
+describe("jobs that always crash their worker", () => {
+  test.each(nativeKernelNames)("fail alone; their neighbours succeed, with kernel %s", async (name) => {
+    const { choice, lanes } = selectKernel(name);
+    await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare: 1 }, workerUrl });
+    // The second one is waiting when the first one crashes the worker.
+    const crashing = [1, lanes + 1];
+    const passwords = Array.from({ length: 2 * lanes }, (_, index) =>
+      crashing.includes(index) ? "crash late" : `${index}`,
+    );
+    const results = await Promise.allSettled(
+      passwords.map((password) => pool.submit(job(password, 200_000))),
+    );
+    expect(results.flatMap(({ status }, index) => (status === "rejected" ? [index] : []))).toEqual(crashing);
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 4, lanesBusy: 0, queueLength: 0 });
+  });
 });
 
 describe("a worker that cannot start", () => {

@@ -12,6 +12,7 @@ export function openPool(options: Partial<PoolOptions>): Pool & AsyncDisposable 
     workers: 1,
     lanes: 1,
     queueLimit: 1000,
+    queueSeconds: 3600,
     setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1 },
     workerUrl: WORKER,
     ...options,

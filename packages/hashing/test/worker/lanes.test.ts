@@ -1,7 +1,10 @@
-/** A lane is wiped when its job ends, finished or dropped; jobs that arrive together finish a few at a time. */
+/** A lane and its job's memory are wiped when the job ends; jobs that arrive together finish a few at a time. */
 import { describe, expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
 import { selectKernel } from "../../src/kernel/select.ts";
+import { Job } from "../../src/pool/job.ts";
+import { Lanes } from "../../src/worker/lanes.ts";
+import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
@@ -51,6 +54,39 @@ describe("lanes", () => {
       const { finishedPerSlice, lanes } = await inspect(name);
       expect(finishedPerSlice.reduce((sum, count) => sum + count)).toBe(2 * lanes);
       expect(Math.max(...finishedPerSlice)).toBeLessThanOrEqual(4);
+    },
+  );
+});
+
+describe("a job that is aborted while its digest is being written", () => {
+  /** Aborts before, in the middle of and after the 32 bytes. */
+  test.each([0, 16, 32])(
+    "leaves no byte of the digest in the shared memory: after %p bytes",
+    async (written) => {
+      const controller = new AbortController();
+      const input = { password: "secret", salt: "salt", iterations: 1, signal: controller.signal };
+      const job = new Job({ id: 1, submittedMs: 0 }, input, () => {});
+      job.promise.catch(() => {});
+      const lanes = new Lanes(
+        {
+          lanes: 1,
+          load() {},
+          run: () => 1,
+          isFinished: () => true,
+          read(_lane, digest) {
+            digest.fill(7, 0, written);
+            controller.abort();
+            digest.fill(7, written);
+          },
+          clear() {},
+          throughput: () => ({ kernel: "test", capacityPerSecond: 1 }),
+        },
+        new ThroughputMeter(1),
+      );
+      job.memory.offer(1);
+      lanes.push({ id: 1, ticket: 1, shape: job.memory.shape });
+      expect(lanes.runSlice()).toMatchObject([{ id: 1, finished: false }]);
+      expect(new Uint8Array(job.memory.shape.buffer).every((byte) => byte === 0)).toBe(true);
     },
   );
 });

@@ -6,6 +6,17 @@ import { selectKernel } from "../../src/kernel/select.ts";
 import { openPool } from "../support/open-pool.ts";
 
 describe("a worker with a CPU quota", () => {
+  test("reports the capacity of its share before the first job", async () => {
+    const { choice, lanes } = selectKernel("auto");
+    const capacityOf = async (quotaShare: number) => {
+      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare } });
+      await pool.ready();
+      return pool.stats().capacityPerSecond;
+    };
+    const [whole, part] = [await capacityOf(1), await capacityOf(0.1)];
+    expect(part).toBeLessThan(0.5 * whole);
+  });
+
   test.each(kernels().map(({ name }) => name))(
     "finishes its jobs between pauses with kernel %s",
     async (name) => {

@@ -1,0 +1,49 @@
+/**
+ * Measures what the lanes of one worker achieve while all of them are busy: elapsed time, including pauses for a CPU quota
+ * and the time in which other processes have the core. Until then, the throughput is an estimate.
+ */
+import { STORED_ITERATIONS } from "../stored-hash.ts";
+
+/** The time constant of the exponential average, in seconds with all lanes busy. */
+const WINDOW_SECONDS = 5;
+/** The estimate counts as a measurement of this duration. */
+const ESTIMATE_SECONDS = 0.5;
+
+export class ThroughputMeter {
+  #iterations: number;
+  #seconds = ESTIMATE_SECONDS;
+  /** The start of the latest slice with all lanes busy; null if the worker was idle or had a free lane since. */
+  #sinceMs: number | null = null;
+  #iterationsSince = 0;
+
+  /** @param estimatedPerSecond derivations of 600,000 iterations per second. */
+  constructor(estimatedPerSecond: number) {
+    this.#iterations = estimatedPerSecond * STORED_ITERATIONS * ESTIMATE_SECONDS;
+  }
+
+  /** Derivations of 600,000 iterations per second. */
+  get perSecond(): number {
+    return this.#iterations / this.#seconds / STORED_ITERATIONS;
+  }
+
+  /** The time until the next slice belongs to this one. */
+  beginSlice(nowMs: number, { isFull }: { readonly isFull: boolean }): void {
+    this.stop(nowMs);
+    this.#sinceMs = isFull ? nowMs : null;
+  }
+
+  /** @param iterations of all lanes together. */
+  endSlice(iterations: number): void {
+    this.#iterationsSince = iterations;
+  }
+
+  /** Called when the worker becomes idle. */
+  stop(nowMs: number): void {
+    if (this.#sinceMs === null) return;
+    const seconds = (nowMs - this.#sinceMs) / 1000;
+    const keep = Math.exp(-seconds / WINDOW_SECONDS);
+    this.#iterations = keep * this.#iterations + this.#iterationsSince;
+    this.#seconds = keep * this.#seconds + seconds;
+    this.#sinceMs = null;
+  }
+}

@@ -1,0 +1,176 @@
+/** A burst is served whole and in order; in sustained overload the newest job is first and no job waits long. */
+import { describe, expect, test } from "bun:test";
+import { OverloadDetector } from "../../src/pool/overload.ts";
+import { fixtureUrl, openPool } from "../support/open-pool.ts";
+
+const QUEUE_MS = 5000;
+
+describe("OverloadDetector", () => {
+  const createDetector = () => new OverloadDetector({ queueMs: QUEUE_MS, nowMs: 0 });
+
+  test("detects overload once every job that started during the queue time had waited more than 500 ms", () => {
+    const detector = createDetector();
+    detector.onStart({ startedMs: 1000, waitedMs: 500 });
+    for (let startedMs = 1100; startedMs < 6000; startedMs += 100) {
+      detector.onStart({ startedMs, waitedMs: 501 });
+      expect(detector.isSustained).toBe(false);
+    }
+    expect(detector.maxWaitMs).toBe(QUEUE_MS);
+    detector.onStart({ startedMs: 6000, waitedMs: 501 });
+    expect(detector.isSustained).toBe(true);
+    expect(detector.maxWaitMs).toBe(500);
+  });
+
+  test("does not detect overload while one job in the queue time starts promptly", () => {
+    const detector = createDetector();
+    for (let startedMs = 0; startedMs < 60_000; startedMs += 100) {
+      detector.onStart({ startedMs, waitedMs: startedMs % 4900 === 0 ? 500 : 4000 });
+      expect(detector.isSustained).toBe(false);
+    }
+  });
+
+  test("ends overload when a lane is free, and then needs the whole queue time again", () => {
+    const detector = createDetector();
+    detector.onStart({ startedMs: 6000, waitedMs: 600 });
+    detector.onStart({ startedMs: 6100, waitedMs: 5 });
+    expect(detector.isSustained).toBe(true);
+    detector.onFreeLane(7000);
+    expect(detector.isSustained).toBe(false);
+    detector.onStart({ startedMs: 11_900, waitedMs: 600 });
+    expect(detector.isSustained).toBe(false);
+    detector.onStart({ startedMs: 12_000, waitedMs: 600 });
+    expect(detector.isSustained).toBe(true);
+  });
+});
+
+/** A pool of one lane under a simulated clock. `results` has the name of each settled job in order, or its error code. */
+function openSteppedPool(queueLimit = 1000) {
+  let nowMs = 0;
+  const results: string[] = [];
+  const channel = new BroadcastChannel("step");
+  let onSettled = () => {};
+  const pool = openPool({
+    workerUrl: fixtureUrl("stepping-worker.ts"),
+    queueLimit,
+    queueSeconds: QUEUE_MS / 1000,
+    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1, ...{ lanes: 1, stepped: true } },
+    nowMs: () => nowMs,
+  });
+  const settled = async (count: number) => {
+    while (results.length < count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onSettled = resolve;
+      await promise;
+    }
+  };
+  return {
+    pool,
+    results,
+    settled,
+    submit(...names: string[]) {
+      for (const password of names) {
+        pool
+          .submit({ password, salt: "", iterations: 1 })
+          .then(() => results.push(password))
+          .catch((error) => results.push(`${password} ${error.code} ${error.retryAfterSeconds}`))
+          .finally(() => onSettled());
+      }
+    },
+    advance(ms: number) {
+      nowMs += ms;
+    },
+    /** Advances the clock, lets the job in the lane finish and waits until it has. */
+    async step(ms: number) {
+      const before = pool.stats().completed;
+      nowMs += ms;
+      channel.postMessage(null);
+      while (pool.stats().completed === before) await settled(results.length + 1);
+    },
+    async [Symbol.asyncDispose]() {
+      while (pool.stats().lanesBusy > 0) await this.step(0);
+      channel.close();
+      await pool.close();
+    },
+  };
+}
+
+describe("a pool", () => {
+  test("serves a burst whole and in order if the last job waits less than the queue time", async () => {
+    await using stepped = openSteppedPool();
+    const names = Array.from({ length: 10 }, (_, index) => `${index}`);
+    await stepped.pool.ready();
+    stepped.submit(...names);
+    for (const _ of names) await stepped.step(450);
+    expect(stepped.results).toEqual(names);
+    expect(stepped.pool.stats()).toMatchObject({ refused: 0, overloaded: false });
+  });
+
+  test("rejects a job that has waited longer than the queue time, but not one in a lane", async () => {
+    await using stepped = openSteppedPool();
+    await stepped.pool.ready();
+    stepped.submit("in lane", "prefetched", "queued");
+    await stepped.step(0);
+    stepped.submit("later");
+    stepped.advance(1);
+    expect(stepped.pool.stats()).toMatchObject({ lanesBusy: 1, queueLength: 2 });
+    stepped.advance(QUEUE_MS);
+    await stepped.settled(3);
+    // The job "prefetched" is in the lane now.
+    expect(stepped.results).toEqual(["in lane", "queued HASH_QUEUE_FULL 1", "later HASH_QUEUE_FULL 1"]);
+    await stepped.step(0);
+    expect(stepped.results.at(-1)).toBe("prefetched");
+    expect(stepped.pool.stats()).toMatchObject({ refused: 2, completed: 2, queueLength: 0, lanesBusy: 0 });
+  });
+
+  /** Three jobs per step of 600 ms, until the overload is sustained. One job is then in the lane, and no job waits. */
+  async function overload(stepped: ReturnType<typeof openSteppedPool>) {
+    await stepped.pool.ready();
+    stepped.results.length = 0;
+    let submitted = 0;
+    while (!stepped.pool.stats().overloaded) {
+      stepped.submit(...["a", "b", "c"].map((name) => `${name}${submitted}`));
+      submitted += 3;
+      await stepped.step(600);
+    }
+    await stepped.settled(submitted - 1);
+    stepped.results.length = 0;
+  }
+
+  test("in sustained overload serves the newest job first, and in order again once a lane was free", async () => {
+    await using stepped = openSteppedPool();
+    await overload(stepped);
+    expect(stepped.pool.stats()).toMatchObject({ lanesBusy: 1, queueLength: 0, overloaded: true });
+    stepped.submit("prefetched", "third", "second", "first");
+    for (let job = 0; job < 5; job++) await stepped.step(50);
+    expect(stepped.results.slice(1)).toEqual(["prefetched", "first", "second", "third"]);
+    expect(stepped.pool.stats()).toMatchObject({ lanesBusy: 0, overloaded: false });
+    stepped.submit("d", "e", "f", "g");
+    for (let job = 0; job < 4; job++) await stepped.step(50);
+    expect(stepped.results.slice(5)).toEqual(["d", "e", "f", "g"]);
+  });
+
+  test("in sustained overload rejects every job that has waited 500 ms", async () => {
+    await using stepped = openSteppedPool();
+    await overload(stepped);
+    stepped.submit("old");
+    stepped.advance(400);
+    stepped.submit("new");
+    stepped.advance(101);
+    await stepped.settled(1);
+    expect(stepped.results).toEqual(["old HASH_QUEUE_FULL 1"]);
+    expect(stepped.pool.stats()).toMatchObject({ queueLength: 1, overloaded: true });
+  });
+
+  test("in sustained overload rejects the oldest job when the queue is full, otherwise the newest", async () => {
+    await using stepped = openSteppedPool(3);
+    await stepped.pool.ready();
+    stepped.submit("lane", "1", "2", "3", "4");
+    await stepped.settled(1);
+    expect(stepped.results).toEqual(["4 HASH_QUEUE_FULL 2"]);
+    for (let job = 0; job < 4; job++) await stepped.step(0);
+    await overload(stepped);
+    stepped.submit("1", "2", "3", "4", "5");
+    await stepped.settled(2);
+    expect(stepped.results).toEqual(["1 HASH_QUEUE_FULL 2", "2 HASH_QUEUE_FULL 2"]);
+  });
+});

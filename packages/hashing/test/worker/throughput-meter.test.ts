@@ -1,0 +1,50 @@
+/** The throughput is what the lanes achieve in elapsed time while all are busy. */
+import { expect, test } from "bun:test";
+import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
+import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";
+
+/** Slices of 6 ms that advance by a derivation each, at the given interval. */
+function run(
+  meter: ThroughputMeter,
+  options: { slices: number; everyMs: number; isFull: boolean; fromMs?: number },
+) {
+  const { slices, everyMs, isFull, fromMs = 0 } = options;
+  for (let slice = 0; slice < slices; slice++) {
+    meter.beginSlice(fromMs + slice * everyMs, { isFull });
+    meter.endSlice(STORED_ITERATIONS);
+  }
+  meter.stop(fromMs + slices * everyMs);
+}
+
+test("is the estimate until all lanes were busy", () => {
+  const meter = new ThroughputMeter(50);
+  expect(meter.perSecond).toBeCloseTo(50);
+  run(meter, { slices: 1000, everyMs: 100, isFull: false });
+  expect(meter.perSecond).toBeCloseTo(50);
+});
+
+test.each([
+  ["without pauses", 10, 100],
+  ["with pauses for a CPU quota, or with another process on the core", 40, 25],
+])("follows the achieved throughput %s", (_name, everyMs, perSecond) => {
+  const meter = new ThroughputMeter(50);
+  run(meter, { slices: 3000, everyMs, isFull: true });
+  expect(meter.perSecond).toBeCloseTo(perSecond, 1);
+});
+
+test("halves within ten seconds if a neighbour takes half of the core, and recovers", () => {
+  const meter = new ThroughputMeter(100);
+  run(meter, { slices: 1000, everyMs: 10, isFull: true });
+  run(meter, { slices: 500, everyMs: 20, isFull: true, fromMs: 10_000 });
+  expect(meter.perSecond).toBeLessThan(60);
+  run(meter, { slices: 1000, everyMs: 10, isFull: true, fromMs: 20_000 });
+  expect(meter.perSecond).toBeGreaterThan(90);
+});
+
+test("does not count the time in which the worker is idle", () => {
+  const meter = new ThroughputMeter(100);
+  for (let burst = 0; burst < 1000; burst++) {
+    run(meter, { slices: 2, everyMs: 10, isFull: true, fromMs: burst * 1000 });
+  }
+  expect(meter.perSecond).toBeCloseTo(100, 0);
+});
