@@ -2,6 +2,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { IScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
+import { ScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
+import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
+import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
+import { EXIT } from "@latchkey/cli";
+import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
@@ -9,11 +15,14 @@ import type { IJob } from "kubernetes-models/batch/v1/Job";
 import { Job } from "kubernetes-models/batch/v1/Job";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
+import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
 import type { IService } from "kubernetes-models/v1/Service";
 import { Service } from "kubernetes-models/v1/Service";
 import { parseEnvFile } from "../compose/compose-file.ts";
 import { checkConfiguration, DATABASE_URL, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
+import { promtool, promtoolTest } from "../promtool.ts";
 import { typeErrorsOf } from "./types.ts";
 
 // One test compiles the types of all of Kubernetes.
@@ -28,10 +37,18 @@ const deployment = (await read("deployment.yaml")) as IDeployment;
 const job = (await read("migration.yaml")) as IJob;
 const service = (await read("service.yaml")) as IService;
 const policy = (await read("network-policy.yaml")) as INetworkPolicy;
-const kustomization = (await read("kustomization.yaml")) as {
+const disruptionBudget = (await read("pod-disruption-budget.yaml")) as IPodDisruptionBudget;
+const monitor = (await read("components/prometheus-operator/pod-monitor.yaml")) as IPodMonitor;
+const scaler = (await read("components/autoscaling/scaled-object.yaml")) as IScaledObject;
+interface Kustomization {
   readonly resources: readonly string[];
-  readonly configMapGenerator: readonly { readonly name: string; readonly envs: readonly string[] }[];
-};
+  readonly configMapGenerator: readonly {
+    readonly name: string;
+    readonly envs: readonly string[];
+    readonly options: { readonly annotations: Labels };
+  }[];
+}
+const kustomization = (await read("kustomization.yaml")) as Kustomization;
 
 const pod = (spec: IPodSpec | undefined) => ({ spec, container: spec?.containers[0] });
 const gateway = pod(deployment.spec?.template.spec);
@@ -63,18 +80,22 @@ const CONTROLLER = { "app.kubernetes.io/name": "ingress-nginx", "app.kubernetes.
 const PROMETHEUS = { "app.kubernetes.io/name": "prometheus" };
 
 describe("deploy/kubernetes", () => {
-  test("every manifest matches the Kubernetes schemas", () => {
+  test("every manifest matches the published schemas", () => {
     for (const model of [
       new Deployment(deployment),
       new Job(job),
       new Service(service),
       new NetworkPolicy(policy),
+      new PodDisruptionBudget(disruptionBudget),
+      new PodMonitor(monitor),
+      new ScaledObject(scaler),
     ]) {
       expect(() => model.validate()).not.toThrow();
     }
   });
 
-  test("no manifest contains a field that Kubernetes does not define", () => {
+  test("no manifest contains a field that its kind does not define", () => {
+    const monitoring = "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1";
     expect(
       typeErrorsOf([
         { type: "IDeployment", from: "kubernetes-models/apps/v1/Deployment", value: deployment },
@@ -85,15 +106,26 @@ describe("deploy/kubernetes", () => {
           from: "kubernetes-models/networking.k8s.io/v1/NetworkPolicy",
           value: policy,
         },
+        {
+          type: "IPodDisruptionBudget",
+          from: "kubernetes-models/policy/v1/PodDisruptionBudget",
+          value: disruptionBudget,
+        },
+        { type: "IPodMonitor", from: `${monitoring}/PodMonitor`, value: monitor },
+        {
+          type: "IScaledObject",
+          from: "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject",
+          value: scaler,
+        },
       ]),
     ).toEqual([]);
   });
 
   test("the kustomization lists every file, and the pods read the ConfigMap that it generates", () => {
     const [generator] = kustomization.configMapGenerator;
-    expect(["kustomization.yaml", ...kustomization.resources, ...(generator?.envs ?? [])].sort()).toEqual(
-      readdirSync(FOLDER).sort(),
-    );
+    expect(
+      ["components", "kustomization.yaml", ...kustomization.resources, ...(generator?.envs ?? [])].sort(),
+    ).toEqual(readdirSync(FOLDER).sort());
     for (const { container } of [gateway, migration]) {
       expect(container?.envFrom).toEqual([{ configMapRef: { name: generator?.name ?? "" } }]);
     }
@@ -142,11 +174,16 @@ describe("deploy/kubernetes", () => {
     expect(service.spec?.ports?.[0]?.targetPort).toBe("http");
   });
 
-  test("Deployment, Service and NetworkPolicy select the gateway's pods, and not the migration's", () => {
+  test("each selector selects the gateway's pods, and not the migration's", () => {
     const labels = deployment.spec?.template.metadata?.labels;
     expect(deployment.spec?.selector.matchLabels).toEqual(labels);
     expect(service.spec?.selector).toEqual(labels);
     expect(policy.spec?.podSelector?.matchLabels).toEqual(labels);
+    expect(disruptionBudget.spec?.selector?.matchLabels).toEqual(labels);
+    expect(monitor.spec.selector.matchLabels).toEqual(labels);
+    for (const { labelSelector } of deployment.spec?.template.spec?.topologySpreadConstraints ?? []) {
+      expect(labelSelector?.matchLabels).toEqual(labels);
+    }
     expect(job.spec?.template.metadata?.labels).not.toEqual(labels);
   });
 
@@ -212,12 +249,83 @@ describe("deploy/kubernetes", () => {
         readOnlyRootFilesystem: true,
         capabilities: { drop: ["ALL"] },
       });
-      expect(container?.resources?.requests).toContainKeys(["cpu", "memory"]);
-      expect(container?.resources?.limits).toContainKey("memory");
+      expect(container?.resources?.limits).toContainAllKeys(["cpu", "memory"]);
+      expect(container?.resources?.requests).toEqual(container?.resources?.limits ?? {});
     }
   });
 
-  test("the migration job runs the admin tool", () => {
-    expect(migration.container?.command).toEqual(["bun", "apps/admin/src/main.ts", "migrate"]);
+  test("the replicas are spread over zones and over nodes", () => {
+    const keys = gateway.spec?.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey);
+    expect(keys).toEqual(["topology.kubernetes.io/zone", "kubernetes.io/hostname"]);
+  });
+
+  describe("the migration job", () => {
+    test("runs the admin tool", () => {
+      expect(migration.container?.command).toEqual(["bun", "apps/admin/src/main.ts", "migrate"]);
+    });
+
+    test("fails at once with the exit code of an invalid configuration, and repeats after other failures", async () => {
+      const child = Bun.spawnSync([process.execPath, ...(migration.container?.command?.slice(1) ?? [])], {
+        cwd: ROOT,
+        env: { NODE_ENV: "production", DATABASE_URL: "mysql://latchkey@db.example.internal/latchkey" },
+      });
+      const [, rule] = job.spec?.podFailurePolicy?.rules ?? [];
+      expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
+      expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
+      expect(child.exitCode).toBe(EXIT.config);
+    });
+
+    test("runs after its settings and before the replicas with Argo CD", () => {
+      const [generator] = kustomization.configMapGenerator;
+      const waves = [generator?.options.annotations, job.metadata?.annotations].map((annotations) =>
+        Number(annotations?.["argocd.argoproj.io/sync-wave"]),
+      );
+      expect([...waves, 0]).toEqual([...waves, 0].toSorted((a, b) => a - b));
+      expect(new Set([...waves, 0]).size).toBe(3);
+    });
+  });
+
+  describe("autoscaling", () => {
+    const triggers = scaler.spec.triggers.map(({ metadata }) => metadata);
+
+    test("scales the Deployment within the connections of a PostgreSQL server with default settings", () => {
+      expect(scaler.spec.scaleTargetRef.name).toBe(deployment.metadata?.name ?? "");
+      expect(Number(scaler.spec.maxReplicaCount) * Number(settings.DATABASE_POOL_SIZE)).toBeLessThan(100);
+    });
+
+    promtoolTest("the queries sum queue seconds and utilization of three replicas", async () => {
+      await using folder = await openFolder();
+      const series = (pod: number, name: string, values: string) => ({
+        series: `${name}{job="accounts/latchkey", instance="${pod}"}`,
+        values,
+      });
+      const rules = triggers.map(({ query }, index) => ({ record: `trigger:${index}`, expr: query }));
+      const rule_files = [join(folder.path, "rules.yaml")];
+      await Bun.write(join(folder.path, "rules.yaml"), JSON.stringify({ groups: [{ name: "a", rules }] }));
+      const expected = [
+        // 20 waiting derivations at 40 per second, three times.
+        [1.5, "trigger:0"],
+        // 600 derivations per minute at 40 per second, three times.
+        [0.75, "trigger:1"],
+      ] as const;
+      const tests = {
+        interval: "15s",
+        input_series: [1, 2, 3].flatMap((pod) => [
+          series(pod, "hash_queue_length", "20x40"),
+          series(pod, "hash_capacity_per_second", "40x40"),
+          series(pod, "hash_derivations_total", "0+150x40"),
+        ]),
+        promql_expr_test: expected.map(([value, name]) => ({
+          expr: name,
+          eval_time: "5m",
+          exp_samples: [{ labels: `{__name__="${name}"}`, value }],
+        })),
+      };
+      await Bun.write(
+        join(folder.path, "test.yaml"),
+        JSON.stringify({ rule_files, evaluation_interval: "15s", tests: [tests] }),
+      );
+      expect(promtool("test", "rules", join(folder.path, "test.yaml"))).toMatchObject({ code: 0 });
+    });
   });
 });

@@ -3,27 +3,18 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
+import { promtool, promtoolTest } from "../promtool.ts";
 
 const FOLDER = join(ROOT, "deploy/observability");
-
-const isInstalled = Bun.which("promtool") !== null;
-if (!isInstalled) process.stderr.write("promtool is not installed: the alert rules are not tested.\n");
-/** Skipped without promtool, except in CI, where it fails. */
-const promtoolTest = test.skipIf(!isInstalled && !process.env.CI);
-
-function promtool(...args: readonly string[]) {
-  const child = Bun.spawnSync(["promtool", ...args], { cwd: FOLDER });
-  return { code: child.exitCode, output: `${child.stdout}${child.stderr}` };
-}
 
 const read = (name: string) => Bun.file(join(FOLDER, name)).text();
 
 promtoolTest("Prometheus accepts the configuration and the rules", () => {
-  expect(promtool("check", "config", "prometheus.yaml")).toMatchObject({ code: 0 });
+  expect(promtool("check", "config", join(FOLDER, "prometheus.yaml"))).toMatchObject({ code: 0 });
 });
 
 promtoolTest("each alert fires for its symptom, and no other alert does", () => {
-  const { code, output } = promtool("test", "rules", "alerts.test.yaml");
+  const { code, output } = promtool("test", "rules", join(FOLDER, "alerts.test.yaml"));
   expect([code, output]).toEqual([0, expect.stringContaining("SUCCESS")]);
 });
 

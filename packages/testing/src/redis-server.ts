@@ -1,6 +1,7 @@
 /** A Redis server for tests: the installed `redis-server`, without persistence. It can be frozen, killed and restarted. */
 import type { ServerCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
+import { readUntil } from "./output.ts";
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
@@ -54,16 +55,3 @@ const tlsArguments = (port: number, { caFile, certificateFile, keyFile }: Server
   ...["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no"],
   ...["--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile],
 ];
-
-/** Reads a program's output until it contains `text`; throws if the output ends before. */
-async function readUntil(output: ReadableStream<Uint8Array>, text: string): Promise<void> {
-  let received = "";
-  const decoder = new TextDecoder();
-  const reader = output.getReader();
-  while (!received.includes(text)) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`The output ended without "${text}":\n${received}`);
-    received += decoder.decode(value, { stream: true });
-  }
-  reader.releaseLock();
-}

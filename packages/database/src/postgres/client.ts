@@ -45,7 +45,6 @@ export function connect({ address, poolSize, statementTimeoutMs }: ConnectOption
     connectionTimeout: CONNECTION_TIMEOUT_MS / 1_000,
     connection: {
       application_name: "latchkey",
-      search_path: "public",
       statement_timeout: statementTimeoutMs,
     },
   });

@@ -12,9 +12,14 @@ const LOCK_TIMEOUT_REASON = "55P03";
 /** The SQLSTATE `read_only_sql_transaction`. */
 const READ_ONLY_REASON = "25006";
 
+/** The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: another client's statement, or none. */
+const LOST_STATEMENT_REASONS: ReadonlySet<string> = new Set(["42P05", "26000"]);
+
 /** Errors that an operator can resolve, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   [READ_ONLY_REASON]: "the server accepts no writes",
+  "08P01":
+    "a connection pooler rejected the startup parameter statement_timeout; in PgBouncer, add it to ignore_startup_parameters",
   "28000": "the server rejected the user",
   "28P01": "the server rejected the user or the password",
   "3D000": "the server has no database of this name",
@@ -34,6 +39,11 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 /** Codes of TLS errors (Node.js, "X509 certificate error codes"; ERR_BORINGSSL: a certificate file cannot be parsed). */
 const TLS_ERROR =
   /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
+
+/** Whether the server does not have the statement that this connection prepared. */
+export function isLostStatement(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && LOST_STATEMENT_REASONS.has(error.reason);
+}
 
 /** The unique constraints on e-mail and username; a duplicate id is not a `UserAlreadyExists`. */
 const USER_CONSTRAINTS = new Set(["users_email_unique", "users_username_unique"]);

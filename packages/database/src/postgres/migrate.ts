@@ -3,6 +3,7 @@
  * runs each statement in its own transaction, and no query waits long behind a statement that waits for a lock.
  */
 import { fileURLToPath } from "node:url";
+import type { SQL as Client } from "bun";
 import { type SQL, sql } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
@@ -10,7 +11,7 @@ import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../c
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
 import { connect, singleRow, withDeadline } from "./client.ts";
-import { isLockTimeout, toDomainError } from "./errors.ts";
+import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
 import type { Address } from "./url.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
@@ -33,6 +34,8 @@ type Orm = Pick<BunSQLDatabase, "execute">;
 interface Server {
   readonly version: number;
   readonly encoding: string;
+  /** `0`: none. */
+  readonly statementTimeout: string;
 }
 
 interface Progress extends MigrationRecord {
@@ -50,12 +53,33 @@ interface MigrateOptions {
 }
 
 /** @throws UnsupportedDatabaseServer */
-export function checkServer({ version, encoding }: Server): void {
+export function checkServer({ version, encoding }: Omit<Server, "statementTimeout">): void {
   if (version < MIN_VERSION.number) {
     throw new UnsupportedDatabaseServer(`PostgreSQL ${MIN_VERSION.name} or later is required.`);
   }
   if (encoding !== "UTF8") {
     throw new UnsupportedDatabaseServer(`the encoding of the database must be UTF8, not ${encoding}.`);
+  }
+}
+
+/**
+ * Two connections prepare different statements under one name. A pooler in transaction mode gives both the same server
+ * connection, which has one of them: without support for prepared statements, queries would run the other one.
+ * @throws UnsupportedDatabaseServer
+ */
+async function checkPreparedStatements(client: Client): Promise<void> {
+  using first = await client.reserve();
+  using second = await client.reserve();
+  try {
+    await first.unsafe("select $1::int as first", [1]);
+    await second.unsafe("select $1::int as second", [1]);
+    await first.unsafe("select $1::int as first", [1]);
+  } catch (error) {
+    const domainError = toDomainError(error);
+    if (!isLostStatement(domainError)) throw domainError;
+    throw new UnsupportedDatabaseServer(
+      "the connection pooler does not support prepared statements in transaction mode. Use PgBouncer 1.21 or later with max_prepared_statements above 0, or session mode.",
+    );
   }
 }
 
@@ -94,6 +118,8 @@ async function applyStatements(
   [first, end]: readonly [first: number, end: number],
 ): Promise<void> {
   await orm.execute(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`));
+  await orm.execute(sql.raw(`set local statement_timeout = ${DEADLINE_MS}`));
+  await orm.execute(sql`set local search_path = public`);
   // Two tables, because earlier releases read the first one.
   await orm.execute(sql`
     create table if not exists public.__drizzle_migrations
@@ -143,8 +169,16 @@ async function applyMigrations(
   }: { migrationsFolder: string; deadline: number; log: MigrateOptions["log"] },
 ): Promise<SchemaState> {
   const server = sql`
-    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`;
-  checkServer(singleRow(await select<Server>(lockHolder, server)));
+    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+      current_setting('statement_timeout') as "statementTimeout"`;
+  const settings = singleRow(await select<Server>(lockHolder, server));
+  checkServer(settings);
+  if (settings.statementTimeout === "0") {
+    log?.(
+      "The connection pooler ignores statement_timeout: set it for the role, as described in docs/production.md.",
+    );
+  }
+  await lockHolder.execute(sql.raw(`set local statement_timeout = ${DEADLINE_MS}`));
   await lockHolder.execute(sql`set local idle_in_transaction_session_timeout = 0`);
   await lockHolder.execute(sql`select pg_advisory_xact_lock(${LOCK_KEY}::bigint)`);
 
@@ -190,6 +224,7 @@ export async function migrate({
   const client = connect({ address, poolSize: 2, statementTimeoutMs: deadlineMs });
   const orm = drizzle({ client });
   try {
+    await withDeadline(checkPreparedStatements(client), deadlineMs);
     return await withDeadline(
       orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, { migrationsFolder, deadline, log })),
       deadlineMs,

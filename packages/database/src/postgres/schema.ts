@@ -1,6 +1,6 @@
-/** The PostgreSQL tables, in the schema `public`. Columns have the names of the JSON fields. */
+/** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, customType, pgTable, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, customType, PgSchema, text } from "drizzle-orm/pg-core";
 
 export const now = sql`now()`;
 
@@ -22,7 +22,10 @@ const id = () => bigint({ mode: "number" }).primaryKey().generatedByDefaultAsIde
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
-export const users = pgTable("users", {
+/** Qualifies each table, because a connection pooler does not keep a `search_path`. `pgSchema` rejects this name. */
+const schema = new PgSchema("public");
+
+export const users = schema.table("users", {
   id: id(),
   email: text().notNull().unique(),
   username: text().notNull().unique(),
@@ -32,7 +35,7 @@ export const users = pgTable("users", {
   updatedAt: updatedAt(),
 });
 
-export const todos = pgTable("todos", {
+export const todos = schema.table("todos", {
   id: id(),
   title: text().notNull(),
   completed: boolean().notNull().default(false),

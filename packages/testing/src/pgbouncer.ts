@@ -1,0 +1,55 @@
+/** A PgBouncer for tests: the installed `pgbouncer`, in front of a PostgreSQL server for tests. */
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { openFolder } from "./folder.ts";
+import { freePort } from "./free-port.ts";
+import { readUntil } from "./output.ts";
+
+export interface PgBouncer extends AsyncDisposable {
+  /** Returns the URL that leads to the same database through the pooler. */
+  urlOf(databaseUrl: string): string;
+}
+
+/** `nobody` on Linux. The pooler refuses to run as root. */
+const UNPRIVILEGED_ID = 65_534;
+
+/**
+ * @param serverPort the port of the PostgreSQL server
+ * @param settings of the section `pgbouncer` of its configuration
+ */
+export async function startPgBouncer(
+  serverPort: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<PgBouncer> {
+  const folder = await openFolder();
+  await chmod(folder.path, 0o755);
+  const port = await freePort();
+  const users = join(folder.path, "users.txt");
+  await Bun.write(users, '"latchkey" "latchkey"\n');
+  const all = {
+    listen_addr: "127.0.0.1",
+    listen_port: String(port),
+    unix_socket_dir: "",
+    auth_type: "scram-sha-256",
+    auth_file: users,
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}\n`);
+  const file = join(folder.path, "pgbouncer.ini");
+  await Bun.write(file, `[databases]\n* = host=127.0.0.1 port=${serverPort}\n[pgbouncer]\n${lines.join("")}`);
+  const isRoot = process.getuid?.() === 0;
+  const pooler = Bun.spawn(["pgbouncer", file], {
+    ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  await readUntil(pooler.stderr, "process up");
+  return {
+    urlOf: (databaseUrl) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),
+    [Symbol.asyncDispose]: async () => {
+      pooler.kill("SIGKILL");
+      await pooler.exited;
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
