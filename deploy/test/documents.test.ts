@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 import { readCompose } from "./compose/compose-file.ts";
-import { SECRET, unknownNames } from "./configuration.ts";
+import { unknownNames } from "./configuration.ts";
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
 const list = (...patterns: string[]) =>
@@ -19,7 +19,7 @@ const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = awa
 );
 const scripts = new Set(manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {})));
 const guide = await read("docs/production.md");
-const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
+const { services } = readCompose();
 
 /** The distinct first groups of all matches. */
 const find = (text: string, pattern: RegExp): string[] => [

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 import { copyCheckout } from "../checkout/copy.ts";
+import { environmentOf, readCompose } from "../compose/compose-file.ts";
 import { checkConfiguration, DATABASE_URL, SECRET, unknownNames } from "../configuration.ts";
 import { buildImage, DOCKERFILE, type Image, linesOf } from "./image.ts";
 
@@ -213,6 +214,20 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
   test("the capacity command of docs/production.md measures the machine", async () => {
     const [, command = ""] = /docker compose exec gateway (bun apps\S+ hash bench)/.exec(guide) ?? [];
     await succeed(command.split(" "));
+  });
+
+  test("the Compose service `configuration` accepts valid settings and names what is missing", async () => {
+    const { configuration } = readCompose().services;
+    const check = (own: Record<string, string>) =>
+      run(configuration?.command ?? [], environmentOf(configuration ?? {}, own));
+    const secrets = { AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
+    expect((await check(secrets)).code).toBe(0);
+    const embedded = { ...secrets, COMPOSE_PROFILES: "embedded", POSTGRES_PASSWORD: "" };
+    expect((await check(embedded)).code).toBe(0);
+    for (const name of ["AUTH_SECRET_KEY", "POSTGRES_PASSWORD"]) {
+      const { code, errors } = await check({ ...secrets, [name]: "" });
+      expect([code, errors]).toEqual([78, expect.stringContaining(`${name}: is empty`)]);
+    }
   });
 
   test("the image has no default for a secret or a database", async () => {
