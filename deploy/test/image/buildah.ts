@@ -5,7 +5,7 @@ import { openFolder } from "@latchkey/testing/folder";
 export interface Buildah extends AsyncDisposable {
   /** Returns the standard output of `buildah`. @throws Error with all output if it fails */
   run(...args: readonly string[]): Promise<string>;
-  /** Builds an image from a context. Later files of the context replace nothing: no layer is cached. */
+  /** Builds an image; no layer is cached. @throws Error with the output of the failed step */
   build(options: BuildOptions): Promise<void>;
   /** Mounts the files of an image, and returns their folder. */
   mount(image: string): Promise<string>;
