@@ -1,10 +1,11 @@
 /** The documents name only links, paths, commands, variables and services that exist. */
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
-import { readCompose } from "./compose/compose-file.ts";
-import { SECRET, unknownNames } from "./configuration.ts";
+import { defaults, environmentOf, exampleText, parseEnvFile, readCompose } from "./compose/compose-file.ts";
+import { checkConfiguration, unknownNames } from "./configuration.ts";
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
 const list = (...patterns: string[]) =>
@@ -19,7 +20,7 @@ const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = awa
 );
 const scripts = new Set(manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {})));
 const guide = await read("docs/production.md");
-const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
+const { services } = readCompose();
 
 /** The distinct first groups of all matches. */
 const find = (text: string, pattern: RegExp): string[] => [
@@ -36,7 +37,7 @@ const anchorsOf = (text: string): string[] =>
   );
 
 /** Variables that Compose, Bun or libpq read, and not the service. */
-const OTHER_VARIABLES = ["COMPOSE_PROFILES", "NODE_EXTRA_CA_CERTS", "PGSSLROOTCERT", "POSTGRES_PASSWORD"];
+const OTHER_VARIABLES = ["COMPOSE_PROFILES", "NODE_EXTRA_CA_CERTS", "PGSSLROOTCERT", ...defaults.keys()];
 
 test("the documents are found", () => {
   expect(documents.map(([path]) => path)).toEqual(
@@ -76,6 +77,19 @@ describe("docs/production.md", () => {
     expect(named).toContain("DATABASE_URL");
     const own = named.filter((name) => !OTHER_VARIABLES.includes(name));
     expect(unknownNames(Object.fromEntries(own.map((name) => [name, ""])))).toEqual([]);
+  });
+
+  test("the first command creates an env file with strong secrets that only its owner can read", async () => {
+    await using folder = await openFolder();
+    await Bun.write(join(folder.path, ".env.example"), exampleText);
+    const [command = ""] = /^\(umask 077\n.*\)$/m.exec(guide) ?? [];
+    expect(Bun.spawnSync(["sh", "-ec", command], { cwd: folder.path }).stderr.toString()).toBe("");
+    const path = join(folder.path, ".env");
+    const variables = parseEnvFile(await Bun.file(path).text());
+    const gateway = environmentOf(services.gateway ?? {}, variables);
+    expect(checkConfiguration(gateway).errors).toEqual([]);
+    expect(variables.POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{64}$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test("every Compose command names a service that exists", () => {

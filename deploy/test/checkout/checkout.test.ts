@@ -1,25 +1,19 @@
 /** `bun start` and `bun run verify` in a new copy of this checkout, with the package cache of this machine. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { chmod, copyFile, cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { chmod, copyFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { ROOT } from "@latchkey/testing/repository";
-import { type CommandOptions, isRoot, makeFolder, readAll, startCommand } from "../image/account.ts";
+import { type CommandOptions, isRoot, makeFolder, readAll, startCommand } from "./account.ts";
+import { copyCheckout } from "./copy.ts";
 
 /** Long enough to download every package. */
 setDefaultTimeout(5 * 60 * 1000);
 
-const GENERATED = new Set(["node_modules", ".git", ".turbo", "data", "dist", ".env"]);
-const isSource = (path: string): boolean =>
-  !GENERATED.has(basename(path)) && !path.endsWith(join("native", "build"));
-
 let checkout: string;
 
 beforeAll(async () => {
-  checkout = await mkdtemp(join(tmpdir(), "latchkey-checkout-"));
-  await cp(ROOT, checkout, { recursive: true, filter: isSource });
+  checkout = await copyCheckout();
 });
 afterAll(() => rm(checkout, { recursive: true, force: true }));
 

@@ -1,11 +1,10 @@
 /** HAProxy accepts haproxy.cfg, and its ports, names and timings match docker-compose.yml. */
 import { describe, expect, test } from "bun:test";
-import { SECRET } from "../configuration.ts";
 import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./balancer.ts";
 import { readCompose } from "./compose-file.ts";
 
 const text = await Bun.file(HAPROXY_CONFIGURATION).text();
-const { services } = readCompose({ AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET });
+const { services } = readCompose();
 
 describe("haproxy.cfg", () => {
   haproxyTest("HAProxy accepts the file without a warning", () => {

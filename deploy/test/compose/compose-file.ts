@@ -6,13 +6,20 @@ export interface Service {
   readonly image: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly profiles: readonly string[];
-  readonly environment?: Readonly<Record<string, string | null>>;
+  readonly command?: readonly string[];
+  readonly env_file?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly tmpfs?: readonly string[];
-  readonly networks: readonly string[] | Readonly<Record<string, { readonly aliases: readonly string[] }>>;
+  readonly networks?: readonly string[] | Readonly<Record<string, { readonly aliases: readonly string[] }>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required?: boolean }>>;
-  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly healthcheck?: object;
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
+  readonly deploy?: { readonly replicas: number };
+  readonly cpus?: number;
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
@@ -25,6 +32,8 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, null>>;
 }
 
+const INTERPOLATION = /\$\{([A-Z_]+):-([^}]*)\}/g;
+
 export const composeText = await Bun.file(join(ROOT, "docker-compose.yml")).text();
 export const exampleText = await Bun.file(join(ROOT, ".env.example")).text();
 
@@ -36,19 +45,24 @@ export function parseEnvFile(text: string): Record<string, string> {
   );
 }
 
-/**
- * Replaces `${NAME:-default}` and `${NAME:?message}`, the two forms that the file uses.
- * @throws Error with the message if such a variable is unset or empty
- */
-export function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\{([A-Z_]+):([-?])([^}]*)\}/g, (_, name: string, form: string, rest: string) => {
-    const value = variables[name] ?? "";
-    if (value !== "") return value;
-    if (form === "?") throw new Error(`${name}: ${rest}`);
-    return rest;
-  });
-}
+/** The defaults of `${NAME:-default}`, the only form of interpolation that the file uses. */
+export const defaults: ReadonlyMap<string, string> = new Map(
+  [...composeText.matchAll(INTERPOLATION)].map(([, name = "", fallback = ""]) => [name, fallback]),
+);
 
 /** The cast is safe because `compose.test.ts` validates the file against the published schema. */
-export const readCompose = (variables: Readonly<Record<string, string>>): ComposeFile =>
-  Bun.YAML.parse(interpolate(composeText, variables)) as ComposeFile;
+export const readCompose = (variables: Readonly<Record<string, string>> = {}): ComposeFile =>
+  Bun.YAML.parse(
+    composeText
+      .replace(INTERPOLATION, (_, name: string, fallback: string) => variables[name] || fallback)
+      .replaceAll("$$", "$"),
+  ) as ComposeFile;
+
+/** The environment of a container of the image, with an env file. */
+export const environmentOf = (
+  { environment = {} }: Pick<Service, "environment">,
+  envFile: Readonly<Record<string, string>>,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...envFile, ...environment }).map(([name, value]) => [name, String(value)]),
+  );

@@ -5,17 +5,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "@latchkey/testing/repository";
 import { Ajv } from "ajv";
-import {
-  checkConfiguration,
-  SECRET,
-  shutdownSeconds,
-  unknownNames,
-  type Variables,
-} from "../configuration.ts";
+import { checkConfiguration, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
+import { HAPROXY_CONFIGURATION } from "./balancer.ts";
 import {
   composeText,
+  defaults,
+  environmentOf,
   exampleText,
-  interpolate,
   parseEnvFile,
   readCompose,
   type Service,
@@ -23,21 +19,14 @@ import {
 
 const example = parseEnvFile(exampleText);
 const variables = { ...example, AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
+/** PostgreSQL reserves them for superusers. */
+const RESERVED_CONNECTIONS = 3;
 const compose = readCompose(variables);
 const services = Object.entries(compose.services);
 const gateways = services.filter(([, { image }]) => image === "latchkey");
 
 const servicesWhere = (matches: (service: Service) => boolean): string[] =>
   services.filter(([, service]) => matches(service)).map(([name]) => name);
-
-/** The environment of a gateway container: a variable without a value comes from the env file, if that defines it. */
-function environmentOf({ environment = {} }: Service): Variables {
-  const resolved = Object.entries(environment).map(([name, value]) => [name, value ?? example[name]]);
-  return Object.fromEntries([
-    ["NODE_ENV", "production"],
-    ...resolved.filter(([, value]) => value !== undefined),
-  ]);
-}
 
 describe("docker-compose.yml", () => {
   test("the file matches the Compose Specification", async () => {
@@ -50,38 +39,68 @@ describe("docker-compose.yml", () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test("the production profile starts four services, the embedded profile two", () => {
+  test("the production profile starts four services, the embedded profile two, and both check the settings", () => {
     const inProfile = (name: string) => servicesWhere(({ profiles }) => profiles.includes(name)).sort();
-    expect(inProfile("production")).toEqual(["balancer", "gateway", "postgres", "valkey"]);
-    expect(inProfile("embedded")).toEqual(["balancer", "gateway-embedded"]);
+    expect(inProfile("production")).toEqual(["balancer", "configuration", "gateway", "postgres", "valkey"]);
+    expect(inProfile("embedded")).toEqual(["balancer", "configuration", "gateway-embedded"]);
     expect(example.COMPOSE_PROFILES).toBe("production");
   });
 
   test.each(gateways)(
-    "%s accepts its settings, and each of them is a variable that it reads",
+    "%s accepts its settings, each of them is a variable that it reads, and .env can set all others",
     (_, service) => {
-      const environment = environmentOf(service);
-      expect(unknownNames(environment)).toEqual([]);
-      expect(checkConfiguration(environment).errors).toEqual([]);
-      expect(environment.TRUST_PROXY).toBe("1");
+      expect(unknownNames(service.environment ?? {})).toEqual([]);
+      expect(service.env_file).toBe(".env");
+      const { errors, values } = checkConfiguration(
+        environmentOf(service, { ...variables, LOG_LEVEL: "warn" }),
+      );
+      expect(errors).toEqual([]);
+      expect(values.get("LOG_LEVEL")).toBe("warn");
+      expect(values.get("TRUST_PROXY")).toBe("1");
     },
   );
 
-  test("Compose refuses to start while a secret of the env file is empty", () => {
-    for (const name of ["AUTH_SECRET_KEY", "POSTGRES_PASSWORD"]) {
-      expect(example[name]).toBe("");
-      expect(() => interpolate(composeText, { ...variables, [name]: "" })).toThrow(`${name}: set it in .env`);
+  test(".env sets the number of replicas, the limits of each container and the rotation of its log", () => {
+    const set = { GATEWAY_REPLICAS: "3", GATEWAY_CPUS: "1.5", GATEWAY_MEMORY: "600m", PIDS_LIMIT: "700" };
+    const own = readCompose({
+      ...variables,
+      ...set,
+      LOG_MAX_SIZE: "1m",
+      LOG_MAX_FILES: "2",
+      TRUST_PROXY: "2",
+    });
+    expect(own.services.gateway).toMatchObject({
+      deploy: { replicas: 3 },
+      cpus: 1.5,
+      mem_limit: "600m",
+      environment: { TRUST_PROXY: 2 },
+    });
+    for (const service of Object.values(own.services)) {
+      expect(service.pids_limit).toBe(700);
+      expect(service.logging?.options).toEqual({ "max-size": "1m", "max-file": "2" });
     }
   });
 
-  test(".env.example explains every variable that the file reads", () => {
-    const interpolated = [...composeText.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name);
-    const passedOn = gateways.flatMap(([, { environment = {} }]) =>
-      Object.keys(environment).filter((name) => environment[name] === null),
+  test(".env.example explains every variable that the file reads, with its default", () => {
+    expect([...defaults.keys()]).toContain("GATEWAY_REPLICAS");
+    expect([...composeText.matchAll(/(?<!\$)\$\{/g)]).toHaveLength(
+      [...composeText.matchAll(/\$\{[A-Z_]+:-[^}]*\}/g)].length,
     );
-    for (const name of [...interpolated, ...passedOn]) {
-      expect(exampleText).toMatch(new RegExp(`^(# )?${name}=`, "m"));
+    for (const [name, value] of defaults) {
+      expect(exampleText).toMatch(new RegExp(`^(# )?${name}=${value.replaceAll(".", "\\.")}$`, "m"));
     }
+  });
+
+  test("PostgreSQL accepts the connections of as many replicas as the balancer supports", async () => {
+    const configuration = await Bun.file(HAPROXY_CONFIGURATION).text();
+    const replicas = Number(/server-template gateway- (\d+) /.exec(configuration)?.[1]);
+    const poolSize = Number(compose.services.gateway?.environment?.DATABASE_POOL_SIZE);
+    const [, maxConnections] =
+      /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(" ") ?? "") ?? [];
+    // Twice the pools, for the seconds after the server was frozen, and two for each replica that starts.
+    const connections = replicas * (2 * poolSize + 2);
+    expect(connections).toBeGreaterThan(0);
+    expect(connections).toBeLessThanOrEqual(Number(maxConnections) - RESERVED_CONNECTIONS);
   });
 
   test("only the balancer publishes a port", () => {
@@ -108,24 +127,26 @@ describe("docker-compose.yml", () => {
     },
   );
 
-  test("each service starts after its dependencies are healthy", () => {
+  test("each service starts after the settings were found valid and its dependencies are healthy", () => {
     const dependencies = (name: string) => Object.entries(compose.services[name]?.depends_on ?? {});
     expect(dependencies("balancer").map(([name]) => name)).toEqual(["gateway", "gateway-embedded"]);
-    expect(dependencies("gateway").map(([name]) => name)).toEqual(["postgres", "valkey"]);
-    for (const [name] of services) {
-      for (const [, { condition }] of dependencies(name)) expect(condition).toBe("service_healthy");
+    expect(dependencies("gateway").map(([name]) => name)).toEqual(["configuration", "postgres", "valkey"]);
+    expect(dependencies("gateway-embedded").map(([name]) => name)).toEqual(["configuration"]);
+    expect(dependencies("postgres").map(([name]) => name)).toEqual(["configuration"]);
+    for (const [name, { condition }] of services.flatMap(([name]) => dependencies(name))) {
+      expect(condition).toBe(name === "configuration" ? "service_completed_successfully" : "service_healthy");
     }
     for (const name of ["postgres", "valkey"]) expect(compose.services[name]?.healthcheck).toBeDefined();
   });
 
   test("only the gateway shares the internal network of the databases", () => {
     expect(compose.networks.back).toEqual({ internal: true });
-    const inBack = servicesWhere(({ networks }) => Object.values(networks).includes("back"));
+    const inBack = servicesWhere(({ networks = [] }) => Object.values(networks).includes("back"));
     expect(inBack).toEqual(["gateway", "postgres", "valkey"]);
   });
 
   test.each(gateways)("Compose waits longer for %s to stop than the gateway takes", (_, service) => {
     const graceSeconds = Number(service.stop_grace_period?.replace("s", ""));
-    expect(graceSeconds).toBeGreaterThan(shutdownSeconds(environmentOf(service)));
+    expect(graceSeconds).toBeGreaterThan(shutdownSeconds(environmentOf(service, variables)));
   });
 });

@@ -1,6 +1,6 @@
 /** The balancer in front of two replicas: losing one fails no GET and no login, and limits count each client address. */
 import { expect, setDefaultTimeout } from "bun:test";
-import { haproxyTest } from "./balancer.ts";
+import { haproxyTest, startBalancer } from "./balancer.ts";
 import { startReplicas } from "./replicas.ts";
 
 setDefaultTimeout(60_000);
@@ -44,11 +44,10 @@ haproxyTest("killing one replica fails no login that is in progress there", asyn
   expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-haproxyTest("limits count the client's address, regardless of the X-Forwarded-For it sends", async () => {
-  // With one replica, one process counts all requests.
-  await using replicas = await startReplicas({ count: 1 });
+/** Six logins from one client with forged addresses exceed its limit, and not that of another client. */
+async function expectLimitPerClient(port: number): Promise<void> {
   const login = async (host: string, claimed: string) => {
-    const { status } = await fetch(`http://${host}:${replicas.port}/auth/login`, {
+    const { status } = await fetch(`http://${host}:${port}/auth/login`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Forwarded-For": claimed },
       body: JSON.stringify({ email: "ada@example.com", password: "correct horse" }),
@@ -60,4 +59,16 @@ haproxyTest("limits count the client's address, regardless of the X-Forwarded-Fo
   for (const claimed of claims) statuses.push(await login("127.0.0.1", claimed));
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   expect(await login("[::1]", "192.0.2.1")).toBe(401);
+}
+
+haproxyTest("limits count the client's address, regardless of the X-Forwarded-For it sends", async () => {
+  // With one replica, one process counts all requests.
+  await using replicas = await startReplicas({ count: 1 });
+  await expectLimitPerClient(replicas.port);
+});
+
+haproxyTest("with TRUST_PROXY=2, limits count the clients of a proxy in front of the balancer", async () => {
+  await using replicas = await startReplicas({ count: 1, trustProxy: 2 });
+  await using proxy = await startBalancer({ addresses: [`127.0.0.1:${replicas.port}`] });
+  await expectLimitPerClient(proxy.port);
 });

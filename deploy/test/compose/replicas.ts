@@ -13,9 +13,15 @@ export interface Replicas extends AsyncDisposable {
 export interface ReplicasOptions extends Omit<BalancerOptions, "addresses"> {
   /** Number of gateways. @default 2 */
   readonly count?: number;
+  /** Number of proxies in front of the gateways. @default 1, the balancer */
+  readonly trustProxy?: number;
 }
 
-export async function startReplicas({ count = 2, ...options }: ReplicasOptions = {}): Promise<Replicas> {
+export async function startReplicas({
+  count = 2,
+  trustProxy = 1,
+  ...options
+}: ReplicasOptions = {}): Promise<Replicas> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const gateways = Array.from({ length: count }, () =>
@@ -24,7 +30,7 @@ export async function startReplicas({ count = 2, ...options }: ReplicasOptions =
         NODE_ENV: "production",
         AUTH_SECRET_KEY: SECRET,
         DATABASE_URL: folder.databaseUrl,
-        TRUST_PROXY: "1",
+        TRUST_PROXY: String(trustProxy),
       }),
     ),
   );

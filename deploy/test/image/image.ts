@@ -1,0 +1,126 @@
+/**
+ * The image of the Dockerfile, built from a copy of the checkout, and its programs as containers: process 1 of its own
+ * namespace, with the image's user and environment and no capabilities, on a read-only file system with one volume and /tmp.
+ * There is no engine: the network and the process limits are those of this machine.
+ */
+import { join } from "node:path";
+import { childOf } from "@latchkey/testing/process-1";
+import { ROOT } from "@latchkey/testing/repository";
+import { createBaseImage } from "./base-image.ts";
+import { openBuildah, print } from "./buildah.ts";
+
+export const DOCKERFILE = await Bun.file(join(ROOT, "apps/gateway/Dockerfile")).text();
+
+/** The part of Docker's image configuration that this project sets. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly WorkingDir: string;
+  readonly Env: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Labels: Readonly<Record<string, string>>;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+export interface Container {
+  readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code and the standard error. */
+  ended(): Promise<{ readonly code: number; readonly errors: string }>;
+}
+
+export interface Image extends AsyncDisposable {
+  readonly config: ImageConfig;
+  /** The folder that contains the image's files. */
+  readonly root: string;
+  /** Bytes of all files that the base image does not contain. */
+  readonly addedBytes: number;
+  start(command: readonly string[], environment: Readonly<Record<string, string>>, input?: Blob): Container;
+  /** Paths of all files in the build context. */
+  listContext(): Promise<string[]>;
+}
+
+/** Mounts have an effect only in the new namespace. The arguments are the root folder, the user and the command. */
+const RUN = `
+root=$1 user=$2; shift 2
+mount --bind "$root" "$root"
+mount --bind "$root/data" "$root/data"
+mount -o remount,bind,ro "$root"
+mount -t tmpfs tmpfs "$root/tmp"
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-groups --no-new-privs --bounding-set=-all \\
+  env --ignore-environment "$@"`;
+
+/** @param context A copy of the checkout; an additional Dockerfile is written next to it */
+export async function buildImage(context: string): Promise<Image> {
+  await using resources = new AsyncDisposableStack();
+  const buildah = resources.use(await openBuildah());
+  const [, baseName = ""] = /^FROM (\S+) AS base$/m.exec(DOCKERFILE) ?? [];
+  await createBaseImage(buildah, baseName);
+  await buildah.build({ context, dockerfile: join(context, "apps/gateway/Dockerfile"), tag: "latchkey" });
+
+  const inspected = await buildah.run("inspect", "--type=image", "latchkey");
+  const { config }: { config: ImageConfig } = JSON.parse(inspected).Docker;
+  const root = await buildah.mount("latchkey");
+  const addedBytes = (await bytesOf(root)) - (await bytesOf(await buildah.mount(baseName)));
+
+  const containers = resources.use(new AsyncDisposableStack());
+  const start: Image["start"] = (command, own, input) => {
+    const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+    const child = Bun.spawn(
+      [
+        ...[
+          "unshare",
+          "--mount",
+          "--pid",
+          "--fork",
+          "--kill-child",
+          "sh",
+          "-ec",
+          RUN,
+          "sh",
+          root,
+          config.User,
+        ],
+        ...[`--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
+      ],
+      { stdin: input ?? "ignore", stdout: "pipe", stderr: "pipe" },
+    );
+    containers.defer(async () => {
+      child.kill("SIGKILL");
+      await child.exited;
+    });
+    const errors = new Response(child.stderr).text();
+    return {
+      stdout: child.stdout,
+      kill: (signal) => void process.kill(childOf(child), signal),
+      ended: async () => ({ code: await child.exited, errors: await errors }),
+    };
+  };
+  const listContext = async () => {
+    const dockerfile = `${context}.Dockerfile`;
+    await Bun.write(dockerfile, "FROM scratch\nCOPY . /\n");
+    await buildah.build({ context, dockerfile, tag: "context" });
+    const files = await print("find", await buildah.mount("context"), "-type", "f", "-printf", "%P\\n");
+    return files.split("\n");
+  };
+  const built = resources.move();
+  return { config, root, addedBytes, start, listContext, [Symbol.asyncDispose]: () => built.disposeAsync() };
+}
+
+async function bytesOf(folder: string): Promise<number> {
+  const sizes = await print("find", folder, "-xdev", "-type", "f", "-printf", "%s\\n");
+  return sizes.split("\n").reduce((sum, size) => sum + Number(size), 0);
+}
+
+/** The lines that a container logs until it exits. */
+export async function* linesOf({ stdout }: Container): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  let rest = "";
+  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
