@@ -48,6 +48,12 @@ const known: ReadonlySet<string> = new Set([...names, ...fileNames]);
 export const unknownNames = (variables: Variables): string[] =>
   Object.keys(variables).filter((name) => !known.has(name));
 
+/** PostgreSQL reserves them for superusers. */
+export const RESERVED_CONNECTIONS = 3;
+
+/** Twice the pools, for the seconds after the server was frozen, and two connections for each replica that starts. */
+export const connectionsOf = (replicas: number, poolSize: number): number => replicas * (2 * poolSize + 2);
+
 /** The longest time from SIGTERM to the exit of the service, in seconds. */
 export function shutdownSeconds(variables: Variables): number {
   const { values } = checkConfiguration(variables);
