@@ -3,7 +3,7 @@ import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
 export type Variables = Readonly<Record<string, string>>;
 
-export interface CheckedConfiguration {
+interface CheckedConfiguration {
   /** One line per error; empty if the service starts. */
   readonly errors: readonly string[];
   /** One line per warning; empty if there are errors. */

@@ -16,7 +16,7 @@ export interface CommandOptions {
   readonly privileged?: boolean;
 }
 
-export interface Running {
+interface Running {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** The exit code, or the signal that ended it. */

@@ -12,7 +12,7 @@ import { openBuildah, print } from "./buildah.ts";
 export const DOCKERFILE = await Bun.file(join(ROOT, "apps/gateway/Dockerfile")).text();
 
 /** The part of Docker's image configuration that this project sets. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;
   readonly Env: readonly string[];
@@ -22,7 +22,7 @@ export interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-export interface Container {
+interface Container {
   readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the exit code and the standard error. */

@@ -1,6 +1,6 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** A trivial query. */
   readonly ping: () => Promise<void>;
   /** Whether the process is shutting down. */
@@ -15,7 +15,7 @@ export interface Readiness {
 }
 
 /** A shutdown is not an error: `error` is then undefined. */
-export type ReadinessResult =
+type ReadinessResult =
   | { readonly isReady: true }
   | { readonly isReady: false; readonly error?: unknown };
 
