@@ -15,9 +15,7 @@ export interface Readiness {
 }
 
 /** A shutdown is not an error: `error` is then undefined. */
-type ReadinessResult =
-  | { readonly isReady: true }
-  | { readonly isReady: false; readonly error?: unknown };
+type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
 
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };
