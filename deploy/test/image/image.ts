@@ -69,23 +69,9 @@ export async function buildImage(context: string): Promise<Image> {
   const containers = resources.use(new AsyncDisposableStack());
   const start: Image["start"] = (command, own, input) => {
     const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+    const isolated = [..."unshare --mount --pid --fork --kill-child sh -ec".split(" "), RUN, "sh", root];
     const child = Bun.spawn(
-      [
-        ...[
-          "unshare",
-          "--mount",
-          "--pid",
-          "--fork",
-          "--kill-child",
-          "sh",
-          "-ec",
-          RUN,
-          "sh",
-          root,
-          config.User,
-        ],
-        ...[`--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
-      ],
+      [...isolated, config.User, `--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
       { stdin: input ?? "ignore", stdout: "pipe", stderr: "pipe" },
     );
     containers.defer(async () => {
