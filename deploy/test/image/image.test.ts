@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
+import { post } from "@latchkey/testing/service-process";
 import { copyCheckout } from "../checkout/copy.ts";
 import { environmentOf, readCompose } from "../compose/compose-file.ts";
 import { checkConfiguration, DATABASE_URL, SECRET, unknownNames } from "../configuration.ts";
@@ -106,14 +107,7 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     expect(await container.ended()).toMatchObject({ code: 0 });
   }
 
-  async function post(url: string): Promise<number> {
-    const { status } = await fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(account),
-    });
-    return status;
-  }
+  const statusOf = async (url: string) => (await post(url, account)).status;
 
   const list = (pattern: string) =>
     Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: join(image.root, "app"), dot: true }));
@@ -169,8 +163,8 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       expect((await fetch(`${url}/docs`)).status).toBe(200);
       expect((await fetch(`${url}/redoc`)).status).toBe(200);
-      expect(await post(`${url}/auth/register`)).toBe(201);
-      expect(await post(`${url}/auth/login`)).toBe(200);
+      expect(await statusOf(`${url}/auth/register`)).toBe(201);
+      expect(await statusOf(`${url}/auth/login`)).toBe(200);
     });
   });
 
@@ -191,10 +185,10 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     const admin = (...args: string[]) =>
       succeed(["bun", "apps/admin/src/main.ts", ...args], environment("kept.db"));
     await admin("migrate");
-    await whileServing("kept.db", async (url) => expect(await post(`${url}/auth/register`)).toBe(201));
+    await whileServing("kept.db", async (url) => expect(await statusOf(`${url}/auth/register`)).toBe(201));
     await whileServing("kept.db", async (url) => {
       await admin("users", "show", account.email);
-      expect(await post(`${url}/auth/login`)).toBe(200);
+      expect(await statusOf(`${url}/auth/login`)).toBe(200);
     });
   });
 
@@ -202,13 +196,13 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     const [, backUp = ""] = /bun -e '([^']+)'/.exec(guide) ?? [];
     const [, restore = ""] = /gateway-embedded sh -c \\\n\s+'([^']+)'/.exec(guide) ?? [];
     await whileServing("latchkey.db", async (url) => {
-      expect(await post(`${url}/auth/register`)).toBe(201);
+      expect(await statusOf(`${url}/auth/register`)).toBe(201);
       await succeed(["bun", "-e", backUp]);
     });
     const backup = Bun.file(join(image.root, "data/backup.db"));
     await succeed(["sh", "-c", "rm /data/latchkey.db*"]);
     await succeed(["sh", "-c", restore], {}, backup);
-    await whileServing("latchkey.db", async (url) => expect(await post(`${url}/auth/login`)).toBe(200));
+    await whileServing("latchkey.db", async (url) => expect(await statusOf(`${url}/auth/login`)).toBe(200));
   });
 
   test("the capacity command of docs/production.md measures the machine", async () => {
