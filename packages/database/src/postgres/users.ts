@@ -80,7 +80,7 @@ export function createUserRepository({ orm, prepare, attempt }: PostgresClient):
         return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
       return username === undefined ? findById(id) : change(id, { username }, expected);
     },
-    revokeTokens: (id, expected) => change(id, revocation(null), expected),
+    revokeTokens: (id) => change(id, revocation(null)),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });

@@ -229,7 +229,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("an update or a revocation happens only if the user still has the expected hash and version and is still active", async () => {
+    test("an update happens only if the user still has the expected hash and version and is still active", async () => {
       await using scratch = await open();
       const { users } = scratch.database;
       const created = await users.create(ada);
@@ -241,7 +241,6 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
         { tokenVersion: 1 },
       ]) {
         expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
-        expect(await users.revokeTokens(created.id, { ...created, ...stale })).toBeNull();
       }
       expect(await users.findById(created.id)).toEqual(created);
       const changed = await users.update(created.id, change, created);
@@ -272,9 +271,8 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       await users.update(id, { hashedPassword: "e$f" });
       expect(await revoked()).toEqual([3, null]);
       await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
-      const before = await users.findById(id);
-      expect(before).toMatchObject({ tokenVersion: 4, passwordChangeTokenId: "third" });
-      const after = await users.revokeTokens(id, before ?? undefined);
+      expect(await revoked()).toEqual([4, "third"]);
+      const after = await users.revokeTokens(id);
       expect(after).toMatchObject({ tokenVersion: 5, passwordChangeTokenId: null, hashedPassword: "g$h" });
       expect(await revoked()).toEqual([5, null]);
       expect(await users.findById(other.id)).toEqual(other);
