@@ -8,6 +8,7 @@ import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitor
 import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import { EXIT } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
+import { createKeyPair } from "@latchkey/testing/key-pair";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
@@ -141,6 +142,26 @@ describe("deploy/kubernetes", () => {
     const required = { AUTH_SECRET_KEY: SECRET, DATABASE_URL };
     expect(secrets).toEqual(expect.arrayContaining(Object.keys(required)));
     expect(checkConfiguration({ NODE_ENV: "production", ...settings, ...required }).errors).toEqual([]);
+  });
+
+  test("the secret can contain a key pair in place of a secret key, and every key of a rotation", () => {
+    const { privatePem } = createKeyPair("EdDSA");
+    const environment = { NODE_ENV: "production", ...settings, DATABASE_URL, AUTH_ALGORITHM: "EdDSA" };
+    expect(checkConfiguration({ ...environment, AUTH_PRIVATE_KEY: privatePem }).errors).toEqual([]);
+    const references = gateway.container?.env?.map(({ name, valueFrom }) => [
+      name,
+      valueFrom?.secretKeyRef?.key,
+      valueFrom?.secretKeyRef?.optional ?? false,
+    ]);
+    const optional = [
+      "AUTH_SECRET_KEY",
+      "AUTH_PRIVATE_KEY",
+      "AUTH_SECRET_KEY_PREVIOUS",
+      "AUTH_NEXT_PUBLIC_KEY",
+      "AUTH_PREVIOUS_PUBLIC_KEY",
+      "REDIS_URL",
+    ].map((name) => [name, name, true]);
+    expect(references).toEqual([["DATABASE_URL", "DATABASE_URL", false], ...optional]);
   });
 
   test("no manifest contains a secret: every value comes from the cluster's secret", () => {
