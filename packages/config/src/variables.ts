@@ -153,7 +153,8 @@ export const VARIABLES = {
   }),
   REDIS_URL: variable(text("redis://HOST:PORT or rediss://HOST:PORT", /^rediss?:\/\/\S+$/), {
     unset: "requests are counted per process",
-    description: "Counts requests and login attempts in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
+    description:
+      "Counts requests and login attempts in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
     secret: "url",
     warn: (url) =>
       url.startsWith("redis:") && leavesMachine(url)

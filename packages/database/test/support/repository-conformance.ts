@@ -89,6 +89,28 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
     });
 
+    test("of networks that are stored at the same time over two connections, 20 remain", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const storeTogether = (count: number, round: number) =>
+        Promise.all(
+          [testDatabase.database, second].flatMap(({ users }, replica) =>
+            Array.from({ length: count / 2 }, (_, index) =>
+              users.storeNetwork(id, `${replica}.${index}.${round}`),
+            ),
+          ),
+        );
+      await storeTogether(20, 0);
+      for (let round = 1; round <= 20; round++) {
+        await storeTogether(4, round);
+        const [row] = await testDatabase.query<{ count: number }>(
+          "select count(*) as count from user_networks",
+        );
+        expect(Number(row?.count)).toBe(20);
+      }
+    });
+
     test("a network of a user who was deleted meanwhile is not stored", async () => {
       await using testDatabase = await open();
       const { users } = testDatabase.database;
