@@ -1,8 +1,11 @@
-/** Synthetic releases for upgrade checks: this repository with a higher version and one more migration of PostgreSQL each. */
+/**
+ * Releases for upgrade checks: the previous one, this repository, and synthetic later ones, which are this repository with a
+ * higher version and one more migration of PostgreSQL each.
+ */
 import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { TemporaryFolder } from "@latchkey/testing/folder";
-import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
+import { checkOutPreviousRelease, GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 
 export interface Release {
   readonly version: string;
@@ -18,7 +21,15 @@ interface Journal {
   readonly entries: readonly { readonly when: number }[];
 }
 
-const readManifest = (): Promise<Manifest> => Bun.file(join(ROOT, "package.json")).json();
+const readManifest = (root = ROOT): Promise<Manifest> => Bun.file(join(root, "package.json")).json();
+
+/** The release that CHANGELOG.md names, with its native kernels. */
+export async function openPreviousRelease(): Promise<Release & AsyncDisposable> {
+  const checkout = await checkOutPreviousRelease();
+  Bun.spawnSync([process.execPath, "run", "build:native"], { cwd: checkout.path });
+  const { version } = await readManifest(checkout.path);
+  return { ...checkout, version, main: join(checkout.path, "apps/gateway/src/main.ts") };
+}
 
 /** This repository. */
 export const currentRelease = async (): Promise<Release> => ({

@@ -1,6 +1,7 @@
 /**
- * The load check of upgrades: three replicas behind HAProxy on PostgreSQL lose no request while they are updated, rolled back,
- * migrated behind an open transaction, killed and stopped during their start. The exit code is 1 if a step fails.
+ * The load check of upgrades: three replicas behind HAProxy on PostgreSQL lose no request while they are updated from the
+ * previous release, rolled back, migrated behind an open transaction, killed and stopped during their start. The exit code is
+ * 1 if a step fails.
  */
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -8,7 +9,7 @@ import { canBeProcess1 } from "@latchkey/testing/process-1";
 import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
 import { startBalancer } from "../test/compose/balancer.ts";
 import { SECRET } from "../test/configuration.ts";
-import { createRelease, currentRelease, type Release } from "./releases.ts";
+import { createRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
 import { addressesOf, openSlots, SHUTDOWN_DELAY_SECONDS, type Slot, type Slots, stop } from "./slots.ts";
 import { REQUESTS_PER_SECOND, type StepCounts, startTraffic, type Traffic } from "./traffic.ts";
 
@@ -24,6 +25,7 @@ const NEW_COLUMNS = [
 interface Cluster {
   readonly databaseUrl: string;
   readonly slots: Slots;
+  readonly previous: Release;
   readonly current: Release;
   /** With one of the new columns, and with both. */
   readonly next: Release;
@@ -45,7 +47,9 @@ function start({ databaseUrl }: Cluster, slot: Slot, { main }: Release): Service
     DATABASE_URL: databaseUrl,
     AUTH_SECRET_KEY: SECRET,
     TRUST_PROXY: "1",
-    RATE_LIMIT_ENABLED: "false",
+    // Enabled, because logins then also store networks.
+    RATE_LIMIT_DEFAULT: "1000000/hour",
+    RATE_LIMIT_LOGIN: "1000000/hour",
     SHUTDOWN_DELAY_SECONDS: String(SHUTDOWN_DELAY_SECONDS),
   };
   slot.replica = startProcess(variables, { main, isProcess1: canBeProcess1 });
@@ -54,7 +58,9 @@ function start({ databaseUrl }: Cluster, slot: Slot, { main }: Release): Service
 
 async function startReady(cluster: Cluster, slot: Slot, release: Release): Promise<void> {
   const { version } = await start(cluster, slot, release).line("ready");
-  if (version !== release.version) throw new Error(`Version ${version} started, not ${release.version}`);
+  // Release 1.0.0 does not log it.
+  if (version !== undefined && version !== release.version)
+    throw new Error(`Version ${version} started, not ${release.version}`);
 }
 
 /** Stops one replica after another and starts the other release in its place. */
@@ -103,11 +109,21 @@ interface Step {
   readonly name: string;
   readonly run: (cluster: Cluster) => Promise<void>;
   /** The release that starts afterwards where no replica runs. */
-  readonly release: "current" | "next" | "nextButOne";
+  readonly release: "previous" | "current" | "next" | "nextButOne";
 }
 
 const STEPS: readonly Step[] = [
-  { name: "no change", run: () => Bun.sleep(5_000), release: "current" },
+  { name: "no change", run: () => Bun.sleep(5_000), release: "previous" },
+  {
+    name: "rolling update from the previous release",
+    run: (cluster) => roll(cluster, cluster.current),
+    release: "current",
+  },
+  {
+    name: "rollback to the previous release",
+    run: (cluster) => roll(cluster, cluster.previous),
+    release: "previous",
+  },
   {
     name: "rolling update that adds a column",
     run: (cluster) => roll(cluster, cluster.next),
@@ -116,7 +132,7 @@ const STEPS: readonly Step[] = [
   {
     name: "rollback to the release before",
     run: (cluster) => roll(cluster, cluster.current),
-    release: "next",
+    release: "current",
   },
   {
     name: `migration behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`,
@@ -171,14 +187,16 @@ async function main(): Promise<boolean> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const postgres = resources.use(await startPostgresServer());
+  const previous = resources.use(await openPreviousRelease());
   const cluster: Cluster = {
     databaseUrl: await postgres.createDatabase(),
     slots: await openSlots(resources),
+    previous,
     current: await currentRelease(),
     next: await createRelease(folder, 2, NEW_COLUMNS.slice(0, 1)),
     nextButOne: await createRelease(folder, 3, NEW_COLUMNS),
   };
-  await Promise.all(cluster.slots.map((each) => startReady(cluster, each, cluster.current)));
+  await Promise.all(cluster.slots.map((each) => startReady(cluster, each, cluster.previous)));
   const balancer = resources.use(await startBalancer({ addresses: addressesOf(cluster.slots) }));
   const traffic = await startTraffic(`http://127.0.0.1:${balancer.port}`);
 

@@ -17,6 +17,7 @@ export interface StepCounts {
 
 interface Session {
   readonly email: string;
+  readonly username: string;
   /** Of the latest login. */
   token: string;
   readonly todo: number;
@@ -40,7 +41,7 @@ const REQUESTS: readonly ((send: Send, session: Session) => Promise<Response>)[]
   (send) => send("/todos?limit=20"),
   (send, { todo }) => send(`/todos/${todo}`, { method: "PATCH", body: { completed: true } }),
   (send, { token }) => send("/auth/me", { token }),
-  (send, { token }) => send("/auth/me", { method: "PATCH", token, body: {} }),
+  (send, { token, username }) => send("/auth/me", { method: "PATCH", token, body: { username } }),
   (send, { todo }) => send(`/todos/${todo}`),
 ];
 
@@ -78,7 +79,7 @@ async function openSession(send: Send, index: number): Promise<Session> {
   const { access_token: token } = await readBody<{ access_token: string }>(login);
   const created = send("/todos", { method: "POST", body: { title: "milk" } });
   const { id: todo } = await readBody<{ id: number }>(created);
-  return { email: account.email, token, todo };
+  return { email: account.email, username: account.username, token, todo };
 }
 
 export interface Traffic {

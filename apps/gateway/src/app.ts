@@ -10,6 +10,7 @@ import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
+import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { keyRoutes } from "./features/keys/routes.ts";
 import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
 import { createReadiness, type Readiness } from "./features/probes/service.ts";
@@ -30,7 +31,6 @@ import type { Logger } from "./observability/logger.ts";
 import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
-import { createWrongPasswordLimit } from "./rate-limit/wrong-password-limit.ts";
 import type { TokenKeys } from "./token-keys.ts";
 
 interface AppOptions {

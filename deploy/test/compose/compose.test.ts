@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createKeyPair } from "@latchkey/testing/key-pair";
 import { ROOT } from "@latchkey/testing/repository";
 import { Ajv } from "ajv";
 import {
@@ -64,6 +65,12 @@ describe("docker-compose.yml", () => {
       expect(values.get("TRUST_PROXY")).toBe("1");
     },
   );
+
+  test.each(gateways)("%s accepts a key pair in place of the secret key", (_, service) => {
+    const { AUTH_SECRET_KEY: _key, ...others } = variables;
+    const pair = { AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: createKeyPair("EdDSA").privatePem };
+    expect(checkConfiguration(environmentOf(service, { ...others, ...pair })).errors).toEqual([]);
+  });
 
   test(".env sets the number of replicas, the limits of each container and the rotation of its log", () => {
     const set = { GATEWAY_REPLICAS: "3", GATEWAY_CPUS: "1.5", GATEWAY_MEMORY: "600m", PIDS_LIMIT: "700" };

@@ -8,6 +8,7 @@ import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitor
 import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import { EXIT } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
+import { createKeyPair } from "@latchkey/testing/key-pair";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
@@ -132,6 +133,12 @@ describe("deploy/kubernetes", () => {
     expect(unknownNames(own)).toEqual([]);
     const required = { AUTH_SECRET_KEY: SECRET, DATABASE_URL };
     expect(checkConfiguration({ NODE_ENV: "production", ...settings, ...required }).errors).toEqual([]);
+  });
+
+  test("the secret can contain a key pair in place of a secret key", () => {
+    const { privatePem } = createKeyPair("EdDSA");
+    const environment = { NODE_ENV: "production", ...settings, DATABASE_URL, AUTH_ALGORITHM: "EdDSA" };
+    expect(checkConfiguration({ ...environment, AUTH_PRIVATE_KEY: privatePem }).errors).toEqual([]);
   });
 
   test("the gateway reads every secret of the cluster, and the migration only the address of the database", () => {

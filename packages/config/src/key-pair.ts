@@ -63,13 +63,12 @@ function describeLabel(label = "", content: string): string {
 }
 
 function describeKey(key: KeyObject): PublicKey {
-  const {
-    kty = "",
-    crv = "",
-    x = "",
-    y,
-  } = (key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" });
+  const type = key.asymmetricKeyType ?? "unknown";
+  // Some of the others, such as DSA, have no form as JWK.
+  if (type !== "ec" && type !== "ed25519") throw new InvalidValue(`is a key of type ${type.toUpperCase()}`);
+  const publicKey = key.type === "private" ? createPublicKey(key) : key;
+  const { crv, x = "", y = "" } = publicKey.export({ format: "jwk" });
   if (crv === "Ed25519") return { algorithm: "EdDSA", jwk: { crv, kty: "OKP", x } };
-  if (crv === "P-256" && y !== undefined) return { algorithm: "ES256", jwk: { crv, kty: "EC", x, y } };
-  throw new InvalidValue(`is a key of type ${crv || kty || "unknown"}`);
+  if (crv === "P-256") return { algorithm: "ES256", jwk: { crv, kty: "EC", x, y } };
+  throw new InvalidValue(`is a key of type ${crv}`);
 }

@@ -138,7 +138,7 @@ export const VARIABLES = {
   }),
   RATE_LIMIT_ENABLED: variable(boolean, {
     default: "true",
-    description: "`false` disables all rate limits, for load tests",
+    description: "`false` disables all rate limits and the limits of password guesses, for load tests",
     warn: (isEnabled) => (isEnabled ? null : "is false: rate limits are disabled"),
   }),
   RATE_LIMIT_DEFAULT: variable(quota, {
@@ -153,7 +153,8 @@ export const VARIABLES = {
   }),
   REDIS_URL: variable(text("redis://HOST:PORT or rediss://HOST:PORT", /^rediss?:\/\/\S+$/), {
     unset: "requests are counted per process",
-    description: "Counts requests in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
+    description:
+      "Counts requests and login attempts in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
     secret: "url",
     warn: (url) =>
       url.startsWith("redis:") && leavesMachine(url)

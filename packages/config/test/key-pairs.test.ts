@@ -21,6 +21,15 @@ const other = newEdDsa();
 const rsa = pemsOf(generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const p384 = pemsOf(generateKeyPairSync("ec", { namedCurve: "P-384" }));
 const x25519 = pemsOf(generateKeyPairSync("x25519"));
+/** Has no form as JWK; tiny, because only its type matters. */
+const dsa = {
+  private: `-----BEGIN PRIVATE KEY-----
+MEYCAQAwPAYHKoZIzjgEATAxAhUIAAAAAAAAAAAAAAAAAAAAAAAAAbECFQCAAAAAAAAAAAAAAAAAAAAAAAAAGwIBBAQDAgEF
+-----END PRIVATE KEY-----`,
+  public: `-----BEGIN PUBLIC KEY-----
+MEUwPAYHKoZIzjgEATAxAhUIAAAAAAAAAAAAAAAAAAAAAAAAAbECFQCAAAAAAAAAAAAAAAAAAAAAAAAAGwIBBAMFAAICBAA=
+-----END PUBLIC KEY-----`,
+};
 const encrypted = eddsa.privateKey
   .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" })
   .toString();
@@ -130,6 +139,7 @@ describe("a private key", () => {
     ["an RSA key", rsa.private, "is a key of type RSA"],
     ["a P-384 key", p384.private, "is a key of type P-384"],
     ["an X25519 key", x25519.private, "is a key of type X25519"],
+    ["a DSA key", dsa.private, "is a key of type DSA"],
     ["an encrypted key", encrypted, "is encrypted"],
     ["a key that OpenSSL encrypted in its old format", oldEncrypted, "is encrypted"],
     ["a public key", eddsa.public, "is a public key"],
@@ -175,6 +185,7 @@ describe.each(["AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)("%s
   test.each([
     ["an RSA key", rsa.public, "is a key of type RSA"],
     ["a P-384 key", p384.public, "is a key of type P-384"],
+    ["a DSA key", dsa.public, "is a key of type DSA"],
     ["a private key", other.private, "is a private key"],
     ["an encrypted key", encrypted, "is encrypted"],
     ["two keys", other.public + es256.public, "contains several PEM blocks"],

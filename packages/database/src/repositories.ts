@@ -68,8 +68,8 @@ export interface UserRepository {
    * @throws UserAlreadyExists
    */
   update(id: number, change: UserChange, expected?: ExpectedUser): Promise<User | null>;
-  /** Revokes all tokens. Compares `expected` and returns null like `update`. */
-  revokeTokens(id: number, expected?: ExpectedUser): Promise<User | null>;
+  /** Revokes all tokens. Returns null if the user does not exist. */
+  revokeTokens(id: number): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist. */
   delete(id: number): Promise<boolean>;

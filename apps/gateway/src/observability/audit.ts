@@ -9,6 +9,7 @@ export const AUDIT_EVENTS = [
   "login.limited",
   "password.changed",
   "password.rejected",
+  "password.limited",
   "tokens.revoked",
 ] as const;
 

@@ -57,6 +57,12 @@ eachDatabase((startService) => {
     await patch({ current_password: "wrong one", username: "other" });
     expectEvent("password.rejected", id);
     await patch({ current_password: owner.password });
+    for (let index = 0; index < 9; index++) {
+      await patch({ current_password: "wrong one" });
+      expectEvent("password.rejected", id);
+    }
+    await patch({ current_password: owner.password });
+    expectEvent("password.limited", id);
     await patch({ username: "again", password: "another passphrase" });
     expectEvent("password.changed", id);
     await service.call("DELETE", "/auth/tokens", { token });

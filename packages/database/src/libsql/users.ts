@@ -95,7 +95,7 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
         return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
       return username === undefined ? findById(id) : change(id, { username }, expected);
     },
-    revokeTokens: (id, expected) => change(id, revocation(null), expected),
+    revokeTokens: (id) => change(id, revocation(null)),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = writer.orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });

@@ -1,5 +1,5 @@
-/** Users in PostgreSQL. Each method runs one statement and is therefore atomic. */
-import { and, asc, eq, getTableColumns, gt, sql } from "drizzle-orm";
+/** Users in PostgreSQL. Each method except `storeNetwork` runs one statement and is therefore atomic. */
+import { and, asc, desc, eq, getTableColumns, gt, notInArray, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { type ExpectedUser, MAX_NETWORKS, type User, type UserRepository } from "../repositories.ts";
 import { type PostgresClient, singleRow } from "./client.ts";
@@ -57,19 +57,26 @@ export function createUserRepository({ orm, prepare, attempt }: PostgresClient):
     findByEmail: async (email, networkDigest = "") =>
       (await attempt(() => byEmail({ email, networkDigest })))[0] ?? null,
     storeNetwork: async (userId, networkDigest) => {
-      // The DELETE does not see the row of the INSERT, but the others as they were before.
-      const query = sql`
-        with stored as (
-          insert into ${userNetworks} (user_id, network_digest) values (${userId}, ${networkDigest})
-          on conflict (user_id, network_digest) do update set last_seen_at = ${now}
-        ), others as (
-          select network_digest from ${userNetworks}
-          where user_id = ${userId} and network_digest <> ${networkDigest}
-          order by last_seen_at desc offset ${MAX_NETWORKS - 1}
-        )
-        delete from ${userNetworks}
-        where user_id = ${userId} and network_digest in (select network_digest from others)`;
-      await attempt(() => orm.execute(query));
+      const store = orm
+        .insert(userNetworks)
+        .values({ userId, networkDigest })
+        .onConflictDoUpdate({
+          target: [userNetworks.userId, userNetworks.networkDigest],
+          set: { lastSeenAt: now },
+        });
+      await attempt(() => store.execute());
+      // A separate statement, which sees the rows of other replicas that were stored before it.
+      const ofUser = eq(userNetworks.userId, userId);
+      const latest = orm
+        .select({ networkDigest: userNetworks.networkDigest })
+        .from(userNetworks)
+        .where(ofUser)
+        .orderBy(desc(userNetworks.lastSeenAt))
+        .limit(MAX_NETWORKS);
+      const removeOthers = orm
+        .delete(userNetworks)
+        .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
+      await attempt(() => removeOthers.execute());
     },
     findByUsername: async (username) => {
       const query = orm.select().from(users).where(eq(users.username, username));
@@ -80,7 +87,7 @@ export function createUserRepository({ orm, prepare, attempt }: PostgresClient):
         return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
       return username === undefined ? findById(id) : change(id, { username }, expected);
     },
-    revokeTokens: (id, expected) => change(id, revocation(null), expected),
+    revokeTokens: (id) => change(id, revocation(null)),
     setActive: (id, isActive) => change(id, { isActive }),
     delete: async (id) => {
       const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });

@@ -31,17 +31,6 @@ export class UserNotFound extends Error {
   readonly code = "USER_NOT_FOUND" satisfies ErrorCode;
 }
 
-/** The budget of this e-mail for unfamiliar networks is empty. Thrown for unknown e-mails alike. */
-export class TooManyLoginAttempts extends Error {
-  override readonly name = "TooManyLoginAttempts";
-  readonly code = "TOO_MANY_REQUESTS" satisfies ErrorCode;
-  readonly quota = "too many attempts for this e-mail";
-  /** @param retryAfterSeconds until the next attempt */
-  constructor(readonly retryAfterSeconds: number) {
-    super("Too many attempts for this e-mail");
-  }
-}
-
 /** Only logged: the next login from this network can be throttled. */
 export class NetworkNotStored extends Error {
   override readonly name = "NetworkNotStored";

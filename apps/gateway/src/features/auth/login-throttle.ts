@@ -5,8 +5,8 @@
 import { isIP } from "node:net";
 import type { Timestamp, UserRepository } from "@latchkey/database";
 import type { Digests } from "../../digests.ts";
+import { TooManyRequests } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
-import { TooManyLoginAttempts } from "./errors.ts";
 
 export interface LoginThrottleOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;
@@ -28,7 +28,7 @@ interface Client {
 export interface LoginAttempt {
   /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
   readonly networkDigest: string;
-  /** @throws TooManyLoginAttempts if the network is unfamiliar and the budget of the e-mail is empty */
+  /** @throws TooManyRequests if the network is unfamiliar and the budget of the e-mail is empty */
   deduct(networkSeenAt: Timestamp | null): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export function createLoginThrottle({
           const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
           if (waitMs === 0) return clearTimeout(timer);
           await rejection.promise;
-          throw new TooManyLoginAttempts(Math.ceil(waitMs / 1000));
+          throw new TooManyRequests("too many attempts for this e-mail", Math.ceil(waitMs / 1000));
         },
       };
     },

@@ -38,7 +38,7 @@ export const updateMe = operation({
   tag: "Auth",
   summary: "Change the username, the password or both",
   description:
-    "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request changes the password or revokes the token at the same time.",
+    "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. With a password or a current password, returns 401 if another request changes the password or revokes the token meanwhile.",
   success: { status: 200, description: "The updated user.", schema: "UserResponse" },
   errors: [
     "CURRENT_PASSWORD_INCORRECT",

@@ -2,8 +2,8 @@
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
+import { TooManyRequests } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
-import type { WrongPasswordLimit } from "../../rate-limit/wrong-password-limit.ts";
 import {
   CurrentPasswordIncorrect,
   InactiveUser,
@@ -13,6 +13,7 @@ import {
   UserNotFound,
 } from "./errors.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
+import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 /** The request of an operation, and its log line. */
 export interface AuthRequest {
@@ -57,7 +58,7 @@ export interface AuthService {
   register(registration: RegisterRequest, request: AuthRequest): Promise<User>;
   /**
    * Returns an access token, also for an inactive user; `authenticate` then rejects it.
-   * @throws TooManyLoginAttempts or InvalidCredentials
+   * @throws TooManyRequests or InvalidCredentials
    */
   login(credentials: LoginRequest, request: AuthRequest): Promise<string>;
   /** @throws InvalidToken, UserNotFound or InactiveUser, checked in this order */
@@ -67,13 +68,13 @@ export interface AuthService {
    * @throws UserAlreadyExists
    * @throws CurrentPasswordIncorrect
    * @throws TooManyRequests after too many wrong values of `current_password`
-   * @throws UserNotFound, InvalidToken or InactiveUser if the user was deleted, got another password or token version, or
-   * was deactivated after `authenticate`, checked in this order
+   * @throws UserNotFound if the user was deleted after `authenticate`; with a password or `current_password`, InvalidToken if
+   * the user also got another password or token version, and InactiveUser if the user was deactivated
    */
   update(principal: Principal, change: UpdateUserRequest, request: AuthRequest): Promise<User>;
   /**
    * Revokes all tokens, including the principal's.
-   * @throws UserNotFound, InvalidToken or InactiveUser as `update`
+   * @throws UserNotFound if the user was deleted after `authenticate`
    */
   revokeTokens(principal: Principal, request: AuthRequest): Promise<void>;
   /** @throws UserNotFound if the user was deleted after `authenticate` */
@@ -101,14 +102,6 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
     if (current.hashedPassword !== hashedPassword || current.tokenVersion !== tokenVersion)
       throw new InvalidToken();
     if (!current.isActive) throw new InactiveUser();
-  };
-
-  /** Returns the result of an update that expected `user`; throws if there is none. */
-  const expectUpdated = async (user: User, updated: User | null): Promise<User> => {
-    if (updated) return updated;
-    await expectUnchanged(user);
-    // Activated again after the update.
-    throw new InactiveUser();
   };
 
   return {
@@ -159,7 +152,10 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       const { signal, audit } = request;
       if (currentPassword !== undefined) {
         const verify = () => hasher.verify(currentPassword, user.hashedPassword, { signal });
-        const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify());
+        const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
+          if (error instanceof TooManyRequests) audit("password.limited", user.email, user.id);
+          throw error;
+        });
         // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
         await expectUnchanged(user);
         if (!matches) {
@@ -176,14 +172,19 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       };
       // Without a derivation, no time passes: a rename must not fail because the same token changes the password.
       const expected = password === undefined && currentPassword === undefined ? undefined : user;
-      const updated = await expectUpdated(user, await users.update(user.id, change, expected));
+      const updated = await users.update(user.id, change, expected);
+      if (!updated) {
+        await expectUnchanged(user);
+        // Activated again after the update.
+        throw new InactiveUser();
+      }
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined) audit("user.updated", user.email, user.id);
       return updated;
     },
 
     async revokeTokens({ user }, { audit }) {
-      await expectUpdated(user, await users.revokeTokens(user.id, user));
+      if (!(await users.revokeTokens(user.id))) throw new UserNotFound();
       audit("tokens.revoked", user.email, user.id);
     },
 

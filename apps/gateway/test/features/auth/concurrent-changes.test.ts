@@ -148,6 +148,37 @@ eachDatabase((startService) => {
     expect([outcome[0], username]).toEqual([200, "renamed"]);
   });
 
+  test("a rename and a revocation need no derivation: they succeed if the password was changed meanwhile, and return 404 if the user was deleted", async () => {
+    let meanwhile = async (): Promise<unknown> => undefined;
+    const wrapDatabase = (database: Database): Database => ({
+      ...database,
+      users: {
+        ...database.users,
+        update: (...args) => meanwhile().then(() => database.users.update(...args)),
+        revokeTokens: (...args) => meanwhile().then(() => database.users.revokeTokens(...args)),
+      },
+    });
+    await using service = await startService({ wrapDatabase });
+    const outcomesAfter = async (sql: (id: number) => string) => {
+      const outcomes = [];
+      for (const send of [
+        ({ token }: TestUser) =>
+          service.call("PATCH", "/auth/me", { token, body: { username: `renamed ${token.slice(-9)}` } }),
+        ({ token }: TestUser) => service.call("DELETE", "/auth/tokens", { token }),
+      ]) {
+        const user = await service.createUser();
+        meanwhile = () => service.sql(sql(user.id));
+        const { status, body } = await send(user);
+        outcomes.push(status === 404 ? [status, body] : status);
+      }
+      return outcomes;
+    };
+    const change = (id: number) =>
+      `update users set hashed_password = 'replaced', token_version = token_version + 1 where id = ${id}`;
+    expect(await outcomesAfter(change)).toEqual([200, 204]);
+    expect(await outcomesAfter(DELETE)).toEqual([NOT_FOUND, NOT_FOUND]);
+  });
+
   test("of two password changes at once one succeeds and the other returns 401", async () => {
     const hold = holdDerivations(2);
     await using service = await startService({ wrapHasher: hold.wrapHasher });

@@ -97,16 +97,6 @@ eachDatabase((startService) => {
     expect(await service.sql("select password_change_token_id as id from users")).toEqual([{ id: null }]);
   });
 
-  test("of two concurrent DELETE requests for the tokens, one returns 204 and the other 401", async () => {
-    await using service = await startService();
-    const user = await service.createUser();
-    const responses = await Promise.all(
-      [1, 2].map(() => service.call("DELETE", "/auth/tokens", { token: user.token })),
-    );
-    expect(responses.map(({ status }) => status).sort()).toEqual([204, 401]);
-    expect(await statusOf(service, user.token)).toBe(401);
-  });
-
   test("a change that is not a successful password change revokes nothing", async () => {
     await using service = await startService();
     const user = await service.createUser();

@@ -2,8 +2,8 @@
  * Limits the wrong values of `current_password` per user. Each verification is counted before it starts, so parallel
  * requests cannot exceed the limit, and is taken back unless the value was wrong.
  */
-import { TooManyRequests } from "../errors.ts";
-import type { CreateStore } from "./store.ts";
+import { TooManyRequests } from "../../errors.ts";
+import type { CreateStore } from "../../rate-limit/store.ts";
 
 const MAX_WRONG = 10;
 const WINDOW_MS = 24 * 60 * 60 * 1000;

@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import pino from "pino";
-import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
-import { openRedisStore } from "../../src/rate-limit/redis-store.ts";
 import {
   createWrongPasswordLimit,
   type WrongPasswordLimit,
-} from "../../src/rate-limit/wrong-password-limit.ts";
+} from "../../../src/features/auth/wrong-password-limit.ts";
+import { createMemoryStore } from "../../../src/rate-limit/memory-store.ts";
+import { openRedisStore } from "../../../src/rate-limit/redis-store.ts";
 
 const available = Bun.which("redis-server") !== null;
 if (!available)
