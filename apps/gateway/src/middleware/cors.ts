@@ -24,8 +24,9 @@ export const isPreflight = (request: Request): boolean =>
 /** @param origins exact origins, or `*` for any */
 export function cors(origins: "*" | readonly string[]) {
   const allowed = new Set(origins);
+  const isAllowed = (request: Request) => allowed.has(request.headers.get("origin") ?? "");
   const plugin = corsHeaders({
-    origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
+    origin: origins === "*" ? "*" : allowed.size > 0 && isAllowed,
     // Only preflights need them.
     methods: false,
     allowedHeaders: REQUEST_HEADERS,
