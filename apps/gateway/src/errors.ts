@@ -40,10 +40,14 @@ export class MethodNotAllowed extends Error {
 export class TooManyRequests extends Error {
   override readonly name = "TooManyRequests";
   readonly code = "TOO_MANY_REQUESTS" satisfies ErrorCode;
-  /** @param quota as text, for example `5 per 1 minute` */
+  /**
+   * @param quota as text, for example `5 per 1 minute`
+   * @param delayMs how long the response is delayed
+   */
   constructor(
     readonly quota: string,
     readonly retryAfterSeconds: number,
+    readonly delayMs = 0,
   ) {
     super(`Over the quota of ${quota}`);
   }

@@ -52,7 +52,7 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
       event: entry.audit?.event,
       user_id: entry.audit?.userId ?? entry.userId,
       email_digest: entry.audit?.emailDigest,
-      ...(entry.error !== undefined && { err: entry.error }),
+      err: entry.error,
     };
     logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);
   };

@@ -24,19 +24,21 @@ export const isPreflight = (request: Request): boolean =>
 /** @param origins exact origins, or `*` for any */
 export function cors(origins: "*" | readonly string[]) {
   const allowed = new Set(origins);
+  const isAllowed = (request: Request) => allowed.has(request.headers.get("origin") ?? "");
+  const plugin = corsHeaders({
+    origin: origins === "*" ? "*" : allowed.size > 0 && isAllowed,
+    // Only preflights need them.
+    methods: false,
+    allowedHeaders: REQUEST_HEADERS,
+    exposeHeaders: RESPONSE_HEADERS,
+    credentials: false,
+    // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
+    preflight: false,
+  });
+  // The router awaits a hook whose source contains `return` and a call, although this one returns no promise.
+  for (const hook of plugin.event.request ?? []) hook.isAsync = false;
   return new Elysia({ name: "cors" })
-    .use(
-      corsHeaders({
-        origin: origins === "*" ? "*" : (request) => allowed.has(request.headers.get("origin") ?? ""),
-        // Only preflights need them.
-        methods: false,
-        allowedHeaders: REQUEST_HEADERS,
-        exposeHeaders: RESPONSE_HEADERS,
-        credentials: false,
-        // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
-        preflight: false,
-      }),
-    )
+    .use(plugin)
     .headers({ vary: "Origin" })
     .onRequest(({ set }) => {
       // The plugin sets `Vary: *`, which disables all caching.

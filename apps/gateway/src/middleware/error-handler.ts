@@ -1,6 +1,6 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
-import { errorResponseFor, MethodNotAllowed, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, MethodNotAllowed, TooManyRequests, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
@@ -16,6 +16,7 @@ export function errorHandler() {
       set.status = status;
       Object.assign(set.headers, headers);
       if (status >= 500) context.errorToLog = error;
+      if (error instanceof TooManyRequests && error.delayMs > 0) await Bun.sleep(error.delayMs);
       await drainChunkedBody(request);
       return body;
     });

@@ -23,8 +23,12 @@ type ResponseHeaders = Record<string, string | number>;
 
 export interface RateLimiter {
   readonly quota: Quota;
-  /** Counts one request; delays the rejections of a client that ignores them. */
+  /** Whether `increment` returns no promise for a client without `userId`. */
+  readonly isSynchronous: boolean;
+  /** Counts one request. */
   increment(client: Client): Increment | Promise<Increment>;
+  /** How long the response to a counted request is delayed. */
+  delayMs(counted: Increment): number;
   /** Sets `RateLimit-*` on the response to a counted request. @throws {TooManyRequests} */
   check(counted: Increment, headers: ResponseHeaders): void;
   /** Counts one request and checks it. @throws {TooManyRequests} */
@@ -56,29 +60,28 @@ function createRateLimiter(name: string, quota: Quota, createStore: CreateStore)
   const addresses = createStore({ name, windowMs });
   const users = createStore({ name: `${name}-user`, windowMs });
 
-  const isDelayed = ({ count }: Increment): boolean => count - limit > MAX_PROMPT_REJECTIONS;
-  const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number | undefined) => {
-    const one = await ofAddress;
-    const result = userId === undefined ? one : stricter(one, await users.increment(String(userId)), limit);
-    if (isDelayed(result)) await Bun.sleep(REJECTION_DELAY_MS);
-    return result;
-  };
-  // Takes no promise in the usual case, because every request is counted.
+  const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number) =>
+    stricter(await ofAddress, await users.increment(String(userId)), limit);
   const increment = ({ clientAddress, userId }: Client): Increment | Promise<Increment> => {
     const ofAddress = addresses.increment(clientKey(clientAddress));
-    const isComplete = userId === undefined && !(ofAddress instanceof Promise) && !isDelayed(ofAddress);
-    return isComplete ? ofAddress : incrementBoth(ofAddress, userId);
+    return userId === undefined ? ofAddress : incrementBoth(ofAddress, userId);
   };
-  const check = ({ count, resetsAt }: Increment, headers: ResponseHeaders): void => {
-    const resetSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
+  const delayMs = ({ count }: Increment): number =>
+    count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
+  const check = (counted: Increment, headers: ResponseHeaders): void => {
+    const { count, resetsAt } = counted;
+    const respondsAt = Date.now() + delayMs(counted);
+    const resetSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
     headers["RateLimit-Limit"] = limit;
     headers["RateLimit-Remaining"] = Math.max(0, limit - count);
     headers["RateLimit-Reset"] = resetSeconds;
-    if (count > limit) throw new TooManyRequests(text, resetSeconds);
+    if (count > limit) throw new TooManyRequests(text, resetSeconds, delayMs(counted));
   };
   return {
     quota,
+    isSynchronous: addresses.isSynchronous,
     increment,
+    delayMs,
     check,
     limit: async (client, headers) => check(await increment(client), headers),
   };
@@ -95,17 +98,28 @@ function stricter(one: Increment, other: Increment, limit: number): Increment {
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (!limiter) return middleware;
+  const isCounted = (request: Request, path: string): boolean => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    return !(isRead && skipRateLimit(withoutTrailingSlash(path))) && !isPreflight(request);
+  };
+  // If one hook is asynchronous, no request reaches its route in the turn in which it arrived.
+  if (!limiter.isSynchronous) {
+    return middleware.onRequest(async (context) => {
+      const { path } = context as typeof context & RequestPath;
+      const { clientAddress, request, set } = context;
+      if (isCounted(request, path)) await limiter.limit({ clientAddress }, set.headers);
+    });
+  }
   return middleware.onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
     const { clientAddress, request, set } = context;
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if ((isRead && skipRateLimit(withoutTrailingSlash(path))) || isPreflight(request)) return;
-    const counted = limiter.increment({ clientAddress });
-    // The router awaits a hook that returns the result of a call.
-    if (counted instanceof Promise) return counted.then((result) => limiter.check(result, set.headers));
-    limiter.check(counted, set.headers);
+    if (isCounted(request, path))
+      limiter.check(synchronous(limiter.increment({ clientAddress })), set.headers);
   });
 }
+
+/** Safe because a synchronous store returns no promise. */
+const synchronous = (counted: Increment | Promise<Increment>): Increment => counted as Increment;
 
 /** Counts valid requests of the routes registered after it, in `beforeHandle`. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
@@ -122,7 +136,10 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
     context: {
       init() {},
       async increment(clientAddress) {
-        const { count, resetsAt } = await limiter.increment({ clientAddress });
+        const counted = await limiter.increment({ clientAddress });
+        const delayMs = limiter.delayMs(counted);
+        if (delayMs > 0) await Bun.sleep(delayMs);
+        const { count, resetsAt } = counted;
         return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };
       },
       decrement() {},

@@ -62,6 +62,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   };
 
   return {
+    isSynchronous: true,
     increment(key) {
       const time = now();
       let window = windowOf(keys, key, time);

@@ -139,6 +139,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
       args: [windowMs],
     });
     return {
+      isSynchronous: false,
       increment: (key) =>
         run({ ...command(INCREMENT_SCRIPT, key), parse: (reply) => parseIncrement(reply, now()) }, () =>
           fallback.increment(key),

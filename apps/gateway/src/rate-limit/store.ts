@@ -8,6 +8,8 @@ export interface Increment {
 }
 
 export interface RateLimitStore {
+  /** Whether `increment` never returns a promise. */
+  readonly isSynchronous: boolean;
   /** Counts one request of `key`; a window starts with its first request. Never throws. */
   increment(key: string): Increment | Promise<Increment>;
   /** Takes back one increment of `key`; does nothing if its window has ended. Never throws. */

@@ -335,6 +335,16 @@ test("each client address has its own counter", async () => {
   expect(await status("192.0.2.2")).toBe(200);
 });
 
+test("a store that counts later limits in the same way", async () => {
+  const createStore: CreateStore = ({ windowMs }) => {
+    const store = createMemoryStore({ windowMs });
+    return { ...store, isSynchronous: false, increment: async (key) => store.increment(key) };
+  };
+  await using service = await startLimited({ RATE_LIMIT_DEFAULT: "2/hour" }, { createStore });
+  const responses = [1, 2, 3].map(() => service.call("GET", "/todos"));
+  expect((await Promise.all(responses)).map(({ status }) => status).sort()).toEqual([200, 200, 429]);
+});
+
 test("an IPv6 /47 that uses all counters of the memory store does not limit clients of other networks", async () => {
   const createStore: CreateStore = ({ name, windowMs }) => {
     const store = createMemoryStore({ windowMs });

@@ -13,21 +13,29 @@ import { openLibsqlFile, SECRET_KEY } from "../support/service.ts";
 const hasInference = (app: object): app is { readonly inference: Readonly<Record<string, boolean>> } =>
   "inference" in app;
 
-test("no middleware makes the router parse body, cookies, headers or query of every request", async () => {
-  await using scratch = await openLibsqlFile();
-  await using hasher = createHasher({ workers: 1, kernel: "portable" });
+async function openApp() {
+  await using stack = new AsyncDisposableStack();
+  const { database } = stack.use(await openLibsqlFile());
+  const hasher = stack.use(createHasher({ workers: 1, kernel: "portable" }));
   const config = parseConfig(
     { NODE_ENV: "test", RATE_LIMIT_ENABLED: "true" },
     { kernels: kernels().map(({ name }) => name), isTerminal: false, readFile: () => "" },
   );
-  const app: object = createApp({
+  const app = createApp({
     config,
     keys: await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY }),
-    database: scratch.database,
+    database,
     hasher,
     logger: pino({ level: "silent" }),
     isStopping: () => false,
   });
+  const resources = stack.move();
+  return { app, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+test("no middleware makes the router parse body, cookies, headers or query of every request", async () => {
+  await using opened = await openApp();
+  const app: object = opened.app;
   if (!hasInference(app)) throw new Error("The router no longer exposes what it infers");
   expect(app.inference).toMatchObject({
     body: false,
@@ -36,4 +44,10 @@ test("no middleware makes the router parse body, cookies, headers or query of ev
     query: false,
     server: false,
   });
+});
+
+test("no middleware makes the router wait before it calls the route", async () => {
+  await using opened = await openApp();
+  // One asynchronous hook makes this function asynchronous.
+  expect(opened.app.fetch.constructor.name).toBe("Function");
 });

@@ -24,6 +24,14 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
     for (const count of [1, 2, 3]) expect((await store.increment("10.0.0.1")).count).toBe(count);
   });
 
+  test("a synchronous store returns no promise", async () => {
+    await using backend = await open();
+    const store = backend.create(quota);
+    const counted = store.increment("10.0.0.1");
+    expect(store.isSynchronous && counted instanceof Promise).toBe(false);
+    await counted;
+  });
+
   test("different keys have separate counters", async () => {
     await using backend = await open();
     const store = backend.create(quota);

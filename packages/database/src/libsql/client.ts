@@ -6,25 +6,29 @@
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Client, createClient, type InStatement, type Transaction } from "@libsql/client";
+import {
+  type Client,
+  createClient,
+  type InStatement,
+  type ResultSet,
+  type Transaction,
+} from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import { openReader, type Reader } from "./reader.ts";
-import { createQueuedRetry, createRetry } from "./retry.ts";
+import { createRetry } from "./retry.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 export interface LibsqlClient {
   readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
-  /** Runs one query at a time, so that the connection never conflicts with itself. */
+  /** Each call of `attempt` is atomic; the queries of `orm` run only within it. */
   readonly writer: { readonly orm: LibSQLDatabase; readonly attempt: Attempt };
   close(): void;
 }
 
-/** The members that Drizzle's libsql session calls, unless `batch` or `migrate` is used. */
-type DrizzleClient = Pick<Client, "execute" | "transaction" | "close">;
-
-/** The cast is safe because this package uses neither `batch` nor `migrate` of Drizzle. */
-function createOrm(client: DrizzleClient): LibSQLDatabase {
-  return drizzle(client as Client);
+/** The cast is safe because this package uses neither `batch`, `migrate` nor `transaction` of Drizzle. */
+function createOrm(execute: (statement: InStatement) => Promise<ResultSet>): LibSQLDatabase {
+  return drizzle({ execute } as Client);
 }
 
 /** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
@@ -80,23 +84,26 @@ async function beginImmediate(client: Client): Promise<Transaction> {
   }
 }
 
-/** Each query is a transaction that holds the write lock from its first statement. */
-function openWriter(path: string): DrizzleClient {
+/** Each transaction holds the write lock from its first statement. */
+function openWriter(path: string) {
   const client = connect(path);
-  return {
-    transaction: () => beginImmediate(client),
-    execute: async (statement: InStatement | string) => {
-      const transaction = await beginImmediate(client);
-      try {
-        const result = await transaction.execute(statement);
-        await transaction.commit();
-        return result;
-      } finally {
-        transaction.close();
-      }
-    },
-    close: () => client.close(),
+  let transaction: Transaction | null = null;
+  const transact: Attempt = async (queries) => {
+    transaction = await beginImmediate(client);
+    try {
+      const result = await queries();
+      await transaction.commit();
+      return result;
+    } finally {
+      transaction.close();
+      transaction = null;
+    }
   };
+  const orm = createOrm(async (statement) => {
+    if (!transaction) throw new Error("A write runs outside of the write queue");
+    return transaction.execute(statement);
+  });
+  return { orm, transact, close: () => client.close() };
 }
 
 /**
@@ -114,7 +121,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   const [writer, reader] = await attempt(async () => [openWriter(path), openReader(path)] as const);
   return {
     reader: { prepare: reader.prepare, attempt },
-    writer: { orm: createOrm(writer), attempt: createQueuedRetry(busyTimeoutMs) },
+    writer: { orm: writer.orm, attempt: createWriteQueue(busyTimeoutMs, writer.transact) },
     close: () => {
       reader.close();
       writer.close();

@@ -32,39 +32,38 @@ export async function migrate({
 }: MigrateOptions): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
   const { writer, close } = await openClient(path, BUSY_TIMEOUT_MS);
+  const { orm, attempt } = writer;
   try {
-    return await writer.attempt(() =>
-      writer.orm.transaction(async (transaction) => {
-        // The same table as in Drizzle's own migrator, and one beside it, so that earlier releases can start.
-        await transaction.run(sql`
+    return await attempt(async () => {
+      // The same table as in Drizzle's own migrator, and one beside it, so that earlier releases can start.
+      await orm.run(sql`
           create table if not exists __drizzle_migrations
           (id integer primary key, hash text not null, created_at numeric not null)`);
-        await transaction.run(sql`
+      await orm.run(sql`
           create table if not exists __latchkey_migrations
           (created_at integer primary key, oldest_release text)`);
-        const history = await transaction.all<{ createdAt: number }>(
-          sql`select created_at as "createdAt" from __drizzle_migrations`,
-        );
-        const records = await transaction.all<MigrationRecord>(sql`
+      const history = await orm.all<{ createdAt: number }>(
+        sql`select created_at as "createdAt" from __drizzle_migrations`,
+      );
+      const records = await orm.all<MigrationRecord>(sql`
           select created_at as "createdAt", oldest_release as "oldestRelease" from __latchkey_migrations`);
-        const applied = history.map(({ createdAt }) => createdAt);
-        const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
-        const unknown = applied.filter((createdAt) => createdAt > latestKnown);
-        assertCompatible(unknown, records);
-        const lastApplied = Math.max(0, ...applied);
-        for (const { folderMillis, hash, sql: statements } of migrations) {
-          if (folderMillis <= lastApplied) continue;
-          for (const statement of statements) await transaction.run(sql.raw(statement));
-          await transaction.run(
-            sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`,
-          );
-          await transaction.run(sql`
+      const applied = history.map(({ createdAt }) => createdAt);
+      const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
+      const unknown = applied.filter((createdAt) => createdAt > latestKnown);
+      assertCompatible(unknown, records);
+      const lastApplied = Math.max(0, ...applied);
+      for (const { folderMillis, hash, sql: statements } of migrations) {
+        if (folderMillis <= lastApplied) continue;
+        for (const statement of statements) await orm.run(sql.raw(statement));
+        await orm.run(
+          sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`,
+        );
+        await orm.run(sql`
             insert into __latchkey_migrations (created_at, oldest_release)
             values (${folderMillis}, ${parseOldestRelease(statements)})`);
-        }
-        return unknown.length > 0 ? "newer" : "current";
-      }),
-    );
+      }
+      return unknown.length > 0 ? "newer" : "current";
+    });
   } catch (error) {
     throw toMigrationError(error);
   } finally {

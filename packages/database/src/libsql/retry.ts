@@ -7,7 +7,8 @@ import { isLockConflict, toDomainError } from "./errors.ts";
 
 const MAX_PAUSE_MS = 50;
 
-async function retryUntil<T>(deadline: number, query: () => Promise<T>): Promise<T> {
+/** Runs the query at least once, and until `deadline` again after each lock conflict. */
+export async function retryUntil<T>(deadline: number, query: () => Promise<T>): Promise<T> {
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     try {
       return await query();
@@ -19,23 +20,7 @@ async function retryUntil<T>(deadline: number, query: () => Promise<T>): Promise
   }
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
 /** @param busyTimeoutMs how long to retry, in milliseconds; the first attempt is always made */
 export function createRetry(busyTimeoutMs: number): Attempt {
   return (query) => retryUntil(performance.now() + busyTimeoutMs, query);
-}
-
-/**
- * Runs one query at a time, in order of arrival. The time spent in the queue counts towards the timeout. Each commit blocks
- * the event loop while it is synced, so other events are handled between two queries.
- */
-export function createQueuedRetry(busyTimeoutMs: number): Attempt {
-  let last: Promise<unknown> = Promise.resolve();
-  return (query) => {
-    const deadline = performance.now() + busyTimeoutMs;
-    const result = last.then(() => retryUntil(deadline, query));
-    last = result.then(nextTurn, nextTurn);
-    return result;
-  };
 }

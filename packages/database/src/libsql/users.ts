@@ -68,27 +68,25 @@ export function createUserRepository({ reader, writer }: LibsqlClient): UserRepo
     findByEmail: async (email, networkDigest = "") =>
       (await reader.attempt(() => byEmail({ email, networkDigest })))[0] ?? null,
     storeNetwork: (userId, networkDigest) =>
-      writer.attempt(() =>
-        writer.orm.transaction(async (transaction) => {
-          const ofUser = eq(userNetworks.userId, userId);
-          const latest = transaction
-            .select({ networkDigest: userNetworks.networkDigest })
-            .from(userNetworks)
-            .where(ofUser)
-            .orderBy(desc(userNetworks.lastSeenAt))
-            .limit(MAX_NETWORKS);
-          await transaction
-            .insert(userNetworks)
-            .values({ userId, networkDigest })
-            .onConflictDoUpdate({
-              target: [userNetworks.userId, userNetworks.networkDigest],
-              set: { lastSeenAt: now },
-            });
-          await transaction
-            .delete(userNetworks)
-            .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
-        }),
-      ),
+      writer.attempt(async () => {
+        const ofUser = eq(userNetworks.userId, userId);
+        const latest = writer.orm
+          .select({ networkDigest: userNetworks.networkDigest })
+          .from(userNetworks)
+          .where(ofUser)
+          .orderBy(desc(userNetworks.lastSeenAt))
+          .limit(MAX_NETWORKS);
+        await writer.orm
+          .insert(userNetworks)
+          .values({ userId, networkDigest })
+          .onConflictDoUpdate({
+            target: [userNetworks.userId, userNetworks.networkDigest],
+            set: { lastSeenAt: now },
+          });
+        await writer.orm
+          .delete(userNetworks)
+          .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
+      }),
     findByUsername: async (username) => (await reader.attempt(() => byUsername({ username })))[0] ?? null,
     update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
       if (hashedPassword !== undefined)

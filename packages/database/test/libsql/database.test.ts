@@ -34,7 +34,7 @@ describe("the database file", () => {
       .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
     const expected = [{ journal_mode: "wal", timeout: 0, synchronous: 2 }];
     expect<unknown>(await reader.prepare(settings)()).toEqual(expected);
-    expect<unknown>(await writer.orm.all(settings.getSQL())).toEqual(expected);
+    expect<unknown>(await writer.attempt(() => writer.orm.all(settings.getSQL()))).toEqual(expected);
     close();
   });
 
@@ -43,10 +43,11 @@ describe("the database file", () => {
     const client = await openClient(testDatabase.path, 0);
     const todos = createTodoRepository(client);
     const { id } = await todos.create({ title: "fits", completed: false });
-    await client.writer.orm.run("pragma max_page_count = 1");
-    const error = await todos
-      .create({ title: "x".repeat(100_000), completed: false })
-      .catch((reason) => reason);
+    await client.writer.attempt(() => client.writer.orm.run("pragma max_page_count = 1"));
+    const tooLong = todos.create({ title: "x".repeat(100_000), completed: false });
+    const short = todos.create({ title: "fits, too", completed: false });
+    const error = await tooLong.catch((reason) => reason);
+    expect((await short).title).toBe("fits, too");
     expect(error).toBeInstanceOf(DatabaseUnavailable);
     expect(error.reason).toBe("SQLITE_FULL");
     expect((await todos.findById(id))?.title).toBe("fits");
