@@ -3,19 +3,17 @@
  * of ES256, and back to HS256, as `docs/operations.md` describes it. No request is lost, and every key is published before it
  * signs. The last step skips the publication, which must lose requests. The exit code is 1 if a step fails.
  */
-import { freePort } from "@latchkey/testing/free-port";
 import { createKeyPair } from "@latchkey/testing/key-pair";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
+import { startProcess } from "@latchkey/testing/service-process";
 import { startBalancer } from "../test/compose/balancer.ts";
 import { SECRET } from "../test/configuration.ts";
+import { addressesOf, openSlots, SHUTDOWN_DELAY_SECONDS, type Slot, stop } from "./slots.ts";
 import { REQUESTS_PER_SECOND, startTraffic } from "./traffic.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Longer than HAProxy needs to notice that a replica is or is not ready. */
-const SHUTDOWN_DELAY_SECONDS = 3;
 /** Until every user has a new token. A deployment waits for as long as tokens are valid. */
 const REFRESH_MS = 2_000;
 
@@ -65,23 +63,9 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** The address of one replica. Its processes replace each other. */
-interface Slot {
-  readonly port: number;
-  replica: ServiceProcess | null;
-}
-
 async function start(slot: Slot, variables: Variables): Promise<void> {
   slot.replica = startProcess({ ...variables, PORT: String(slot.port) });
   await slot.replica.ready();
-}
-
-/** @throws {Error} if the exit code is not 0 */
-async function stop(slot: Slot): Promise<void> {
-  slot.replica?.signal("SIGTERM");
-  const ended = await slot.replica?.ended();
-  slot.replica = null;
-  if (ended && ended.code !== 0) throw new Error(`A replica exited with ${ended.code}: ${ended.stderr}`);
 }
 
 /** The key ids that the replica publishes. */
@@ -107,14 +91,9 @@ async function main(): Promise<boolean> {
     RATE_LIMIT_LOGIN: "1000000/hour",
     SHUTDOWN_DELAY_SECONDS: String(SHUTDOWN_DELAY_SECONDS),
   };
-  const ports = [await freePort(), await freePort(), await freePort()] as const;
-  const slots = ports.map((port): Slot => ({ port, replica: null }));
-  resources.defer(async () => {
-    for (const { replica } of slots) await replica?.[Symbol.asyncDispose]();
-  });
+  const slots = await openSlots(resources);
   await Promise.all(slots.map((slot) => start(slot, { ...shared, AUTH_SECRET_KEY: SECRET })));
-  const addresses = slots.map(({ port }) => `127.0.0.1:${port}`);
-  const balancer = resources.use(await startBalancer({ addresses }));
+  const balancer = resources.use(await startBalancer({ addresses: addressesOf(slots) }));
   const traffic = await startTraffic(`http://127.0.0.1:${balancer.port}`);
   process.stdout.write(`${slots.length} replicas, ${REQUESTS_PER_SECOND} requests/s\n`);
 
@@ -127,7 +106,7 @@ async function main(): Promise<boolean> {
       await start(slot, { ...shared, ...keys });
     }
     await Bun.sleep(REFRESH_MS);
-    const current = await publishedKeys(slots[0] ?? { port: 0, replica: null });
+    const current = await publishedKeys(slots[0]);
     // The first key of the set is the one that signs.
     const signing = keys.AUTH_PRIVATE_KEY === undefined ? undefined : current[0];
     const wasPublished = signing === undefined || published.includes(signing);

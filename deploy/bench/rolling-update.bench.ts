@@ -4,35 +4,27 @@
  * 1 if a step fails.
  */
 import { openFolder } from "@latchkey/testing/folder";
-import { freePort } from "@latchkey/testing/free-port";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
 import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
 import { startBalancer } from "../test/compose/balancer.ts";
 import { SECRET } from "../test/configuration.ts";
 import { createRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
+import { addressesOf, openSlots, SHUTDOWN_DELAY_SECONDS, type Slot, type Slots, stop } from "./slots.ts";
 import { REQUESTS_PER_SECOND, type StepCounts, startTraffic, type Traffic } from "./traffic.ts";
 
 const OPEN_TRANSACTION_MS = 20_000;
 const STOP_DELAYS_MS = [250, 500, 1_000];
 /** From the signal to the exit, if the port is not open yet. */
 const MAX_STARTUP_STOP_MS = 1_000;
-/** Longer than HAProxy needs to notice that a replica is or is not ready. */
-const SHUTDOWN_DELAY_SECONDS = 3;
 const NEW_COLUMNS = [
   "alter table todos add column note text not null default ''",
   "alter table users add column locale text not null default 'en'",
 ];
 
-/** The address of one replica. Its processes replace each other. */
-interface Slot {
-  readonly port: number;
-  replica: ServiceProcess | null;
-}
-
 interface Cluster {
   readonly databaseUrl: string;
-  readonly slots: readonly [Slot, ...Slot[]];
+  readonly slots: Slots;
   readonly previous: Release;
   readonly current: Release;
   /** With one of the new columns, and with both. */
@@ -69,14 +61,6 @@ async function startReady(cluster: Cluster, slot: Slot, release: Release): Promi
   // Release 1.0.0 does not log it.
   if (version !== undefined && version !== release.version)
     throw new Error(`Version ${version} started, not ${release.version}`);
-}
-
-/** @throws {Error} if the exit code is not 0 */
-async function stop(slot: Slot): Promise<void> {
-  slot.replica?.signal("SIGTERM");
-  const ended = await slot.replica?.ended();
-  slot.replica = null;
-  if (ended && ended.code !== 0) throw new Error(`A replica exited with ${ended.code}: ${ended.stderr}`);
 }
 
 /** Stops one replica after another and starts the other release in its place. */
@@ -204,22 +188,16 @@ async function main(): Promise<boolean> {
   const folder = resources.use(await openFolder());
   const postgres = resources.use(await startPostgresServer());
   const previous = resources.use(await openPreviousRelease());
-  const ports = [await freePort(), await freePort(), await freePort()] as const;
-  const slot = (port: number): Slot => ({ port, replica: null });
   const cluster: Cluster = {
     databaseUrl: await postgres.createDatabase(),
-    slots: [slot(ports[0]), slot(ports[1]), slot(ports[2])],
+    slots: await openSlots(resources),
     previous,
     current: await currentRelease(),
     next: await createRelease(folder, 2, NEW_COLUMNS.slice(0, 1)),
     nextButOne: await createRelease(folder, 3, NEW_COLUMNS),
   };
-  resources.defer(async () => {
-    for (const { replica } of cluster.slots) await replica?.[Symbol.asyncDispose]();
-  });
   await Promise.all(cluster.slots.map((each) => startReady(cluster, each, cluster.previous)));
-  const addresses = cluster.slots.map(({ port }) => `127.0.0.1:${port}`);
-  const balancer = resources.use(await startBalancer({ addresses }));
+  const balancer = resources.use(await startBalancer({ addresses: addressesOf(cluster.slots) }));
   const traffic = await startTraffic(`http://127.0.0.1:${balancer.port}`);
 
   const where = canBeProcess1 ? "as process 1" : "not as process 1, because unshare is not permitted";

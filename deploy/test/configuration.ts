@@ -3,7 +3,7 @@ import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
 export type Variables = Readonly<Record<string, string>>;
 
-export interface CheckedConfiguration {
+interface CheckedConfiguration {
   /** One line per error; empty if the service starts. */
   readonly errors: readonly string[];
   /** One line per warning; empty if there are errors. */
@@ -47,6 +47,12 @@ const known: ReadonlySet<string> = new Set([...names, ...fileNames]);
 /** Names that the service does not read. */
 export const unknownNames = (variables: Variables): string[] =>
   Object.keys(variables).filter((name) => !known.has(name));
+
+/** PostgreSQL reserves them for superusers. */
+export const RESERVED_CONNECTIONS = 3;
+
+/** Twice the pools, for the seconds after the server was frozen, and two connections for each replica that starts. */
+export const connectionsOf = (replicas: number, poolSize: number): number => replicas * (2 * poolSize + 2);
 
 /** The longest time from SIGTERM to the exit of the service, in seconds. */
 export function shutdownSeconds(variables: Variables): number {

@@ -47,7 +47,7 @@ export async function deleteUser(users: UserRepository, user: User): Promise<voi
   audited("user.deleted", user);
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** Lists users with larger ids. */
   readonly after: number;
   /** Maximum number of users. */

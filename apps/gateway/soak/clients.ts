@@ -1,7 +1,7 @@
 /** A mixed load in closed loops with pauses, far below the capacity of the machine. */
 import type { AcknowledgedTodos } from "./acknowledged-todos.ts";
 
-export interface ClientsOptions {
+interface ClientsOptions {
   readonly url: string;
   readonly acknowledged: AcknowledgedTodos;
   /** Ends every loop. */

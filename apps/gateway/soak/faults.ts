@@ -11,7 +11,7 @@ export interface Fault {
   inject(): Promise<void>;
 }
 
-export interface FaultTargets {
+interface FaultTargets {
   readonly service: SoakedService;
   readonly postgres: PostgresServer;
   readonly redis: RedisServer | null;

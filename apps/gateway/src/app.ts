@@ -33,7 +33,7 @@ import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
 import type { TokenKeys } from "./token-keys.ts";
 
-export interface AppOptions {
+interface AppOptions {
   readonly config: Config;
   readonly keys: TokenKeys;
   readonly database: Database;

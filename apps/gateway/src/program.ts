@@ -17,7 +17,7 @@ import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { importTokenKeys } from "./token-keys.ts";
 import { VERSION } from "./version.ts";
 
-export interface ProgramContext {
+interface ProgramContext {
   readonly variables: Variables;
   /** Called immediately before the port is opened; from then on, a signal starts this shutdown. */
   readonly onListen: (shutdown: Shutdown) => void;

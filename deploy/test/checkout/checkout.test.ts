@@ -1,10 +1,10 @@
 /** `bun start` and `bun run verify` in a new copy of this checkout, with the package cache of this machine. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { chmod, copyFile, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { type CommandOptions, isRoot, makeFolder, readAll, startCommand } from "./account.ts";
+import { UNPRIVILEGED } from "@latchkey/testing/server-process";
 import { copyCheckout } from "./copy.ts";
 
 /** Long enough to download every package. */
@@ -25,24 +25,31 @@ const environment = {
   ...(CI && { CI }),
 };
 
-const own = (): CommandOptions => ({ cwd: checkout, environment, privileged: true });
+interface CommandOptions {
+  readonly cwd: string;
+  /** The complete environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid?: number;
+}
+
+const own = (): CommandOptions => ({ cwd: checkout, env: environment });
+
+const spawn = (command: readonly string[], options: CommandOptions) =>
+  Bun.spawn([...command], { ...options, stdout: "pipe", stderr: "pipe" });
 
 async function run(command: readonly string[], options: CommandOptions) {
-  const { stdout, stderr, exited } = startCommand(command, options);
-  const [output, errors, code] = await Promise.all([readAll(stdout), readAll(stderr), exited]);
+  const { stdout, stderr, exited } = spawn(command, options);
+  const [output, errors, code] = await Promise.all([stdout.text(), stderr.text(), exited]);
   return { code, output, errors };
 }
 
 /** Runs `bun run start` until the service is ready, then stops it. Returns standard error. */
 async function startAndStop(databaseUrl: string, options: CommandOptions, bun = process.execPath) {
   const variables = { PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
-  const service = startCommand([bun, "run", "start"], {
-    ...options,
-    environment: { ...options.environment, ...variables },
-  });
-  const errors = readAll(service.stderr);
+  const service = spawn([bun, "run", "start"], { ...options, env: { ...options.env, ...variables } });
+  const errors = service.stderr.text();
   let output = "";
-  for await (const text of service.stdout.setEncoding("utf8")) {
+  for await (const text of service.stdout.pipeThrough(new TextDecoderStream())) {
     output += text;
     if (output.includes('"msg":"ready"')) service.kill("SIGTERM");
   }
@@ -79,12 +86,14 @@ test("another user who cannot write to the checkout can start the service, and a
   await using folder = await openFolder();
   await chmod(folder.path, 0o755);
   const data = join(folder.path, "data");
-  await makeFolder(data);
+  await mkdir(data);
+  await chmod(data, 0o777);
   const bun = join(folder.path, "bun");
   await copyFile(process.execPath, bun);
-  const other = { cwd: checkout, environment: { PATH: `${folder.path}:${PATH}`, HOME: "/nonexistent" } };
+  const env = { PATH: `${folder.path}:${PATH}`, HOME: "/nonexistent" };
+  const other = { cwd: checkout, env, ...UNPRIVILEGED };
   await run([process.execPath, "scripts/prepare.ts"], own());
-  await run(["chmod", "-R", isRoot() ? "go=rX" : "a-w", checkout], own());
+  await run(["chmod", "-R", "uid" in UNPRIVILEGED ? "go=rX" : "a-w", checkout], own());
   try {
     await startAndStop(`file:${data}/latchkey.db`, other, bun);
     const failed = await run([bun, "run", "start"], other);

@@ -16,7 +16,7 @@ export const HAPROXY = installed ?? "haproxy";
 /** A `test` that is skipped without HAProxy, except in CI, where it fails. */
 export const haproxyTest = test.skipIf(installed === null && !process.env.CI);
 
-export interface Balancer extends AsyncDisposable {
+interface Balancer extends AsyncDisposable {
   /** On 127.0.0.1 and ::1. */
   readonly port: number;
 }

@@ -6,7 +6,14 @@ import { fileURLToPath } from "node:url";
 import { createKeyPair } from "@latchkey/testing/key-pair";
 import { ROOT } from "@latchkey/testing/repository";
 import { Ajv } from "ajv";
-import { checkConfiguration, SECRET, shutdownSeconds, unknownNames } from "../configuration.ts";
+import {
+  checkConfiguration,
+  connectionsOf,
+  RESERVED_CONNECTIONS,
+  SECRET,
+  shutdownSeconds,
+  unknownNames,
+} from "../configuration.ts";
 import { HAPROXY_CONFIGURATION } from "./balancer.ts";
 import {
   composeText,
@@ -20,8 +27,6 @@ import {
 
 const example = parseEnvFile(exampleText);
 const variables = { ...example, AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
-/** PostgreSQL reserves them for superusers. */
-const RESERVED_CONNECTIONS = 3;
 const compose = readCompose(variables);
 const services = Object.entries(compose.services);
 const gateways = services.filter(([, { image }]) => image === "latchkey");
@@ -104,8 +109,7 @@ describe("docker-compose.yml", () => {
     const poolSize = Number(compose.services.gateway?.environment?.DATABASE_POOL_SIZE);
     const [, maxConnections] =
       /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(" ") ?? "") ?? [];
-    // Twice the pools, for the seconds after the server was frozen, and two for each replica that starts.
-    const connections = replicas * (2 * poolSize + 2);
+    const connections = connectionsOf(replicas, poolSize);
     expect(connections).toBeGreaterThan(0);
     expect(connections).toBeLessThanOrEqual(Number(maxConnections) - RESERVED_CONNECTIONS);
   });

@@ -1,5 +1,6 @@
 /** The balancer in front of two replicas: losing one fails no GET and no login, and limits count each client address. */
 import { expect, setDefaultTimeout } from "bun:test";
+import { post } from "@latchkey/testing/service-process";
 import { haproxyTest, startBalancer } from "./balancer.ts";
 import { startReplicas } from "./replicas.ts";
 
@@ -30,15 +31,10 @@ haproxyTest("killing one replica under load fails no GET", async () => {
 haproxyTest("killing one replica fails no login that is in progress there", async () => {
   await using replicas = await startReplicas();
   const user = { email: "ada@example.com", username: "ada", password: "correct horse" };
-  const post = (path: string) =>
-    fetch(`http://127.0.0.1:${replicas.port}${path}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(user),
-    });
-  expect((await post("/auth/register")).status).toBe(201);
+  const url = `http://127.0.0.1:${replicas.port}`;
+  expect((await post(`${url}/auth/register`, user)).status).toBe(201);
   // Two for each replica; after the first response, the others are in progress or waiting.
-  const logins = Array.from({ length: 4 }, () => post("/auth/login"));
+  const logins = Array.from({ length: 4 }, () => post(`${url}/auth/login`, user));
   await Promise.race(logins);
   replicas.gateways[0]?.signal("SIGKILL");
   expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -4,13 +4,13 @@ import { type ServiceProcess, startProcess } from "@latchkey/testing/service-pro
 import { SECRET } from "../configuration.ts";
 import { type BalancerOptions, startBalancer } from "./balancer.ts";
 
-export interface Replicas extends AsyncDisposable {
+interface Replicas extends AsyncDisposable {
   /** The port of the balancer on 127.0.0.1 and ::1. */
   readonly port: number;
   readonly gateways: readonly ServiceProcess[];
 }
 
-export interface ReplicasOptions extends Omit<BalancerOptions, "addresses"> {
+interface ReplicasOptions extends Omit<BalancerOptions, "addresses"> {
   /** Number of gateways. @default 2 */
   readonly count?: number;
   /** Number of proxies in front of the gateways. @default 1, the balancer */

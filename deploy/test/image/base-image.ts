@@ -1,5 +1,5 @@
 /**
- * The base image of the Dockerfile, without a registry: this system's distribution from debootstrap, and the Bun that runs the
+ * The base image of the Dockerfile, without a registry: this system's distribution from mmdebstrap, and the Bun that runs the
  * tests. It has the name and the user of the published image, whose distribution can be another one.
  */
 import { copyFile, mkdir, rename, symlink } from "node:fs/promises";
@@ -24,17 +24,15 @@ export async function createBaseImage(buildah: Buildah, name: string): Promise<v
 async function createDistribution(root: string): Promise<void> {
   const suite = await print("sh", "-c", '. /etc/os-release && echo "$VERSION_CODENAME"');
   const tarball = join(CACHE, `${suite}.tar`);
-  if (await Bun.file(tarball).exists()) {
-    await print("tar", "--extract", `--directory=${root}`, `--file=${tarball}`);
-    return;
+  if (!(await Bun.file(tarball).exists())) {
+    await mkdir(CACHE, { recursive: true });
+    const partial = join(CACHE, `${process.pid}.tar`);
+    // As in published images, dpkg does not wait for the disk.
+    const options = ["--variant=apt", "--include=passwd", "--dpkgopt=force-unsafe-io"];
+    await print("mmdebstrap", ...options, suite, partial, ...(await mirrorOf(suite)));
+    await rename(partial, tarball);
   }
-  // As in published images, dpkg does not wait for the disk.
-  await Bun.write(join(root, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n");
-  await print("debootstrap", "--variant=minbase", suite, root, ...(await mirrorOf(suite)));
-  await mkdir(CACHE, { recursive: true });
-  const partial = `${tarball}.${process.pid}`;
-  await print("tar", "--create", "--one-file-system", `--directory=${root}`, `--file=${partial}`, ".");
-  await rename(partial, tarball);
+  await print("tar", "--extract", `--directory=${root}`, `--file=${tarball}`);
 }
 
 /** The mirror of this system; empty, which means that of the distribution, if it is not an HTTP server. */

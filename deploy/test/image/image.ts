@@ -12,7 +12,7 @@ import { openBuildah, print } from "./buildah.ts";
 export const DOCKERFILE = await Bun.file(join(ROOT, "apps/gateway/Dockerfile")).text();
 
 /** The part of Docker's image configuration that this project sets. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;
   readonly Env: readonly string[];
@@ -22,7 +22,7 @@ export interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-export interface Container {
+interface Container {
   readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the exit code and the standard error. */
@@ -69,23 +69,9 @@ export async function buildImage(context: string): Promise<Image> {
   const containers = resources.use(new AsyncDisposableStack());
   const start: Image["start"] = (command, own, input) => {
     const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
+    const isolated = [..."unshare --mount --pid --fork --kill-child sh -ec".split(" "), RUN, "sh", root];
     const child = Bun.spawn(
-      [
-        ...[
-          "unshare",
-          "--mount",
-          "--pid",
-          "--fork",
-          "--kill-child",
-          "sh",
-          "-ec",
-          RUN,
-          "sh",
-          root,
-          config.User,
-        ],
-        ...[`--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
-      ],
+      [...isolated, config.User, `--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
       { stdin: input ?? "ignore", stdout: "pipe", stderr: "pipe" },
     );
     containers.defer(async () => {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import ts from "typescript";
 
-export interface TypedValue {
+interface TypedValue {
   readonly type: string;
   /** The module that exports the type, resolved from this folder. */
   readonly from: string;

@@ -3,7 +3,7 @@ import { type Command, CommanderError } from "commander";
 import { CliError, EXIT, usageError } from "./errors.ts";
 import { printable, toJson, writeError } from "./output.ts";
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly program: Command;
   /** Without the runtime and the script. */
   readonly args: readonly string[];

@@ -53,10 +53,10 @@ export interface Client extends Operations {
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
   /** Deletes the current user and forgets the token. */
   deleteMe(options?: RequestOptions): Promise<void>;
-  /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
-  getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Revokes all tokens of the current user and forgets the stored one. */
   revokeTokens(options?: RequestOptions): Promise<void>;
+  /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
+  getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
   listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
   /** Iterates over all pages, one request each, starting at `cursor` if given. */

@@ -1,14 +1,5 @@
 /** The error that every method throws when the service returns an error response. */
-import type { operations } from "./schema.ts";
-import type { ResponseOf, ValidationIssue } from "./types.ts";
-
-type DocumentedBody = {
-  [Id in keyof operations]: ResponseOf<Id>[keyof ResponseOf<Id>];
-}[keyof operations];
-type CodeOf<Body> = Body extends { code: infer Code } ? Code : never;
-
-/** The codes of the OpenAPI document, and those of paths and methods that are not in it. */
-export type ErrorCode = CodeOf<DocumentedBody> | "NOT_FOUND" | "METHOD_NOT_ALLOWED";
+import type { ErrorCode, ValidationIssue } from "./types.ts";
 
 /** An error response. Requests without a response reject with the error of `fetch`, aborted ones with the signal's reason. */
 export class LatchkeyError extends Error {

@@ -6,7 +6,7 @@ type RequestOf<Id extends keyof operations> = operations[Id] extends { requestBo
   ? Json<Message>
   : never;
 /** The bodies of all success and error responses of an operation. */
-export type ResponseOf<Id extends keyof operations> = {
+type ResponseOf<Id extends keyof operations> = {
   [Status in keyof operations[Id]["responses"]]: Json<operations[Id]["responses"][Status]>;
 };
 
@@ -24,3 +24,11 @@ export type Todo = ResponseOf<"getTodo">[200];
 export type TodoPage = ResponseOf<"listTodos">[200];
 /** One issue of an invalid request: its location, a message and a stable type. */
 export type ValidationIssue = ResponseOf<"register">[422]["detail"][number];
+
+type DocumentedBody = {
+  [Id in keyof operations]: ResponseOf<Id>[keyof ResponseOf<Id>];
+}[keyof operations];
+type CodeOf<Body> = Body extends { code: infer Code } ? Code : never;
+
+/** The codes of the OpenAPI document, and those of paths and methods that are not in it. */
+export type ErrorCode = CodeOf<DocumentedBody> | "NOT_FOUND" | "METHOD_NOT_ALLOWED";

@@ -2,7 +2,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { availableCores, quotaCores, quotaSharePerWorker } from "./cpu-quota.ts";
 import { selectKernel } from "./kernel/select.ts";
-import { Pool, type PoolStats } from "./pool/pool.ts";
+import type { PoolStats } from "./pool/metrics.ts";
+import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
 
 const MAX_WORKERS = 1024;

@@ -3,15 +3,12 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "./folder.ts";
 import { freePort } from "./free-port.ts";
-import { readUntil } from "./output.ts";
+import { readUntil, UNPRIVILEGED } from "./server-process.ts";
 
 export interface PgBouncer extends AsyncDisposable {
   /** Returns the URL that leads to the same database through the pooler. */
   urlOf(databaseUrl: string): string;
 }
-
-/** `nobody` on Linux. The pooler refuses to run as root. */
-const UNPRIVILEGED_ID = 65_534;
 
 /**
  * @param serverPort the port of the PostgreSQL server
@@ -37,12 +34,7 @@ export async function startPgBouncer(
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}\n`);
   const file = join(folder.path, "pgbouncer.ini");
   await Bun.write(file, `[databases]\n* = host=127.0.0.1 port=${serverPort}\n[pgbouncer]\n${lines.join("")}`);
-  const isRoot = process.getuid?.() === 0;
-  const pooler = Bun.spawn(["pgbouncer", file], {
-    ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const pooler = Bun.spawn(["pgbouncer", file], { ...UNPRIVILEGED, stdout: "ignore", stderr: "pipe" });
   await readUntil(pooler.stderr, "process up");
   return {
     urlOf: (databaseUrl) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),

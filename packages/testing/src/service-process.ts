@@ -5,7 +5,7 @@ import { GATEWAY_MAIN } from "./repository.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
-export interface StartOptions {
+interface StartOptions {
   /** Receives each line instead of `lines`, for processes that log too much to keep. */
   readonly onLine?: (line: Line) => void;
   /** The program, such as that of another release. @default the gateway of this repository */

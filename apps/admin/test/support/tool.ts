@@ -83,7 +83,7 @@ const environment = (env: Readonly<Record<string, string>> = {}) => ({
   ...env,
 });
 
-export interface Folder extends AsyncDisposable {
+interface Folder extends AsyncDisposable {
   readonly path: string;
 }
 

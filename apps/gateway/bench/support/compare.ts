@@ -10,7 +10,7 @@ export interface Round {
   readonly microseconds: number;
 }
 
-export type Servers<Name extends string> = Readonly<Record<Name, MeasuredServer>>;
+type Servers<Name extends string> = Readonly<Record<Name, MeasuredServer>>;
 
 export interface ComparisonOptions<Name extends string> extends Load {
   readonly servers: Servers<Name>;

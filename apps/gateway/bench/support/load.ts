@@ -5,7 +5,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-export interface LoadOptions extends Load {
+interface LoadOptions extends Load {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -5,7 +5,7 @@ import { print } from "./options.ts";
 
 const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
 
-export interface RouteComparisonOptions extends Omit<ComparisonOptions<string>, "path" | "headers"> {
+interface RouteComparisonOptions extends Omit<ComparisonOptions<string>, "path" | "headers"> {
   /** Of a user of the service. */
   readonly authorization: string;
 }

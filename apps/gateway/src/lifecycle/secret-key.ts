@@ -8,7 +8,7 @@ import { EXIT, StartupError } from "./startup-errors.ts";
 /** Permission bits of the group and of others. */
 const NOT_OWNER = 0o077;
 
-export interface SecretKeyOptions {
+interface SecretKeyOptions {
   /** The folder of the database, which exists. */
   readonly folder: string;
   readonly algorithm: SecretAlgorithm;

@@ -37,7 +37,7 @@ export function databaseStartupError(error: unknown): StartupError {
   return new StartupError(error instanceof DatabaseUnavailable ? EXIT.database : EXIT.migration, message);
 }
 
-export interface ListenOptions<Listener> {
+interface ListenOptions<Listener> {
   readonly variable: "PORT" | "METRICS_PORT";
   readonly host: string;
   readonly port: number;

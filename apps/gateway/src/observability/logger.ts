@@ -9,7 +9,7 @@ import pretty from "pino-pretty";
 
 export type Logger = pino.Logger;
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: string;
   readonly format: "json" | "pretty";
 }

@@ -2,7 +2,7 @@
 import { listen } from "../lifecycle/startup-errors.ts";
 import type { Metrics } from "./metrics.ts";
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: Pick<Metrics, "read">;

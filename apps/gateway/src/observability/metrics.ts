@@ -6,7 +6,7 @@ import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 
 /** Observed after each response. */
-export interface RequestObservation {
+interface RequestObservation {
   readonly method: string;
   /** The pattern of the matched route; undefined if no route matched. */
   readonly route?: string | undefined;
@@ -32,7 +32,7 @@ export interface Metrics {
   read(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;

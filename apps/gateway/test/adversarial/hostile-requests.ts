@@ -7,7 +7,7 @@ export interface HostileRequest {
   readonly bytes: Buffer;
 }
 
-export interface HostileOptions {
+interface HostileOptions {
   /** Of a user that exists. */
   readonly token: string;
   /** The path of the largest response. */

@@ -162,8 +162,8 @@ describe("the exit code is 71", () => {
   });
 });
 
-test("docs/configuration.md explains every exit code", async () => {
-  const document = await Bun.file(join(ROOT, "docs/configuration.md")).text();
+test("docs/operations.md explains every exit code", async () => {
+  const document = await Bun.file(join(ROOT, "docs/operations.md")).text();
   for (const code of [...Object.values(EXIT), 143])
     expect(document).toMatch(new RegExp(`^\\| ${code} \\| `, "m"));
 });

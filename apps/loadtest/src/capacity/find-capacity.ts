@@ -1,5 +1,5 @@
 /**
- * Finds the highest rate of logins that the service handles without shedding and with the 99th percentile within a bound: an
+ * Finds the highest rate of logins that the service handles without rejecting any and with the 99th percentile within a bound: an
  * open loop at increasing rates, then bisection between the last rate that passed and the first that failed. A rate fails if
  * two runs fail.
  */
@@ -15,7 +15,7 @@ import {
 } from "./service-curve.ts";
 
 /** Each rate runs for the duration in `asked`, whose `load` is ignored. */
-export interface CapacityOptions extends Omit<ServiceCurveOptions, "onSecond" | "onPoint" | "next"> {
+interface CapacityOptions extends Omit<ServiceCurveOptions, "onSecond" | "onPoint" | "next"> {
   readonly p99BoundMs: number;
   /** Of the rates. */
   readonly arrivals: "poisson" | "constant";
@@ -48,7 +48,7 @@ export interface Step {
   readonly attempts: number;
 }
 
-export interface CapacityResult {
+interface CapacityResult {
   readonly version: 1;
   readonly startedAt: string;
   readonly machine: string;

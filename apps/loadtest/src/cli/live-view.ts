@@ -6,7 +6,7 @@ import type { RunOptions } from "../load/run-options.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
 
-export interface LiveViewOptions {
+interface LiveViewOptions {
   readonly stream: { write(text: string): unknown };
   readonly isTerminal: boolean;
   /** Width of the terminal in characters. @default 80 */
@@ -14,7 +14,7 @@ export interface LiveViewOptions {
   readonly asked: RunOptions;
 }
 
-export interface LiveView {
+interface LiveView {
   update(progress: Progress): void;
   /** Removes the view and shows the cursor. Call it however the run ends; further calls do nothing. */
   end(): void;

@@ -1,7 +1,7 @@
 /** The options of a run, as the command line specifies them. Reports contain them as `asked`. */
 
 export const SCENARIOS = ["login", "read", "mixed", "register"] as const;
-export type Scenario = (typeof SCENARIOS)[number];
+type Scenario = (typeof SCENARIOS)[number];
 
 export interface RunOptions {
   readonly url: string;

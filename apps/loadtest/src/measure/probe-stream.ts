@@ -4,7 +4,7 @@
  */
 import type { ProbeMessage } from "./probe-thread.ts";
 
-export interface ProbeStream {
+interface ProbeStream {
   /** @returns why the probes ended early; null if they did not */
   stop(): Promise<string | null>;
 }

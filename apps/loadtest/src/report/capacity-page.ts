@@ -62,7 +62,7 @@ function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }
 
 const stepTable = ({ steps }: CapacityReport): Html =>
   table(
-    ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Shed", "Errors", "Attempts", ""],
+    ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Rejected", "Errors", "Attempts", ""],
     steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, attempts, passed }) => [
       format.formatOffered(ratePerSecond),
       format.formatRate(achievedPerSecond),

@@ -11,7 +11,7 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f6bd8"/>' +
   '<path d="M3 11.5 6 7l2.5 2.5L13 4" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/></svg>';
 
-export interface Document {
+interface Document {
   readonly title: string;
   readonly body: readonly Html[];
   /** The charts of the elements created by `chartFigures`. */

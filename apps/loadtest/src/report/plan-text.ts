@@ -67,7 +67,7 @@ function connections({ asked, replicas, stores: { postgres } }: Plan): string[] 
 function prediction({
   prediction: { utilisation, meanByFormulaMs, shedProbability, simulated },
 }: Plan): string[] {
-  const shed = shedProbability < 1e-6 ? "less than one in a million" : percent(shedProbability);
+  const rejected = shedProbability < 1e-6 ? "less than one in a million" : percent(shedProbability);
   return [
     row("utilisation", percent(utilisation)),
     row(
@@ -75,7 +75,7 @@ function prediction({
       `at most ${figure(meanByFormulaMs)} ms by formula, ${milliseconds(simulated.meanMs)} simulated`,
     ),
     ...(["p50", "p95", "p99"] as const).map((name) => row(name, milliseconds(simulated[name]))),
-    row("shed", `${shed} by formula`),
+    row("rejected", `${rejected} by formula`),
   ];
 }
 

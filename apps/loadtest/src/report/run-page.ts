@@ -88,7 +88,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   "409": "rejected: already exists",
   "422": "rejected: invalid",
   "429": "rejected: rate limit",
-  "503": "shed: queue full or not ready",
+  "503": "rejected: queue full or not ready",
   refused: "connection refused",
   reset: "connection reset",
   closed: "connection closed before the response",

@@ -114,7 +114,7 @@ export function describeCapacity({ url, p99BoundMs, steps, sentence, command }: 
     ...[step.p50, step.p99].map(format.formatMs),
     ...[step.shed, step.errors, step.attempts].map(format.formatCount),
   ]);
-  const header = ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "shed", "errors", "attempts"];
+  const header = ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "rejected", "errors", "attempts"];
   const lines = [
     `Capacity of logins with p99 within ${format.formatMs(p99BoundMs)} ms`,
     labelled("url", url),

@@ -149,7 +149,7 @@ test("a capacity search has its rates in order of time and the sentence last", (
 Capacity of logins with p99 within 1,000 ms
 url          http://127.0.0.1:3000
 
-        offered/s  achieved/s    p50 ms    p99 ms      shed    errors  attempts
+        offered/s  achieved/s    p50 ms    p99 ms  rejected    errors  attempts
 passed         80        79.9       131       402         0         0         1
 failed        160        96.1     3,170     5,102     1,290         0         2
 failed        100        96.1     1,410     2,630        41         0         2

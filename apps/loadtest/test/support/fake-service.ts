@@ -1,6 +1,6 @@
 /** A service on a real socket whose responses a test controls: stalls, rejections and logins of a known cost. */
 
-export interface FakeServiceOptions {
+interface FakeServiceOptions {
   /** Awaited before every response. @default nothing */
   readonly beforeResponse?: (path: string) => Promise<void> | void;
   /** Returns the status of a login. @default 200 */

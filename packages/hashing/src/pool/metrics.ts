@@ -16,6 +16,22 @@ export interface JobStats {
   readonly derivationsPerSecond: number;
 }
 
+export interface PoolStats extends JobStats {
+  /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
+  readonly kernel: string | null;
+  readonly workers: number;
+  /** The number of lanes of all workers together. */
+  readonly lanes: number;
+  readonly lanesBusy: number;
+  /** The number of derivations that wait for a lane. */
+  readonly queueLength: number;
+  readonly queueLimit: number;
+  /** Whether the newest derivation is served first, because none has started promptly for `queueSeconds`. */
+  readonly overloaded: boolean;
+  /** Derivations of 600,000 iterations per second, as recently achieved with all lanes busy; 0 until a worker has measured. */
+  readonly capacityPerSecond: number;
+}
+
 /** Upper bounds in seconds, from one slice of a few milliseconds to a queue far above its limit. */
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 

@@ -2,9 +2,9 @@
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";
 import { Job, type JobInput } from "./job.ts";
-import { JobMetrics, type JobStats } from "./metrics.ts";
+import { JobQueue } from "./job-queue.ts";
+import { JobMetrics, type PoolStats } from "./metrics.ts";
 import { OverloadDetector } from "./overload.ts";
-import { Queue } from "./queue.ts";
 import { WorkerSlot } from "./worker-slot.ts";
 import { Workers } from "./workers.ts";
 
@@ -29,34 +29,16 @@ export interface PoolOptions {
   readonly nowMs?: () => number;
 }
 
-export interface PoolStats extends JobStats {
-  /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
-  readonly kernel: string | null;
-  readonly workers: number;
-  /** The number of lanes of all workers together. */
-  readonly lanes: number;
-  readonly lanesBusy: number;
-  /** The number of derivations that wait for a lane. */
-  readonly queueLength: number;
-  readonly queueLimit: number;
-  /** Whether the newest derivation is served first, because none has started promptly for `queueSeconds`. */
-  readonly overloaded: boolean;
-  /** Derivations of 600,000 iterations per second, as recently achieved with all lanes busy; 0 until a worker has measured. */
-  readonly capacityPerSecond: number;
-}
-
 /**
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
- * A job is in `#jobs`, in order of submission, until it has settled and no worker holds it. Jobs in the queue, suspects and
- * prefetched jobs are waiting; the queue limit bounds their sum.
+ * A job is in `#jobs`, in order of submission, until it has settled and no worker holds it. Jobs in the queue and prefetched
+ * jobs are waiting; the queue limit bounds their sum.
  */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #nowMs: () => number;
-  readonly #queue = new Queue<Job>();
-  /** Jobs whose worker crashed; each waits for a worker of its own. */
-  readonly #suspects = new Queue<Job>();
+  readonly #queue = new JobQueue();
   readonly #workers: Workers;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
@@ -81,7 +63,9 @@ export class Pool {
     if (input.signal?.aborted) return Promise.reject(toAbortError(input.signal));
     if (this.#closing) return Promise.reject(new HasherClosed());
     if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
-    if (this.#isFull() && !(this.#overload.isSustained && this.#refuseOldest())) {
+    // In sustained overload, the oldest waiting job makes room.
+    const refuseOldest = () => this.#jobs.values().some((job) => this.#refuse(job));
+    if (this.#isFull() && !(this.#overload.isSustained && refuseOldest())) {
       this.#metrics.count("refused");
       return Promise.reject(this.#queueFull());
     }
@@ -146,7 +130,7 @@ export class Pool {
   }
 
   #waitingCount(): number {
-    return this.#queue.size + this.#suspects.size + this.#workers.prefetched;
+    return this.#queue.size + this.#workers.prefetched;
   }
 
   #queueFull(): QueueFull {
@@ -155,11 +139,10 @@ export class Pool {
     return new QueueFull(Math.max(1, Math.ceil(seconds)));
   }
 
-  /** Assigns waiting jobs to the workers with the fewest jobs, suspects first, then balances prefetched jobs. */
+  /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
   #dispatch(): void {
     for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
-      const suspect = slot.jobCount === 0 ? this.#suspects.shift() : undefined;
-      const job = suspect ?? (this.#overload.isSustained ? this.#queue.pop() : this.#queue.shift());
+      const job = this.#queue.take({ isIdle: slot.jobCount === 0, newestFirst: this.#overload.isSustained });
       if (job) slot.assign(job);
       else if (!this.#workers.transferTo(slot)) break;
     }
@@ -178,12 +161,6 @@ export class Pool {
     this.#dispatch();
   }
 
-  /** Returns false if no job is waiting. */
-  #refuseOldest(): boolean {
-    for (const job of this.#jobs.values()) if (this.#refuse(job)) return true;
-    return false;
-  }
-
   /** Rejects a waiting job with QueueFull; returns false if the job does not wait. */
   #refuse(job: Job): boolean {
     if (job.settled || !job.memory.withdrawWaiting()) return false;
@@ -197,10 +174,8 @@ export class Pool {
 
   #onMessage(slot: WorkerSlot, message: FromWorker): void {
     slot.throughput = message.throughput;
-    if (message.kind === "ready") {
-      this.#checkReady();
-      return;
-    }
+    if (this.#workers.isReady) this.#ready.resolve();
+    if (message.kind === "ready") return;
     for (const { id, ticket, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
       // A job with another ticket belongs to another worker.
@@ -220,10 +195,6 @@ export class Pool {
     this.#onSettled();
   }
 
-  #checkReady(): void {
-    if (this.#workers.isReady) this.#ready.resolve();
-  }
-
   #onAbort(job: Job): void {
     this.#metrics.count("aborted");
     // A job in a lane stays assigned until its worker drops it, because the lane is busy until then.
@@ -238,12 +209,11 @@ export class Pool {
     for (const job of slot.reset().reverse()) {
       if (job.memory.withdraw()) job.crashes += 1;
       if (job.settled) this.#jobs.delete(job.id);
-      else if (job.crashes === 0) this.#queue.unshift(job);
-      else if (job.crashes < MAX_ATTEMPTS) this.#suspects.unshift(job);
+      else if (job.crashes < MAX_ATTEMPTS) this.#queue.unshift(job);
       else this.#fail(job, cause);
     }
     this.#lastExitCause = cause;
-    this.#checkReady();
+    if (this.#workers.isReady) this.#ready.resolve();
     if (this.#workers.isBroken) for (const job of this.#jobs.values()) this.#fail(job, cause);
     this.#dispatch();
   }
@@ -256,7 +226,6 @@ export class Pool {
   /** Removes a job that is in no lane. */
   #remove(job: Job): void {
     this.#queue.delete(job);
-    this.#suspects.delete(job);
     this.#workers.remove(job);
     this.#jobs.delete(job.id);
   }

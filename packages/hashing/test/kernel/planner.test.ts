@@ -18,8 +18,7 @@ describe("Planner", () => {
     [3, 2],
     [4, 4],
     [8, 4],
-    [10, 4],
-    [11, 4],
+    [9, 16],
     [12, 16],
     [16, 16],
   ])("plans %p lanes with the costs of a real processor as a group of %p", (occupied, width) => {

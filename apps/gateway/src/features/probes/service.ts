@@ -1,6 +1,6 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** A trivial query. */
   readonly ping: () => Promise<void>;
   /** Whether the process is shutting down. */
@@ -15,9 +15,7 @@ export interface Readiness {
 }
 
 /** A shutdown is not an error: `error` is then undefined. */
-export type ReadinessResult =
-  | { readonly isReady: true }
-  | { readonly isReady: false; readonly error?: unknown };
+type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
 
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };

@@ -6,13 +6,13 @@ import { damageBytes, encodeRequest } from "./bytes.ts";
 import { violationsOf } from "./oracle.ts";
 import { type HostileRequest, type Step, step } from "./requests.ts";
 
-export interface FuzzOptions {
+interface FuzzOptions {
   readonly requests: number;
   /** A 32-bit integer. */
   readonly seed: number;
 }
 
-export interface FuzzReport {
+interface FuzzReport {
   /** The number of responses per status; `none` if the server closed the connection without one. */
   readonly statuses: Readonly<Record<string, number>>;
   /** The request whose response took longest, from the first byte sent. */

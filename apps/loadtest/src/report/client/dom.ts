@@ -1,7 +1,7 @@
 /** The DOM API that the page's script uses. TypeScript's own declarations would replace Bun's in the whole project. */
 import type { Chart } from "../chart.ts";
 
-export interface PageElement {
+interface PageElement {
   readonly clientWidth: number;
   readonly dataset: Readonly<Record<string, string | undefined>>;
 }

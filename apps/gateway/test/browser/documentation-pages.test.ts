@@ -1,6 +1,6 @@
-/** `/docs` in a real browser: authorize, execute an operation, and read the response. */
+/** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
 import { describe, expect } from "bun:test";
-import type { Page } from "@latchkey/testing/chromium";
+import type { Page, Visit } from "@latchkey/testing/chromium";
 import {
   brokenWordsOf,
   DESKTOP,
@@ -30,6 +30,14 @@ async function execute(page: Page, operation: string): Promise<{ status: string;
     status: (await response.locator(".response-col_status").textContent()) ?? "",
     body: (await response.locator(".response-col_description").textContent()) ?? "",
   };
+}
+
+/** Unbroken words, no horizontal scrolling, no header tables, and nothing on the console. */
+async function expectReadable({ page, faults }: Visit): Promise<void> {
+  expect(await overflowOf(page)).toBe(0);
+  expect(await brokenWordsOf(page)).toEqual([]);
+  expect(await page.getByText("RateLimit-Reset").filter({ visible: true }).count()).toBe(1);
+  expect(faults).toEqual([]);
 }
 
 describe("the explorer", () => {
@@ -72,21 +80,18 @@ describe("the explorer", () => {
   );
 
   test(
-    "shows every operation on a desktop and on a phone: unbroken words, no header tables, no horizontal scrolling",
+    "shows every operation legibly on a desktop and on a phone",
     async () => {
       await using service = await startService();
       await using browser = await openBrowser();
       const operations = operationsOf(await fetchDocument(service));
       for (const viewport of [DESKTOP, PHONE]) {
-        const { page, faults } = await browser.visit(`${service.url}/docs`, viewport);
+        const visit = await browser.visit(`${service.url}/docs`, viewport);
         for (const { operationId, tags: [tag] = [] } of operations) {
-          await page.click(`#operations-${tag}-${operationId} .opblock-summary-control`);
-          await page.waitForSelector(`#operations-${tag}-${operationId} .responses-wrapper`);
+          await visit.page.click(`#operations-${tag}-${operationId} .opblock-summary-control`);
+          await visit.page.waitForSelector(`#operations-${tag}-${operationId} .responses-wrapper`);
         }
-        expect(await overflowOf(page)).toBe(0);
-        expect(await brokenWordsOf(page)).toEqual([]);
-        expect(await page.getByText("RateLimit-Reset").filter({ visible: true }).count()).toBe(1);
-        expect(faults).toEqual([]);
+        await expectReadable(visit);
       }
     },
     TIMEOUT_MS,
@@ -105,6 +110,48 @@ describe("the explorer", () => {
 
       expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).toBe("{}");
       expect(await page.locator("button.authorize.unlocked").count()).toBe(1);
+      expect(faults).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the reference", () => {
+  test(
+    "shows every operation legibly with its summary and responses, on a desktop and on a phone",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const operations = operationsOf(await fetchDocument(service));
+
+      for (const viewport of [DESKTOP, PHONE]) {
+        const visit = await browser.visit(`${service.url}/redoc`, viewport);
+        for (const { operationId, summary, tags: [tag] = [] } of operations) {
+          const section = visit.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
+          await section.scrollIntoViewIfNeeded();
+          expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
+          const responses = await section.getByRole("button", { name: /^[2-5]\d\d/ }).all();
+          expect(responses.length).toBeGreaterThan(0);
+          for (const response of responses) await response.click();
+        }
+        await expectReadable(visit);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "finds operations by words of their summary",
+    async () => {
+      await using service = await startService();
+      await using browser = await openBrowser();
+      const { page, faults } = await browser.visit(`${service.url}/redoc`, DESKTOP);
+
+      await page.fill("input[placeholder='Search...']", "process running");
+      const results = page.locator("[data-role='search:results']");
+      await results.waitFor();
+
+      expect(await results.textContent()).toContain("Check that the process is running");
       expect(faults).toEqual([]);
     },
     TIMEOUT_MS,

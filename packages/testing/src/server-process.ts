@@ -1,4 +1,8 @@
-/** Waits for a line of a program's output, for programs that log when they are ready. */
+/** What the servers for tests share: an account without privileges, and waiting for a line of the log. */
+
+/** For root, `nobody` on Linux, because some servers refuse to run as root; otherwise the user of this process. */
+export const UNPRIVILEGED: { readonly uid?: number; readonly gid?: number } =
+  process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** Reads a program's output until it contains `text`; throws if the output ends before. */
 export async function readUntil(output: ReadableStream<Uint8Array>, text: string): Promise<void> {
