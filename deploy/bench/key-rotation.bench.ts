@@ -3,7 +3,7 @@
  * of ES256, and back to HS256, as `docs/operations.md` describes it. No request is lost, and every key is published before it
  * signs. The last step skips the publication, which must lose requests. The exit code is 1 if a step fails.
  */
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { startProcess } from "@latchkey/testing/service-process";

@@ -1,5 +1,5 @@
 /** Three replicas for load checks. Each has an address, at which processes replace each other. */
-import { freePort } from "@latchkey/testing/free-port";
+import { freePort } from "@latchkey/testing/server-process";
 import type { ServiceProcess } from "@latchkey/testing/service-process";
 
 /** Longer than HAProxy needs to notice that a replica is or is not ready. */

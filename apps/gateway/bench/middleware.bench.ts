@@ -4,8 +4,8 @@
  */
 import { describeMachine } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type MeasuredServer, startService } from "@latchkey/testing/measured-service";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { SignJWT } from "jose";
 import { compare, describeLoad, medianMicroseconds } from "./support/compare.ts";
 import { PART_NAMES, serve } from "./support/middleware-server.ts";

@@ -3,8 +3,7 @@
  * known. In one thread, interleaved.
  */
 import { describeMachine } from "@latchkey/cli";
-import { createKeyPair } from "@latchkey/testing/key-pair";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { parseConfig } from "../src/config.ts";
 import { createTokens } from "../src/middleware/jwt.ts";
 import { importTokenKeys } from "../src/token-keys.ts";

@@ -1,8 +1,7 @@
 /** The keys of tokens: their identifiers, and the keys that are derived from them. */
 import { describe, expect, test } from "bun:test";
 import { createHmac, createPrivateKey } from "node:crypto";
-import { createKeyPair } from "@latchkey/testing/key-pair";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { importTokenKeys, type TokenKeys } from "../src/token-keys.ts";
 import { readConfig } from "./support/service.ts";

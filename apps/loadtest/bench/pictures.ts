@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { describeMachine } from "@latchkey/cli";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
-import { freePort } from "@latchkey/testing/free-port";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { freePort } from "@latchkey/testing/server-process";
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const DOCS = join(import.meta.dir, "../../../docs");

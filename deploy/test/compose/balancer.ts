@@ -2,8 +2,8 @@
 import { test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { freePort } from "@latchkey/testing/free-port";
 import { ROOT } from "@latchkey/testing/repository";
+import { freePort } from "@latchkey/testing/server-process";
 
 export const HAPROXY_CONFIGURATION = join(ROOT, "deploy/haproxy/haproxy.cfg");
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { Ajv } from "ajv";
 import {

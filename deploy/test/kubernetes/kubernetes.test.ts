@@ -8,7 +8,7 @@ import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitor
 import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import { EXIT } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";

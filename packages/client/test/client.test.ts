@@ -1,6 +1,6 @@
 /** The client against a running service: login state, errors, iteration and abort signals. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { freePort } from "@latchkey/testing/free-port";
+import { freePort } from "@latchkey/testing/server-process";
 import { createClient, LatchkeyError } from "../src/index.ts";
 import { ADA, type RunningService, recordingFetch, startService } from "./support/service.ts";
 

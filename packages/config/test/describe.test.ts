@@ -1,6 +1,6 @@
 /** The effective values for operators: one line per variable, no secret. */
 import { describe, expect, test } from "bun:test";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { describeEnvironment, variablesTable } from "../src/describe.ts";
 import { parseEnvironment, type Variables } from "../src/parse.ts";
 import { VARIABLE_NAMES } from "../src/variables.ts";

@@ -1,7 +1,7 @@
 /** The keys of ES256 and EdDSA: which texts are accepted, how keys exclude each other, and that no error contains a key. */
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { describeEnvironment } from "../src/describe.ts";
 import { ConfigurationError, parseEnvironment, type Variables } from "../src/parse.ts";
 

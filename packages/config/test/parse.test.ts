@@ -1,6 +1,6 @@
 /** Every variable: its default, an invalid value, and how errors are reported. The variables come from the definitions. */
 import { describe, expect, test } from "bun:test";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { ConfigurationError, parseEnvironment, parseVariables, type Variables } from "../src/parse.ts";
 import { InvalidValue, type Variable } from "../src/variable.ts";
 import { VARIABLE_NAMES, VARIABLES, type VariableName, validateKernel } from "../src/variables.ts";

@@ -1,6 +1,6 @@
 /** What production requires, the same as a warning elsewhere, and secrets that are read from files. */
 import { describe, expect, test } from "bun:test";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { ConfigurationError, parseEnvironment, type Variables } from "../src/parse.ts";
 
 const FILES: Readonly<Record<string, string>> = {

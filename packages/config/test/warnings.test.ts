@@ -1,6 +1,6 @@
 /** Accepted but insecure values: each causes one warning, which never contains a password. */
 import { expect, test } from "bun:test";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { isPublicAddress, leavesMachine } from "../src/network.ts";
 import { parseEnvironment, type Variables } from "../src/parse.ts";
 

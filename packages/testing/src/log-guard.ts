@@ -1,5 +1,5 @@
 /** Detects secrets in log lines. Every test of the service checks all lines that were logged. */
-import { SECRET_KEY } from "./secret-key.ts";
+import { SECRET_KEY } from "./keys.ts";
 
 const SECRETS: Readonly<Record<string, RegExp>> = {
   "a password": /correct[ -]horse|battery staple|hunter2/i,

@@ -1,9 +1,9 @@
 /** The deployed service for benchmarks: its log goes to a file, so that the benchmark spends no time on reading it. */
 import { join } from "node:path";
 import type { TemporaryFolder } from "./folder.ts";
-import { freePort } from "./free-port.ts";
+import { SECRET_KEY } from "./keys.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
-import { SECRET_KEY } from "./secret-key.ts";
+import { freePort } from "./server-process.ts";
 
 export interface MeasuredServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */

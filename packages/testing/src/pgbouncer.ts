@@ -2,8 +2,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "./folder.ts";
-import { freePort } from "./free-port.ts";
-import { readUntil, UNPRIVILEGED } from "./server-process.ts";
+import { freePort, readUntil, UNPRIVILEGED } from "./server-process.ts";
 
 export interface PgBouncer extends AsyncDisposable {
   /** Returns the URL that leads to the same database through the pooler. */

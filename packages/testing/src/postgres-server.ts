@@ -12,8 +12,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { ServerCertificate } from "./certificates.ts";
-import { freePort } from "./free-port.ts";
-import { UNPRIVILEGED } from "./server-process.ts";
+import { freePort, UNPRIVILEGED } from "./server-process.ts";
 
 const SUPERUSER = { username: "postgres", password: "postgres" };
 

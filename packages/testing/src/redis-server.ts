@@ -1,7 +1,6 @@
 /** A Redis server for tests: the installed `redis-server`, without persistence. It can be frozen, killed and restarted. */
 import type { ServerCertificate } from "./certificates.ts";
-import { freePort } from "./free-port.ts";
-import { readUntil } from "./server-process.ts";
+import { freePort, readUntil } from "./server-process.ts";
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** A server with the first parts of the request path, in the order of `app.ts`, for `bench middleware`. */
 import { TodoQuery } from "@latchkey/contracts";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type AnyElysia, Elysia } from "elysia";
 import { compactVerify } from "jose";
 import { parseConfig } from "../../src/config.ts";

@@ -1,9 +1,9 @@
 /** The programs that the service is compared with, and the data of the service. */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type MeasuredServer, startProgram } from "@latchkey/testing/measured-service";
 import { ROOT } from "@latchkey/testing/repository";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post } from "@latchkey/testing/service-process";
 import { print } from "./options.ts";
 

@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 import { openSecretKey } from "../../src/lifecycle/secret-key.ts";
 

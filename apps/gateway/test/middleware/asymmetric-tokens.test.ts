@@ -1,7 +1,7 @@
 /** Tokens of ES256 and EdDSA: which key verifies which token, and that no key verifies tokens of another algorithm. */
 import { describe, expect, test } from "bun:test";
 import { createPublicKey } from "node:crypto";
-import { createKeyPair, type KeyPairPem } from "@latchkey/testing/key-pair";
+import { createKeyPair, type KeyPairPem } from "@latchkey/testing/keys";
 import { createTokens } from "../../src/middleware/jwt.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";

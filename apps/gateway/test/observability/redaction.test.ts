@@ -2,9 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets, secretsIn } from "@latchkey/testing/log-guard";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { eachDatabase, type Service } from "../support/service.ts";
 

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { secretsIn } from "@latchkey/testing/log-guard";
 import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { openFolder } from "@latchkey/testing/folder";
-import { freePort } from "@latchkey/testing/free-port";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
+import { freePort } from "@latchkey/testing/server-process";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { SECRET_KEY } from "../support/service.ts";
 

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
 import { spawnSqlite } from "@latchkey/testing/sqlite";
 

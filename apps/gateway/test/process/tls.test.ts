@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { post, startProcess } from "@latchkey/testing/service-process";
 
 const stack = new AsyncDisposableStack();

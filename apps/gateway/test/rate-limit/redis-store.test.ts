@@ -1,7 +1,7 @@
 /** The stores in a real Redis: shared by replicas, replaced by their own memory while Redis is unreachable. */
 import { describe, expect, test } from "bun:test";
-import { freePort } from "@latchkey/testing/free-port";
 import { type RedisServer, startRedisServer } from "@latchkey/testing/redis-server";
+import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
 import pino from "pino";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";

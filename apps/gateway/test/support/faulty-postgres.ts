@@ -4,8 +4,8 @@
  */
 import { expect } from "bun:test";
 import type { Todo, TodoPage, Token } from "@latchkey/contracts";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import type { PostgresServer } from "@latchkey/testing/postgres-server";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
 import { startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "./client.ts";
 

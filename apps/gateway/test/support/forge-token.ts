@@ -1,6 +1,6 @@
 /** Creates invalid tokens, signed or not, without code of the service. */
 import { createHmac, createPrivateKey, sign as signBytes } from "node:crypto";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 
 const DIGESTS = { HS256: "sha256", HS384: "sha384", HS512: "sha512" } as const;
 

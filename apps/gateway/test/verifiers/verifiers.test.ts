@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/key-pair";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { startService } from "../support/service.ts";
 

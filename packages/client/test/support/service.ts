@@ -1,6 +1,6 @@
 /** The deployed service for tests of the client, and a `fetch` that records the status of each response. */
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
-import { SECRET_KEY } from "@latchkey/testing/secret-key";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 
 export interface RunningService extends AsyncDisposable {

@@ -1,6 +1,10 @@
-/** Key pairs of the asymmetric algorithms, as the PEM of the configuration. */
+/** The keys of services under test. */
 import { generateKeyPairSync } from "node:crypto";
 
+/** Signs tokens: strong, and fixed so that tests can sign tokens too. */
+export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
+
+/** The PEM of the configuration. */
 export interface KeyPairPem {
   readonly privatePem: string;
   readonly publicPem: string;
