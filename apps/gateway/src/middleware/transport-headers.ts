@@ -7,6 +7,8 @@ import { BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 
 const DRAIN_TIMEOUT_MS = 1000;
+/** Chunks of at least this size on average are drained until the timeout. */
+const DRAIN_CHUNK_BYTES = 4096;
 
 const isChunked = (request: Request): boolean => request.headers.has("transfer-encoding");
 
@@ -20,16 +22,16 @@ export function transportHeaders({ isStopping }: { readonly isStopping: () => bo
 
 /**
  * Discards the unread rest of a chunked body: if the connection is closed before it arrives, the response can be lost.
- * Stops after as many chunks as a body can have, because each chunk takes time.
+ * Stops early if the chunks are small, because each takes time.
  */
 export async function drainChunkedBody(request: Request): Promise<void> {
   if (!isChunked(request)) return;
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), DRAIN_TIMEOUT_MS);
-  let chunks = 0;
-  const write = () => {
-    chunks += 1;
-    if (chunks === BODY_MAX_CHUNKS) stop.abort();
+  let remainingChunks = BODY_MAX_CHUNKS;
+  const write = ({ byteLength }: Uint8Array) => {
+    remainingChunks += byteLength / DRAIN_CHUNK_BYTES - 1;
+    if (remainingChunks <= 0) stop.abort();
   };
   // Rejects if the body was read before, or if the drain was stopped.
   await request.body?.pipeTo(new WritableStream({ write }), { signal: stop.signal }).catch(() => {});
