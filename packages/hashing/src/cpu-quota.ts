@@ -11,7 +11,7 @@ const EVENT_LOOP_SHARE = 0.1;
 /** Shorter pauses are accumulated, because timers have a resolution of whole milliseconds. */
 const MIN_PAUSE_MS = 2;
 
-export interface CoresSource {
+interface CoresSource {
   /** The folder that contains `proc/self/cgroup` and `sys/fs/cgroup`. @default "/" */
   readonly root?: string;
   /** The number of cores in the affinity mask. @default os.availableParallelism() */

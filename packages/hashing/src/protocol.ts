@@ -36,7 +36,7 @@ export interface JobResult {
   readonly runningSeconds: number;
 }
 
-export interface MemoryShape {
+interface MemoryShape {
   readonly buffer: SharedArrayBuffer;
   readonly passwordBytes: number;
   readonly saltBytes: number;

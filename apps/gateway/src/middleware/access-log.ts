@@ -7,7 +7,7 @@ import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-export interface AccessLogEntry {
+interface AccessLogEntry {
   readonly path: string;
   readonly requestId: string;
   readonly isRequestIdInbound: boolean;
@@ -25,7 +25,7 @@ export interface AccessLogEntry {
 
 export type AccessLog = (entry: AccessLogEntry) => void;
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly logger: Logger;
   readonly isProbe: (path: string) => boolean;
 }

@@ -5,7 +5,7 @@ import ipaddr from "ipaddr.js";
 import type { Logger } from "../observability/logger.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
-export interface ClientAddressOptions {
+interface ClientAddressOptions {
   /** Number of proxies that append to `X-Forwarded-For`; the client is the entry at this place from the right. */
   readonly trustProxy: number;
   readonly logger: Logger;

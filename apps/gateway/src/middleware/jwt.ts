@@ -5,7 +5,7 @@ import { compactVerify, decodeProtectedHeader } from "jose";
 import type { Config } from "../config.ts";
 import type { TokenKey, TokenKeys } from "../token-keys.ts";
 
-export interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
+interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
 }
 

@@ -21,7 +21,7 @@ interface Client {
 
 type ResponseHeaders = Record<string, string | number>;
 
-export interface RateLimiter {
+interface RateLimiter {
   readonly quota: Quota;
   /** Whether `increment` returns no promise for a client without `userId`. */
   readonly isSynchronous: boolean;

@@ -4,14 +4,14 @@
  */
 import type { Budget, BudgetStore } from "./store.ts";
 
-export interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
+interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
   /** @default 100_000 */
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
 
-export interface MemoryBudgetStore extends BudgetStore {
+interface MemoryBudgetStore extends BudgetStore {
   take(key: string): number;
   /** Stored budgets. */
   readonly size: number;

@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { Increment, RateLimitStore } from "./store.ts";
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   readonly windowMs: number;
   /** Live counters of single keys, and as many for each size of network. @default 100_000 */
   readonly maxKeys?: number;
@@ -14,7 +14,7 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-export interface MemoryStore extends RateLimitStore {
+interface MemoryStore extends RateLimitStore {
   increment(key: string): Increment;
   decrement(key: string): void;
   /** Live counters of keys and networks. */

@@ -6,7 +6,7 @@
  */
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 
-export interface Stationary {
+interface Stationary {
   /** p(n) for n from 0 to all lanes and the whole queue; their sum is 1. */
   readonly probabilities: readonly number[];
   /** λ / μ with all lanes busy; from 1 on the queue fills and logins are shed. */

@@ -10,7 +10,7 @@ export interface Interval {
   readonly high: number;
 }
 
-export interface RateOptions {
+interface RateOptions {
   readonly service: ServiceModel;
   readonly ratePerSecond: number;
   /** Measured, after the warm-up. */

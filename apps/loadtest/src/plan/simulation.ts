@@ -5,7 +5,7 @@
 import type { ServiceModel } from "./service-model.ts";
 import { SimulatedWorker } from "./simulated-worker.ts";
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly service: ServiceModel;
   /** Arrival times of the logins, in milliseconds; ascending. */
   readonly arrivals: readonly number[];

@@ -9,7 +9,7 @@ import { createTodoRepository } from "./todos.ts";
 import { parseFileUrl } from "./url.ts";
 import { createUserRepository } from "./users.ts";
 
-export interface LibsqlOptions {
+interface LibsqlOptions {
   /** A `file:` URL; the file and its folder are created if they do not exist. */
   readonly url: string;
   /** The folder that a relative path refers to. @default the working directory */

@@ -18,7 +18,7 @@ export interface PostgresClient {
   close(): Promise<void>;
 }
 
-export interface PostgresClientOptions {
+interface PostgresClientOptions {
   readonly address: Address;
   /** Maximum number of connections. */
   readonly poolSize: number;

@@ -7,7 +7,7 @@ import { createTodoRepository } from "./todos.ts";
 import { parsePostgresUrl } from "./url.ts";
 import { createUserRepository } from "./users.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** A `postgres:` or `postgresql:` URL with host, user and database. */
   readonly url: string;
   /** Maximum number of connections. @default 10 */

@@ -21,7 +21,7 @@ const SAMPLES = 5;
  */
 const EXPLORE_EVERY = 128;
 
-export interface MeasuredVariant extends KernelVariant {
+interface MeasuredVariant extends KernelVariant {
   /** The processor time of one iteration of all its lanes. */
   readonly seconds: number;
 }

@@ -6,7 +6,7 @@ import { probeNativeKernels, type UnavailableKernel } from "./probe.ts";
 
 const PORTABLE = "portable";
 
-export interface KernelSelection {
+interface KernelSelection {
   /** The kernel that is reported until a worker has measured which one is fastest. */
   readonly name: string;
   /** The number of lanes of one worker. */

@@ -101,7 +101,7 @@ export class Rate {
   }
 }
 
-export interface CompletedJob {
+interface CompletedJob {
   readonly waitingSeconds: number;
   readonly runningSeconds: number;
   readonly iterations: number;

@@ -7,7 +7,7 @@
 /** The longest waiting time of a service that keeps up with its load, and of every job during sustained overload. */
 const PROMPT_MS = 500;
 
-export interface OverloadOptions {
+interface OverloadOptions {
   /** The maximum waiting time without overload. */
   readonly queueMs: number;
   readonly nowMs: number;

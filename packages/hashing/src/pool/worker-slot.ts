@@ -3,7 +3,7 @@ import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervisor.ts";
 
-export interface WorkerSlotOptions extends WorkerSupervisorOptions {
+interface WorkerSlotOptions extends WorkerSupervisorOptions {
   readonly lanes: number;
 }
 

@@ -25,7 +25,7 @@ interface Client {
   readonly network: string;
 }
 
-export interface LoginAttempt {
+interface LoginAttempt {
   /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
   readonly networkDigest: string;
   /** @throws TooManyRequests if the network is unfamiliar and the budget of the e-mail is empty */

@@ -39,7 +39,7 @@ interface Principal {
   readonly tokenId: string | null;
 }
 
-export interface AuthServiceOptions {
+interface AuthServiceOptions {
   readonly users: UserRepository;
   readonly hasher: Pick<Hasher, "hash" | "verify">;
   /** null: logins are not limited per e-mail. */
