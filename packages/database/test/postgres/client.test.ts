@@ -4,8 +4,8 @@ import { type PostgresServer, startPostgresServer } from "@latchkey/testing/post
 import { type Database, DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
-import type { TestDatabase } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
+import type { TestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(30_000);
 

@@ -2,7 +2,7 @@
 import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { openLibsqlDatabase } from "../../src/libsql/database.ts";
-import type { TestDatabase } from "./repository-conformance.ts";
+import type { TestDatabase } from "./test-database.ts";
 
 export interface LibsqlTestDatabase extends TestDatabase {
   readonly path: string;

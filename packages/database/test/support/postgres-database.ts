@@ -1,7 +1,7 @@
 /** A migrated PostgreSQL database of one test on a running server. */
 import type { PostgresServer } from "@latchkey/testing/postgres-server";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
-import type { TestDatabase } from "./repository-conformance.ts";
+import type { TestDatabase } from "./test-database.ts";
 
 export async function openPostgresTestDatabase(
   server: PostgresServer,

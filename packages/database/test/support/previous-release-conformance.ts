@@ -9,7 +9,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { migrateWithExtra } from "./extra-migration.ts";
-import type { TestDatabase } from "./repository-conformance.ts";
+import type { TestDatabase } from "./test-database.ts";
 
 const { PREVIOUS_RELEASE = "", MIGRATED_DATABASE_URL = "" } = process.env;
 

@@ -1,0 +1,20 @@
+/** What the conformance suites need: an empty database for each test, and users. */
+import type { Database, Timestamp } from "../../src/index.ts";
+
+/** An empty, migrated database for one test; disposing it removes everything. */
+export interface TestDatabase extends AsyncDisposable {
+  readonly database: Database;
+  readonly url: string;
+  /** Opens a second connection to the same tables, like another replica. */
+  reopen(): Promise<Database>;
+  /** Runs SQL as another client of the database. */
+  query<Row>(sql: string): Promise<Row[]>;
+}
+
+export const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
+export const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };
+
+/** Waits until the clock is past this timestamp, so that the next one is greater. */
+export async function waitUntilAfter(timestamp: Timestamp): Promise<void> {
+  while (Date.now() <= Date.parse(timestamp) + 1) await Bun.sleep(1);
+}

@@ -1,0 +1,358 @@
+/** The behaviour of users that all databases have in common. */
+import { describe, expect, test } from "bun:test";
+import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
+import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+export function userConformance(name: string, open: () => Promise<TestDatabase>): void {
+  describe(`users on ${name}`, () => {
+    test("a created user is found by id and by e-mail", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const started = Date.now();
+      const created = await users.create(ada);
+      expect(created).toMatchObject({ ...ada, isActive: true });
+      expect(created.id).toBeGreaterThan(0);
+      expect(Math.abs(Date.parse(created.createdAt) - started)).toBeLessThan(5_000);
+      expect(created.updatedAt).toEqual(created.createdAt);
+      expect(await users.findById(created.id)).toEqual(created);
+      expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
+      expect(await users.findByUsername(ada.username)).toEqual(created);
+    });
+
+    test("a user is found with the time at which one of its networks was last stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const seenAt = async (email: string, network: string) =>
+        (await users.findByEmail(email, network))?.networkSeenAt;
+      const ageMs = async (email: string) => Date.now() - Date.parse((await seenAt(email, "one")) ?? "");
+      await users.storeNetwork(first.id, "one");
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await seenAt(ada.email, "two")).toBeNull();
+      expect(await seenAt(bob.email, "one")).toBeNull();
+      expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
+      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
+      expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
+      await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
+    });
+
+    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      await users.storeNetwork(second.id, "other");
+      const rows = Array.from(
+        { length: 22 },
+        (_, day) =>
+          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
+      );
+      await testDatabase.query(
+        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
+      );
+      const digests = async () =>
+        (
+          await testDatabase.query<{ network_digest: string }>(
+            "select network_digest from user_networks order by last_seen_at",
+          )
+        ).map(({ network_digest }) => network_digest);
+      const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
+      await users.storeNetwork(first.id, "new");
+      expect(await digests()).toEqual([...days(3), "other", "new"]);
+      // A network that is already stored replaces no other.
+      await users.storeNetwork(first.id, "day 5");
+      expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
+    });
+
+    test("of networks that are stored at the same time over two connections, 20 remain", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const storeTogether = (count: number, round: number) =>
+        Promise.all(
+          [testDatabase.database, second].flatMap(({ users }, replica) =>
+            Array.from({ length: count / 2 }, (_, index) =>
+              users.storeNetwork(id, `${replica}.${index}.${round}`),
+            ),
+          ),
+        );
+      await storeTogether(20, 0);
+      for (let round = 1; round <= 20; round++) {
+        await storeTogether(4, round);
+        const [row] = await testDatabase.query<{ count: number }>(
+          "select count(*) as count from user_networks",
+        );
+        expect(Number(row?.count)).toBe(20);
+      }
+    });
+
+    test("a network of a user who was deleted meanwhile is not stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      await users.delete(id);
+      await expect(users.storeNetwork(id, "one")).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await testDatabase.query("select * from user_networks")).toEqual([]);
+    });
+
+    test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      for (const id of [1, 2 ** 31, 2 ** 32, 2 ** 53 - 2, MAX_ID]) {
+        expect(await users.findById(id)).toBeNull();
+        expect(await users.update(id, { username: "x" })).toBeNull();
+        expect(await users.update(id, {})).toBeNull();
+        expect(await users.setActive(id, false)).toBeNull();
+        expect(await users.revokeTokens(id)).toBeNull();
+        expect(await users.delete(id)).toBe(false);
+        expect(await users.list({ after: id, limit: 10 })).toEqual([]);
+      }
+      expect(await users.findByEmail("nobody@example.org")).toBeNull();
+      expect(await users.findByUsername("nobody")).toBeNull();
+    });
+
+    test("ids above 32 bits are read as exact numbers", async () => {
+      await using testDatabase = await open();
+      const { users, todos } = testDatabase.database;
+      const id = 2 ** 40 + 1;
+      await testDatabase.query(
+        `insert into users (id, email, username, hashed_password) values (${id}, 'a@b.c', 'a', 's$d')`,
+      );
+      await testDatabase.query(`insert into todos (id, title) values (${id}, 'large id')`);
+      expect((await users.findById(id))?.id).toBe(id);
+      expect((await todos.list({ after: id - 1, limit: 2 })).map((todo) => todo.id)).toEqual([id]);
+      expect(await todos.list({ after: id, limit: 2 })).toEqual([]);
+    });
+
+    test("create and update reject a taken e-mail address or username", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      await users.create(ada);
+      const other = await users.create(bob);
+      await expect(users.create({ ...bob, email: ada.email, username: "new" })).rejects.toBeInstanceOf(
+        UserAlreadyExists,
+      );
+      await expect(users.create({ ...bob, email: "new@example.org" })).rejects.toBeInstanceOf(
+        UserAlreadyExists,
+      );
+      await expect(users.update(other.id, { username: ada.username })).rejects.toBeInstanceOf(
+        UserAlreadyExists,
+      );
+      expect(await users.findById(other.id)).toEqual(other);
+      expect(await users.update(other.id, { username: bob.username })).toMatchObject(bob);
+    });
+
+    test("exactly one of twenty concurrent registrations over two connections succeeds", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const registrations = Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? testDatabase.database : second).users.create({
+          ...ada,
+          email: `ada${index % 3}@example.org`,
+        }),
+      );
+      const outcomes = await Promise.allSettled(registrations);
+      const rejections = outcomes
+        .filter((outcome) => outcome.status === "rejected")
+        .map((outcome) => outcome.reason);
+      expect(rejections).toHaveLength(19);
+      for (const rejection of rejections) expect(rejection).toBeInstanceOf(UserAlreadyExists);
+    });
+
+    test("usernames that differ in case, surrounding spaces or Unicode normalisation are distinct", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const usernames = [
+        "ada",
+        "Ada",
+        "ada ",
+        " ada",
+        "é",
+        "e\u0301",
+        "É",
+        "ß",
+        "ss",
+        "\u{1F600}",
+        "İ",
+        "i",
+        "I",
+        "ı",
+      ];
+      for (const [index, username] of usernames.entries()) {
+        const user = await users.create({ ...ada, email: `u${index}@example.org`, username });
+        expect((await users.findById(user.id))?.username).toBe(username);
+      }
+      await expect(users.create({ ...bob, username: "\u{1F600}" })).rejects.toBeInstanceOf(UserAlreadyExists);
+    });
+
+    test("e-mail addresses are compared exactly", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      await users.create(ada);
+      for (const email of [
+        "Ada@example.org",
+        "ada@example.org ",
+        " ada@example.org",
+        "ada@example.or_",
+        "%",
+      ]) {
+        expect(await users.findByEmail(email)).toBeNull();
+      }
+    });
+
+    test("text is stored and returned unchanged", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const username = "'; drop table users; --";
+      const hashedPassword = "\\ \" ' % _ \u{10FFFF} \r\n\t $1 ? :a";
+      const { id } = await users.create({ ...ada, username, hashedPassword });
+      expect(await users.findById(id)).toMatchObject({ username, hashedPassword });
+    });
+
+    test("update changes only the given fields and updatedAt", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const created = await users.create(ada);
+      await waitUntilAfter(created.updatedAt);
+      const renamed = await users.update(created.id, { username: "countess" });
+      expect(renamed).toEqual({
+        ...created,
+        username: "countess",
+        updatedAt: renamed?.updatedAt ?? "",
+      });
+      expect(Date.parse(renamed?.updatedAt ?? "")).toBeGreaterThan(Date.parse(created.updatedAt));
+      const rehashed = await users.update(created.id, { hashedPassword: "other$digest" });
+      expect(rehashed).toMatchObject({ username: "countess", hashedPassword: "other$digest" });
+      expect(await users.findById(created.id)).toEqual(rehashed);
+    });
+
+    test("an update happens only if the user still has the expected hash and version and is still active", async () => {
+      await using scratch = await open();
+      const { users } = scratch.database;
+      const created = await users.create(ada);
+      const change = { username: "countess", hashedPassword: "other$digest" };
+      for (const stale of [
+        { hashedPassword: "old$digest" },
+        { hashedPassword: "" },
+        { isActive: false },
+        { tokenVersion: 1 },
+      ]) {
+        expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
+      }
+      expect(await users.findById(created.id)).toEqual(created);
+      const changed = await users.update(created.id, change, created);
+      expect(changed).toMatchObject({ ...change, isActive: true });
+      expect(await users.update(created.id, { username: "ada" }, created)).toBeNull();
+      await users.setActive(created.id, false);
+      expect(await users.update(created.id, { username: "ada" }, changed ?? created)).toBeNull();
+      expect(await users.findById(created.id)).toMatchObject({ ...change, isActive: false });
+    });
+
+    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      const other = await users.create(bob);
+      const revoked = async () => {
+        const user = await users.findById(id);
+        return user && [user.tokenVersion, user.passwordChangeTokenId];
+      };
+      expect(await revoked()).toEqual([0, null]);
+      const changed = await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "first" });
+      expect(changed).toMatchObject({ tokenVersion: 1, passwordChangeTokenId: "first" });
+      await users.update(id, { username: "countess", passwordChangeTokenId: "ignored" });
+      await users.setActive(id, true);
+      expect(await revoked()).toEqual([1, "first"]);
+      await users.update(id, { hashedPassword: "c$d", passwordChangeTokenId: "second" });
+      expect(await revoked()).toEqual([2, "second"]);
+      await users.update(id, { hashedPassword: "e$f" });
+      expect(await revoked()).toEqual([3, null]);
+      await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
+      expect(await revoked()).toEqual([4, "third"]);
+      const after = await users.revokeTokens(id);
+      expect(after).toMatchObject({ tokenVersion: 5, passwordChangeTokenId: null, hashedPassword: "g$h" });
+      expect(await revoked()).toEqual([5, null]);
+      expect(await users.findById(other.id)).toEqual(other);
+    });
+
+    test("concurrent revocations over two connections all count", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const databases = Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0 ? testDatabase.database : second,
+      );
+      await Promise.all(databases.map(({ users }) => users.revokeTokens(id)));
+      expect((await second.users.findById(id))?.tokenVersion).toBe(10);
+    });
+
+    test("of two updates at once that expect the same hash, exactly one happens", async () => {
+      await using scratch = await open();
+      await using second = await scratch.reopen();
+      const created = await scratch.database.users.create(ada);
+      const outcomes = await Promise.all([
+        scratch.database.users.update(created.id, { hashedPassword: "first$digest" }, created),
+        second.users.update(created.id, { hashedPassword: "second$digest" }, created),
+      ]);
+      const winner = await scratch.database.users.findById(created.id);
+      expect(outcomes.toSorted((one) => (one === null ? 1 : -1))).toEqual([winner, null]);
+    });
+
+    test("an empty update changes nothing", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const created = await users.create(ada);
+      await waitUntilAfter(created.updatedAt);
+      expect(await users.update(created.id, {})).toEqual(created);
+    });
+
+    test("a deactivated user stays inactive until activated", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      expect((await users.setActive(id, false))?.isActive).toBe(false);
+      expect((await users.findById(id))?.isActive).toBe(false);
+      expect((await users.setActive(id, true))?.isActive).toBe(true);
+    });
+
+    test("the id of a deleted row is never reused, even that of the latest row", async () => {
+      await using testDatabase = await open();
+      const { users, todos } = testDatabase.database;
+      const user = await users.create(ada);
+      expect(await users.delete(user.id)).toBe(true);
+      expect(await users.delete(user.id)).toBe(false);
+      expect(await users.findByEmail(ada.email)).toBeNull();
+      expect((await users.create(ada)).id).toBeGreaterThan(user.id);
+      const todo = await todos.create({ title: "once", completed: false });
+      expect(await todos.delete(todo.id)).toBe(true);
+      expect((await todos.create({ title: "twice", completed: false })).id).toBeGreaterThan(todo.id);
+    });
+
+    test("deleting a user deletes the user's networks and no others", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      for (const { id } of [first, second]) {
+        await testDatabase.query(
+          `insert into user_networks (user_id, network_digest) values (${id}, 'digest')`,
+        );
+      }
+      expect(await users.delete(first.id)).toBe(true);
+      const remaining = await testDatabase.query<{ user_id: number }>("select user_id from user_networks");
+      expect(remaining.map((row) => Number(row.user_id))).toEqual([second.id]);
+    });
+
+    test("users are listed by ascending id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const first = await users.create(ada);
+      const second = await users.create(bob);
+      expect(await users.list({ after: 0, limit: 10 })).toEqual([first, second]);
+      expect(await users.list({ after: 0, limit: 1 })).toEqual([first]);
+      expect(await users.list({ after: first.id, limit: 10 })).toEqual([second]);
+    });
+  });
+}
