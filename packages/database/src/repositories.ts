@@ -11,7 +11,7 @@ export interface User {
   readonly isActive: boolean;
   /** A token is revoked if its version differs, unless it is the one below. */
   readonly tokenVersion: number;
-  /** The `jti` of the token that made the latest password change; it is still valid. */
+  /** The `jti` of the token that made the latest password change. That token is still valid. */
   readonly passwordChangeTokenId: string | null;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

@@ -30,8 +30,8 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
   );
 
   /**
-   * The payloads of tokens whose signature is valid, by the digest of the token, the oldest first: a client sends the same
-   * token with each request. The claims are checked for each request, and the service reads the user from the database.
+   * The payloads of tokens with a valid signature. Keys are digests of the tokens; the oldest entry comes first. Only the
+   * signature is cached: each request checks the claims, and the service reads the user from the database.
    */
   const verified = new Map<string, Payload>();
 

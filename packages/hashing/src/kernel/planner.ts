@@ -1,5 +1,5 @@
 /**
- * Chooses the kernel variant of each slice: the smallest group of lanes that is about as cheap per lane as any. The jobs in
+ * Chooses the kernel variant of each slice: the smallest group of lanes whose cost per lane is close to the lowest. The jobs in
  * the group finish early while the others wait, which costs no throughput and halves the mean time of a burst at best. The
  * variant that is cheapest with all lanes busy is used earlier than that where small groups would delay too many jobs.
  * Costs are measured processor time: elapsed time would make a variant look slow whenever another process has the core.
@@ -76,7 +76,7 @@ export class Planner {
     variant.seconds = Math.min(...variant.samples);
   }
 
-  /** The narrowest variant that is about as cheap per busy lane as any. */
+  /** The narrowest variant whose cost per busy lane is close to the lowest. */
   #smallestGroup(busyLanes: number): Variant {
     const cheapest = this.#variants.reduce((best, variant) =>
       costOf(variant, busyLanes) < costOf(best, busyLanes) ? variant : best,

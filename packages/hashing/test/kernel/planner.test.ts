@@ -1,4 +1,4 @@
-/** The planner picks the smallest group that is about as cheap per lane as any, resists noise and remeasures old costs. */
+/** The planner picks the smallest group whose cost per lane is close to the lowest, resists noise and remeasures old costs. */
 import { describe, expect, test } from "bun:test";
 import { Planner } from "../../src/kernel/planner.ts";
 

@@ -33,7 +33,7 @@ interface TokenClaims {
   readonly tokenId: string | null;
 }
 
-/** Who sends a request: the user as read from the database, and the id of the token. */
+/** The authenticated user, as read from the database, and the id of the token. */
 interface Principal {
   readonly user: User;
   readonly tokenId: string | null;
