@@ -30,7 +30,7 @@ const COUNTERS: Definitions<number> = {
   ],
   hash_queue_shed_total: [
     "Total number of derivations rejected because the queue was full or they had waited too long.",
-    (stats) => stats.refused,
+    (stats) => stats.rejected,
   ],
   hash_worker_crashes_total: [
     "Total number of worker crashes; each crashed worker is replaced.",

@@ -86,7 +86,7 @@ function simulateRate(service: ServiceModel, ratePerSecond: number): RepeatedRes
   );
 }
 
-/** Bisection between 0 and the capacity, without shedding: with equal seeds the percentile increases with the rate. */
+/** Bisection between 0 and the capacity, without rejections: with equal seeds the percentile increases with the rate. */
 function highestRate({ p99Ms }: PlanOptions, service: ServiceModel): number {
   const p99At = (rate: number) => {
     const { shed, p99 } = simulateRate(service, rate);

@@ -9,9 +9,9 @@ import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 interface Stationary {
   /** p(n) for n from 0 to all lanes and the whole queue; their sum is 1. */
   readonly probabilities: readonly number[];
-  /** λ / μ with all lanes busy; from 1 on the queue fills and logins are shed. */
+  /** λ / μ with all lanes busy; from 1 on the queue fills and logins are rejected. */
   readonly utilisation: number;
-  /** Of the logins that are not shed: E[n] / λ', Little's law. */
+  /** Of the logins that are not rejected: E[n] / λ', Little's law. */
   readonly meanLatencyMs: number;
   /** Probability that an arrival finds the queue full: Poisson arrivals see time averages (Wolff 1982). */
   readonly shedProbability: number;

@@ -22,7 +22,7 @@ export interface ServiceModel {
   readonly groups: readonly number[];
   /** Free lanes are filled between slices of this duration; 0: immediately, exact processor sharing. */
   readonly sliceMs: number;
-  /** Maximum number of logins waiting for a lane; more are shed. */
+  /** Maximum number of logins waiting for a lane; more are rejected. */
   readonly queueLimit: number;
 }
 

@@ -17,7 +17,7 @@ interface SimulationOptions {
 
 /** Milliseconds are NaN if no login was measured. */
 export interface SimulationResult {
-  /** From arrival to response, of the measured logins that were not shed; ascending. */
+  /** From arrival to response, of the measured logins that were not rejected; ascending. */
   readonly latenciesMs: Float64Array;
   readonly meanMs: number;
   readonly p50: number;
@@ -69,7 +69,7 @@ class Station {
     this.#queueLimit = service.queueLimit;
   }
 
-  /** Completion time of each login, by the index of its arrival; NaN if it was shed. */
+  /** Completion time of each login, by the index of its arrival; NaN if it was rejected. */
   serve(arrivals: readonly number[]): Float64Array {
     this.#completions = new Float64Array(arrivals.length).fill(Number.NaN);
     for (const [login, arrivalMs] of arrivals.entries()) {
@@ -80,7 +80,7 @@ class Station {
     return this.#completions;
   }
 
-  /** Assigns the login to the worker with the fewest logins, or enqueues it, or sheds it. */
+  /** Assigns the login to the worker with the fewest logins, or enqueues it, or rejects it. */
   #admit(login: number, nowMs: number): void {
     const worker = this.#workerWithLeast(({ count }) => count);
     if (worker?.hasRoom) worker.start(login, nowMs);

@@ -26,10 +26,10 @@ describe("a service with one lane of constant rate", () => {
     expect(meanLatencyMs).toBeCloseTo(1000 / (10 - 7), 6);
   });
 
-  test("sheds as M/M/1/K, below and above its capacity", () => {
-    const shed = (load: number, most: number) => ((1 - load) * load ** most) / (1 - load ** (most + 1));
-    expect(stationary(oneLane(100, 4), 7).shedProbability).toBeCloseTo(shed(0.7, 5), 12);
-    expect(stationary(oneLane(100, 4), 30).shedProbability).toBeCloseTo(shed(3, 5), 12);
+  test("rejects as M/M/1/K, below and above its capacity", () => {
+    const rejected = (load: number, most: number) => ((1 - load) * load ** most) / (1 - load ** (most + 1));
+    expect(stationary(oneLane(100, 4), 7).shedProbability).toBeCloseTo(rejected(0.7, 5), 12);
+    expect(stationary(oneLane(100, 4), 30).shedProbability).toBeCloseTo(rejected(3, 5), 12);
   });
 
   test("handles its capacity under far higher load", () => {

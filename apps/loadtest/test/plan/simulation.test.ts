@@ -57,7 +57,7 @@ describe("calculated manually", () => {
     expect(latencies(service({ workers: 2 }), [0, 10, 20, 30])).toEqual([100, 100, 180, 180]);
   });
 
-  test("a login that finds all lanes busy and the queue full is shed", () => {
+  test("a login that finds all lanes busy and the queue full is rejected", () => {
     const result = simulate({
       service: service({ queueLimit: 1 }),
       arrivals: [0, 1, 2, 3, 101],
@@ -130,7 +130,7 @@ describe("predicted by theory", () => {
     expect(delay).toBeLessThan(6);
   });
 
-  test("overload is handled at capacity, the rest is shed, and the queue determines the latency", () => {
+  test("overload is handled at capacity, the rest is rejected, and the queue determines the latency", () => {
     const model = service({ queueLimit: 50 });
     const { achievedPerSecond, shed, p50 } = simulate({
       service: model,

@@ -10,7 +10,7 @@ export interface JobStats {
   readonly iterations: number;
   readonly aborted: number;
   /** The number of derivations rejected with QueueFull. */
-  readonly refused: number;
+  readonly rejected: number;
   readonly crashedWorkers: number;
   /** Finished derivations per second, over the last ten seconds. */
   readonly derivationsPerSecond: number;
@@ -111,14 +111,14 @@ export class JobMetrics {
   readonly #waiting = new Histogram();
   readonly #running = new Histogram();
   readonly #rate: Rate;
-  readonly #counts = { completed: 0, iterations: 0, aborted: 0, refused: 0, crashedWorkers: 0 };
+  readonly #counts = { completed: 0, iterations: 0, aborted: 0, rejected: 0, crashedWorkers: 0 };
 
   /** @param nowMs a monotonic clock in milliseconds. */
   constructor(nowMs: () => number) {
     this.#rate = new Rate(nowMs);
   }
 
-  count(event: "aborted" | "refused" | "crashedWorkers"): void {
+  count(event: "aborted" | "rejected" | "crashedWorkers"): void {
     this.#counts[event] += 1;
   }
 

@@ -64,9 +64,9 @@ export class Pool {
     if (this.#closing) return Promise.reject(new HasherClosed());
     if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
     // In sustained overload, the oldest waiting job makes room.
-    const refuseOldest = () => this.#jobs.values().some((job) => this.#refuse(job));
-    if (this.#isFull() && !(this.#overload.isSustained && refuseOldest())) {
-      this.#metrics.count("refused");
+    const rejectOldest = () => this.#jobs.values().some((job) => this.#rejectWaiting(job));
+    if (this.#isFull() && !(this.#overload.isSustained && rejectOldest())) {
+      this.#metrics.count("rejected");
       return Promise.reject(this.#queueFull());
     }
     const id = ++this.#lastId;
@@ -156,18 +156,18 @@ export class Pool {
     const expiredMs = this.#nowMs() - this.#overload.maxWaitMs;
     for (const job of this.#jobs.values()) {
       if (job.submittedMs >= expiredMs) break;
-      this.#refuse(job);
+      this.#rejectWaiting(job);
     }
     this.#dispatch();
   }
 
   /** Rejects a waiting job with QueueFull; returns false if the job does not wait. */
-  #refuse(job: Job): boolean {
+  #rejectWaiting(job: Job): boolean {
     if (job.settled || !job.memory.withdrawWaiting()) return false;
     const error = this.#queueFull();
     this.#remove(job);
     job.reject(error);
-    this.#metrics.count("refused");
+    this.#metrics.count("rejected");
     this.#onSettled();
     return true;
   }

@@ -72,7 +72,7 @@ export class WorkerSupervisor {
     try {
       worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
     } catch (error) {
-      // The system can refuse a thread. This counts as a crash, but later: the constructor has not returned yet.
+      // The system can fail to start a thread. This counts as a crash, but later: the constructor has not returned yet.
       queueMicrotask(() => this.#onExit(error));
       return;
     }

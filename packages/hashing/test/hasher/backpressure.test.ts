@@ -17,17 +17,17 @@ describe("backpressure", () => {
       lanesBusy: 2,
       queueLength: 3,
       queueLimit: 3,
-      refused: 0,
+      rejected: 0,
     });
 
-    const refusal = await hasher.derive(job()).catch((error: unknown) => error);
-    if (!(refusal instanceof QueueFull)) throw refusal;
-    expect(refusal.code).toBe("HASH_QUEUE_FULL");
-    expect(refusal.retryAfterSeconds).toBeInteger();
-    expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    const rejection = await hasher.derive(job()).catch((error: unknown) => error);
+    if (!(rejection instanceof QueueFull)) throw rejection;
+    expect(rejection.code).toBe("HASH_QUEUE_FULL");
+    expect(rejection.retryAfterSeconds).toBeInteger();
+    expect(rejection.retryAfterSeconds).toBeGreaterThanOrEqual(1);
 
     await Promise.all(accepted);
-    expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, refused: 1 });
+    expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, rejected: 1 });
     await hasher.derive(job(1));
   });
 
@@ -43,9 +43,9 @@ describe("backpressure", () => {
     await hasher.derive(job());
     const controller = new AbortController();
     const waiting = Array.from({ length: 201 }, () => hasher.derive({ ...job(), signal: controller.signal }));
-    const refusal = await hasher.derive(job()).catch((error: unknown) => error);
-    if (!(refusal instanceof QueueFull)) throw refusal;
-    expect(refusal.retryAfterSeconds).toBe(Math.ceil(200 / hasher.stats().capacityPerSecond));
+    const rejection = await hasher.derive(job()).catch((error: unknown) => error);
+    if (!(rejection instanceof QueueFull)) throw rejection;
+    expect(rejection.retryAfterSeconds).toBe(Math.ceil(200 / hasher.stats().capacityPerSecond));
     controller.abort();
     await Promise.allSettled(waiting);
   });

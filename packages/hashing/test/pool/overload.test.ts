@@ -102,7 +102,7 @@ describe("a pool", () => {
     stepped.submit(...names);
     for (const _ of names) await stepped.step(450);
     expect(stepped.results).toEqual(names);
-    expect(stepped.pool.stats()).toMatchObject({ refused: 0, overloaded: false });
+    expect(stepped.pool.stats()).toMatchObject({ rejected: 0, overloaded: false });
   });
 
   test("rejects a job that has waited longer than the queue time, but not one in a lane", async () => {
@@ -119,7 +119,7 @@ describe("a pool", () => {
     expect(stepped.results).toEqual(["in lane", "queued HASH_QUEUE_FULL 1", "later HASH_QUEUE_FULL 1"]);
     await stepped.step(0);
     expect(stepped.results.at(-1)).toBe("prefetched");
-    expect(stepped.pool.stats()).toMatchObject({ refused: 2, completed: 2, queueLength: 0, lanesBusy: 0 });
+    expect(stepped.pool.stats()).toMatchObject({ rejected: 2, completed: 2, queueLength: 0, lanesBusy: 0 });
   });
 
   /** Three jobs per step of 600 ms, until the overload is sustained. One job is then in the lane, and no job waits. */

@@ -47,7 +47,7 @@ describe("a worker crash", () => {
     expect(pool.stats().capacityPerSecond).toBe(0);
   });
 
-  test("is followed by another attempt if the system refuses to start a thread", async () => {
+  test("is followed by another attempt if the system fails to start a thread", async () => {
     let started = 0;
     const setup: WorkerSetup = {
       nice: 0,
