@@ -1,4 +1,4 @@
-/** The measurements behind `stats()`: counters, Prometheus-style histograms and a rate over the last seconds. */
+/** The measurements behind `stats()`: counters and Prometheus-style histograms. */
 
 export interface JobStats {
   /** The time from the call until the derivation enters a lane, in seconds. */
@@ -12,8 +12,6 @@ export interface JobStats {
   /** The number of derivations rejected with QueueFull. */
   readonly rejected: number;
   readonly crashedWorkers: number;
-  /** Finished derivations per second, over the last ten seconds. */
-  readonly derivationsPerSecond: number;
 }
 
 export interface PoolStats extends JobStats {
@@ -63,79 +61,23 @@ export class Histogram {
   }
 }
 
-/** Events per second over the last ten whole seconds, or since the start if that is more recent. */
-export class Rate {
-  static readonly WINDOW_SECONDS = 10;
-  /** A ring buffer: `#counts[second % length]` counts one second; one more than the window, for the current second. */
-  readonly #counts = new Array<number>(Rate.WINDOW_SECONDS + 1).fill(0);
-  readonly #nowMs: () => number;
-  readonly #startedMs: number;
-  #second: number;
-
-  /** @param nowMs a monotonic clock in milliseconds. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-    this.#startedMs = nowMs();
-    this.#second = Math.floor(this.#startedMs / 1000);
-  }
-
-  add(count: number): void {
-    const index = this.#advance() % this.#counts.length;
-    this.#counts[index] = (this.#counts[index] ?? 0) + count;
-  }
-
-  perSecond(): number {
-    const second = this.#advance();
-    const seconds = this.#nowMs() / 1000 - Math.max(this.#startedMs / 1000, second - Rate.WINDOW_SECONDS);
-    const total = this.#counts.reduce((sum, count) => sum + count, 0);
-    return total === 0 ? 0 : total / Math.max(seconds, 0.001);
-  }
-
-  /** Resets the seconds that have passed since the last call and returns the current one. */
-  #advance(): number {
-    const second = Math.floor(this.#nowMs() / 1000);
-    const passed = Math.min(second - this.#second, this.#counts.length);
-    for (let back = 0; back < passed; back++) this.#counts[(second - back) % this.#counts.length] = 0;
-    this.#second = second;
-    return second;
-  }
-}
-
-interface CompletedJob {
-  readonly waitingSeconds: number;
-  readonly runningSeconds: number;
-  readonly iterations: number;
-}
-
 export class JobMetrics {
   readonly #waiting = new Histogram();
   readonly #running = new Histogram();
-  readonly #rate: Rate;
   readonly #counts = { completed: 0, iterations: 0, aborted: 0, rejected: 0, crashedWorkers: 0 };
-
-  /** @param nowMs a monotonic clock in milliseconds. */
-  constructor(nowMs: () => number) {
-    this.#rate = new Rate(nowMs);
-  }
 
   count(event: "aborted" | "rejected" | "crashedWorkers"): void {
     this.#counts[event] += 1;
   }
 
-  onCompleted({ waitingSeconds, runningSeconds, iterations }: CompletedJob): void {
-    this.#waiting.observe(waitingSeconds);
-    this.#running.observe(runningSeconds);
+  onCompleted(job: Record<"waitingSeconds" | "runningSeconds" | "iterations", number>): void {
+    this.#waiting.observe(job.waitingSeconds);
+    this.#running.observe(job.runningSeconds);
     this.#counts.completed += 1;
-    this.#counts.iterations += iterations;
-    this.#rate.add(1);
+    this.#counts.iterations += job.iterations;
   }
 
   snapshot(): JobStats {
-    return {
-      waiting: this.#waiting.snapshot(),
-      running: this.#running.snapshot(),
-      ...this.#counts,
-      derivationsPerSecond: this.#rate.perSecond(),
-    };
+    return { waiting: this.#waiting.snapshot(), running: this.#running.snapshot(), ...this.#counts };
   }
 }

@@ -42,7 +42,7 @@ export class Pool {
   readonly #workers: Workers;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
-  readonly #metrics: JobMetrics;
+  readonly #metrics = new JobMetrics();
   readonly #ready = Promise.withResolvers<void>();
   #lastId = 0;
   #unsettled = 0;
@@ -53,7 +53,6 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#metrics = new JobMetrics(this.#nowMs);
     this.#overload = new OverloadDetector({ queueMs: 1000 * options.queueSeconds, nowMs: this.#nowMs() });
     this.#workers = new Workers(Array.from({ length: options.workers }, () => this.#createSlot()));
   }
