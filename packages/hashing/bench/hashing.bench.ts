@@ -84,9 +84,7 @@ if (status.available) {
       lanes[lane] = lane;
       addon.prepare(state, lane, new Uint8Array(8), new Uint8Array(8));
     }
-    const seconds = new Float64Array(1);
-    addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, seconds);
-    return (10_000 * (seconds[0] ?? Number.NaN)) / width;
+    return (10_000 * addon.advance(id, state, lanes, ITERATIONS / 10, null)) / width;
   };
   const nameOf = ({ family, width }: KernelVariant) => `${family} × ${width}`;
   const results = await interleave(

@@ -34,32 +34,28 @@ static bool get_arguments(napi_env env, napi_callback_info info, size_t count, n
 }
 
 /* Reads an integer from `low` to `high`. */
-static bool get_integer(napi_env env, napi_value value, double low, double high, const char *message, double *out)
+static bool get_integer(napi_env env, napi_value value, uint32_t low, uint32_t high, const char *message, uint32_t *out)
 {
-    napi_valuetype type;
-    if (napi_typeof(env, value, &type) != napi_ok || type != napi_number) return throw_type_error(env, message);
-    if (napi_get_value_double(env, value, out) != napi_ok) return throw_type_error(env, message);
-    return (*out >= low && *out <= high && (double)(int64_t)*out == *out) || throw_range_error(env, message);
+    double number;
+    if (napi_get_value_double(env, value, &number) != napi_ok) return throw_type_error(env, message);
+    if (!(number >= low && number <= high)) return throw_range_error(env, message);
+    *out = (uint32_t)number;
+    return *out == number || throw_range_error(env, message);
 }
 
 struct view {
     void *data;
     size_t length; /* elements */
-    napi_typedarray_type type;
 };
-
-static bool get_any_view(napi_env env, napi_value value, const char *message, struct view *view)
-{
-    bool is_view;
-    if (napi_is_typedarray(env, value, &is_view) != napi_ok || !is_view) return throw_type_error(env, message);
-    if (napi_get_typedarray_info(env, value, &view->type, &view->length, &view->data, NULL, NULL) != napi_ok) return false;
-    if (view->data == NULL) view->length = 0; /* the buffer is detached */
-    return true;
-}
 
 static bool get_view(napi_env env, napi_value value, napi_typedarray_type type, const char *message, struct view *view)
 {
-    return get_any_view(env, value, message, view) && (view->type == type || throw_type_error(env, message));
+    bool is_view;
+    napi_typedarray_type actual;
+    if (napi_is_typedarray(env, value, &is_view) != napi_ok || !is_view) return throw_type_error(env, message);
+    if (napi_get_typedarray_info(env, value, &actual, &view->length, &view->data, NULL, NULL) != napi_ok) return false;
+    if (view->data == NULL) view->length = 0; /* the buffer is detached */
+    return actual == type || throw_type_error(env, message);
 }
 
 static bool get_lane_buffer(napi_env env, napi_value value, struct view *view)
@@ -74,9 +70,9 @@ static napi_value prepare(napi_env env, napi_callback_info info)
 {
     napi_value values[4];
     struct view state, password, salt;
-    double lane;
+    uint32_t lane;
     if (!get_arguments(env, info, 4, values, NULL) || !get_lane_buffer(env, values[0], &state)) return NULL;
-    const double last_lane = (double)(state.length / LANE_WORDS - 1);
+    const uint32_t last_lane = (uint32_t)(state.length / LANE_WORDS - 1);
     if (!get_integer(env, values[1], 0, last_lane, "lane must be an index into state", &lane)) return NULL;
     if (!get_view(env, values[2], napi_uint8_array, "password must be a Uint8Array", &password)) return NULL;
     if (!get_view(env, values[3], napi_uint8_array, "salt must be a Uint8Array", &salt)) return NULL;
@@ -84,39 +80,33 @@ static napi_value prepare(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* Converts 1..MAX_WIDTH distinct lane indices to pointers. */
-static bool get_lanes(napi_env env, napi_value value, const struct view *state, uint32_t **pointers, size_t *count)
-{
-    struct view lanes;
-    if (!get_view(env, value, napi_uint32_array, "lanes must be a Uint32Array", &lanes)) return false;
-    if (lanes.length < 1 || lanes.length > MAX_WIDTH)
-        return throw_range_error(env, "lanes must contain from one index to as many as the widest kernel has lanes");
-    for (size_t i = 0; i < lanes.length; i++) {
-        const uint32_t index = ((const uint32_t *)lanes.data)[i];
-        if (index >= state->length / LANE_WORDS) return throw_range_error(env, "lanes must be indices into state");
-        pointers[i] = (uint32_t *)state->data + (size_t)index * LANE_WORDS;
-        for (size_t j = 0; j < i; j++) {
-            if (pointers[j] == pointers[i]) return throw_range_error(env, "lanes must be distinct");
-        }
-    }
-    *count = lanes.length;
-    return true;
-}
-
-/* Lanes that one kernel advances together. */
-struct group {
-    const struct kernel *kernel;
-    uint32_t *const *lanes;
-    size_t count;
-    double seconds; /* out: processor time */
-};
-
 struct slice {
-    struct group groups[MAX_WIDTH];
+    const struct kernel *kernel;
+    uint32_t *lanes[MAX_WIDTH];
     size_t count;
     uint32_t iterations;
     bool yields;
+    double seconds; /* out: processor time */
 };
+
+/* Converts distinct lane indices, at least one and at most the kernel's width, to pointers. */
+static bool get_lanes(napi_env env, napi_value value, const struct view *state, struct slice *slice)
+{
+    struct view lanes;
+    if (!get_view(env, value, napi_uint32_array, "lanes must be a Uint32Array", &lanes)) return false;
+    if (lanes.length < 1 || lanes.length > slice->kernel->width)
+        return throw_range_error(env, "lanes must contain from one index to as many as the kernel has lanes");
+    for (size_t i = 0; i < lanes.length; i++) {
+        const uint32_t index = ((const uint32_t *)lanes.data)[i];
+        if (index >= state->length / LANE_WORDS) return throw_range_error(env, "lanes must be indices into state");
+        slice->lanes[i] = (uint32_t *)state->data + (size_t)index * LANE_WORDS;
+        for (size_t j = 0; j < i; j++) {
+            if (slice->lanes[j] == slice->lanes[i]) return throw_range_error(env, "lanes must be distinct");
+        }
+    }
+    slice->count = lanes.length;
+    return true;
+}
 
 /* Iterations times lanes between two yields: 0.2 to 0.6 ms. */
 enum { YIELD_QUANTUM = 8000 };
@@ -129,59 +119,29 @@ static double processor_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void run_group(struct group *group, uint32_t iterations, bool yields)
-{
-    const uint32_t quantum = YIELD_QUANTUM / group->kernel->width;
-    const double start = processor_seconds();
-    for (uint32_t step; iterations > 0; iterations -= step) {
-        step = yields && iterations > quantum ? quantum : iterations;
-        kernel_advance(group->kernel, group->lanes, group->count, step);
-        if (yields) sched_yield();
-    }
-    group->seconds = processor_seconds() - start;
-}
-
 static void run_slice(void *argument)
 {
     struct slice *slice = argument;
-    for (size_t i = 0; i < slice->count; i++) run_group(&slice->groups[i], slice->iterations, slice->yields);
-}
-
-/* Splits the lanes into one group per kernel of the plan: as many as its width each, the remaining lanes for the last. */
-static bool get_groups(napi_env env, napi_value value, uintptr_t supported, uint32_t *const *lanes, size_t count,
-                       struct slice *slice)
-{
-    struct view plan;
-    size_t from = 0;
-    if (!get_view(env, value, napi_uint32_array, "plan must be a Uint32Array", &plan)) return false;
-    for (size_t i = 0; i < plan.length; i++) {
-        const uint32_t id = ((const uint32_t *)plan.data)[i];
-        if (id >= kernel_count) return throw_range_error(env, "plan must contain kernel ids");
-        if ((supported >> id & 1) == 0) return throw_range_error(env, "plan must contain kernels that this machine supports");
-        if (from >= count) return throw_range_error(env, "plan must not contain more kernels than the lanes need");
-        const struct kernel *kernel = &kernels[id];
-        const size_t size = count - from < kernel->width ? count - from : kernel->width;
-        slice->groups[slice->count++] = (struct group){kernel, lanes + from, size, 0};
-        from += size;
+    const uint32_t quantum = slice->yields ? YIELD_QUANTUM / slice->kernel->width : UINT32_MAX;
+    const double start = processor_seconds();
+    for (uint32_t step; slice->iterations > 0; slice->iterations -= step) {
+        step = slice->iterations < quantum ? slice->iterations : quantum;
+        kernel_advance(slice->kernel, slice->lanes, slice->count, step);
+        if (slice->yields) sched_yield();
     }
-    return from == count || throw_range_error(env, "plan must contain kernels for all lanes");
-}
-
-static void end_thread(void *thread)
-{
-    low_priority_thread_end(thread);
+    slice->seconds = processor_seconds() - start;
 }
 
 /* startThread(nice) returns a handle, or null without such threads. The thread ends with the JavaScript thread. */
 static napi_value start_thread(napi_env env, napi_callback_info info)
 {
     napi_value value, handle;
-    double nice;
+    uint32_t nice;
     if (!get_arguments(env, info, 1, &value, NULL)) return NULL;
     if (!get_integer(env, value, 1, 19, "nice must be an integer from 1 to 19", &nice)) return NULL;
     struct low_priority_thread *thread = low_priority_thread_start((int)nice);
     if (thread == NULL) return napi_get_null(env, &handle) == napi_ok ? handle : NULL;
-    if (napi_add_env_cleanup_hook(env, end_thread, thread) == napi_ok) {
+    if (napi_add_env_cleanup_hook(env, low_priority_thread_end, thread) == napi_ok) {
         return napi_create_external(env, thread, NULL, NULL, &handle) == napi_ok ? handle : NULL;
     }
     low_priority_thread_end(thread);
@@ -200,71 +160,61 @@ static bool get_thread(napi_env env, napi_value value, struct low_priority_threa
            throw_type_error(env, "thread must be a handle of startThread, or null");
 }
 
-/* advance(plan, state, lanes, iterations, thread, seconds); the function's data is the bit set of supported kernels. */
+/* advance(kernel, state, lanes, iterations, thread) returns the processor time in seconds. The function's data is the bit
+ * set of supported kernels. */
 static napi_value advance(napi_env env, napi_callback_info info)
 {
-    napi_value values[6];
-    struct view state, seconds;
-    double iterations;
+    napi_value values[5], seconds;
     void *supported;
+    uint32_t id;
+    struct view state;
+    struct slice slice;
     struct low_priority_thread *thread;
-    uint32_t *lanes[MAX_WIDTH];
-    size_t count;
-    struct slice slice = {.count = 0};
-    if (!get_arguments(env, info, 6, values, &supported) || !get_lane_buffer(env, values[1], &state)) return NULL;
-    if (!get_lanes(env, values[2], &state, lanes, &count)) return NULL;
-    if (!get_groups(env, values[0], (uintptr_t)supported, lanes, count, &slice)) return NULL;
-    if (!get_integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &iterations)) return NULL;
-    if (!get_thread(env, values[4], &thread)) return NULL;
-    if (!get_view(env, values[5], napi_float64_array, "seconds must be a Float64Array", &seconds)) return NULL;
-    if (seconds.length < slice.count) {
-        throw_range_error(env, "seconds must have an element for each kernel of the plan");
+    if (!get_arguments(env, info, 5, values, &supported)) return NULL;
+    if (!get_integer(env, values[0], 0, (uint32_t)kernel_count - 1, "kernel must be a kernel's id", &id)) return NULL;
+    if (((uintptr_t)supported >> id & 1) == 0)
+        return throw_range_error(env, "kernel must be supported by this machine"), NULL;
+    slice.kernel = &kernels[id];
+    if (!get_lane_buffer(env, values[1], &state) || !get_lanes(env, values[2], &state, &slice)) return NULL;
+    if (!get_integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &slice.iterations))
         return NULL;
-    }
-    slice.iterations = (uint32_t)iterations;
+    if (!get_thread(env, values[4], &thread)) return NULL;
     slice.yields = thread != NULL;
     if (thread == NULL) run_slice(&slice);
     else low_priority_thread_run(thread, run_slice, &slice);
-    for (size_t i = 0; i < slice.count; i++) ((double *)seconds.data)[i] = slice.groups[i].seconds;
-    return NULL;
+    return napi_create_double(env, slice.seconds, &seconds) == napi_ok ? seconds : NULL;
 }
 
-/* wipe(view) */
+/* wipe(words) */
 static napi_value wipe_view(napi_env env, napi_callback_info info)
 {
-    static const char message[] = "bytes must be a Uint8Array or a Uint32Array";
     napi_value value;
     struct view view;
-    if (!get_arguments(env, info, 1, &value, NULL) || !get_any_view(env, value, message, &view)) return NULL;
-    if (view.type == napi_uint8_array) wipe(view.data, view.length);
-    else if (view.type == napi_uint32_array) wipe(view.data, view.length * sizeof(uint32_t));
-    else throw_type_error(env, message);
+    if (!get_arguments(env, info, 1, &value, NULL)) return NULL;
+    if (!get_view(env, value, napi_uint32_array, "words must be a Uint32Array", &view)) return NULL;
+    wipe(view.data, view.length * sizeof(uint32_t));
     return NULL;
 }
 
-static bool set_number(napi_env env, napi_value object, const char *name, uint32_t number)
+/* Sets the property to *value, which `created` has created. */
+static bool set(napi_env env, napi_value object, const char *name, napi_status created, const napi_value *value)
 {
-    napi_value value;
-    return napi_create_uint32(env, number, &value) == napi_ok &&
-           napi_set_named_property(env, object, name, value) == napi_ok;
-}
-
-/* Sets null if `text` is NULL. */
-static bool set_text(napi_env env, napi_value object, const char *name, const char *text)
-{
-    napi_value value;
-    const napi_status status = text == NULL ? napi_get_null(env, &value)
-                                            : napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
-    return status == napi_ok && napi_set_named_property(env, object, name, value) == napi_ok;
+    return created == napi_ok && napi_set_named_property(env, object, name, *value) == napi_ok;
 }
 
 /* Sets list[id] to {id, family, width, missing}; `missing` is null for a kernel that this machine supports. */
 static bool set_kernel(napi_env env, napi_value list, uint32_t id)
 {
-    napi_value object;
-    return napi_create_object(env, &object) == napi_ok && set_number(env, object, "id", id) &&
-           set_text(env, object, "family", kernels[id].family) && set_number(env, object, "width", kernels[id].width) &&
-           set_text(env, object, "missing", kernel_missing(&kernels[id])) && napi_set_element(env, list, id, object) == napi_ok;
+    const struct kernel *kernel = &kernels[id];
+    const char *missing = kernel_missing(kernel);
+    napi_value object, value;
+    return napi_create_object(env, &object) == napi_ok &&
+           set(env, object, "id", napi_create_uint32(env, id, &value), &value) &&
+           set(env, object, "family", napi_create_string_utf8(env, kernel->family, NAPI_AUTO_LENGTH, &value), &value) &&
+           set(env, object, "width", napi_create_uint32(env, kernel->width, &value), &value) &&
+           set(env, object, "missing", missing == NULL ? napi_get_null(env, &value)
+                                                       : napi_create_string_utf8(env, missing, NAPI_AUTO_LENGTH, &value), &value) &&
+           napi_set_element(env, list, id, object) == napi_ok;
 }
 
 NAPI_MODULE_INIT()

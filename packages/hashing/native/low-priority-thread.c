@@ -89,8 +89,9 @@ void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(vo
     wait_for(&thread->done);
 }
 
-void low_priority_thread_end(struct low_priority_thread *thread)
+void low_priority_thread_end(void *argument)
 {
+    struct low_priority_thread *thread = argument;
     thread->task = NULL;
     sem_post(&thread->requested);
     pthread_join(thread->id, NULL);
@@ -98,4 +99,3 @@ void low_priority_thread_end(struct low_priority_thread *thread)
     sem_destroy(&thread->done);
     free(thread);
 }
-

@@ -11,7 +11,7 @@ struct low_priority_thread *low_priority_thread_start(int nice);
 /* Runs task(argument) on the thread and waits for its end; one caller at a time. */
 void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
 
-/* Ends the thread, which must not be running a task. */
-void low_priority_thread_end(struct low_priority_thread *thread);
+/* Ends the thread, which must not be running a task. The argument has the type of a Node-API cleanup hook's. */
+void low_priority_thread_end(void *thread);
 
 #endif

@@ -41,20 +41,18 @@ export interface NativeAddon {
    */
   startThread(nice: number): ThreadHandle | null;
   /**
-   * Advances `lanes` (1 to 16 distinct lane indices) by `iterations` (1 to 2^32 - 1). Each variant of `plan` in turn takes
-   * as many of the lanes as its width, the last one the remaining lanes. Runs on `thread`, or on the calling thread if it
-   * is null, and blocks until done. Writes the processor time of each variant, in seconds, into `seconds`.
+   * Advances distinct lane indices (1 to as many as the kernel's width) by `iterations` (1 to 2^32 - 1) on `thread`, or on
+   * the calling thread if it is null. Blocks until done and returns the processor time in seconds.
    */
   advance(
-    plan: Uint32Array,
+    kernel: number,
     state: Uint32Array,
     lanes: Uint32Array,
     iterations: number,
     thread: ThreadHandle | null,
-    seconds: Float64Array,
-  ): void;
+  ): number;
   /** Overwrites with zeros in a way that compilers do not remove. */
-  wipe(bytes: Uint8Array | Uint32Array): void;
+  wipe(words: Uint32Array): void;
 }
 
 /** Loads the addon in the calling thread. Throws if the file is not an addon for this process. */

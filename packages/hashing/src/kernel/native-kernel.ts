@@ -38,8 +38,6 @@ export class NativeKernel implements Kernel {
   readonly #state: Uint32Array;
   /** Indexed by lane; null for a free lane. */
   readonly #progress: (LaneProgress | null)[];
-  /** The processor time of the current slice. */
-  readonly #seconds = new Float64Array(1);
   #loaded = 0;
 
   /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread. */
@@ -70,15 +68,7 @@ export class NativeKernel implements Kernel {
     const group = busy.slice(0, variant.width);
     const iterations = Math.min(first.remaining, Math.ceil(SLICE_SECONDS[length] / variant.seconds));
     const lanes = Uint32Array.from(group, ({ lane }) => lane);
-    this.#addon.advance(
-      Uint32Array.of(variant.id),
-      this.#state,
-      lanes,
-      iterations,
-      this.#thread,
-      this.#seconds,
-    );
-    const [seconds = 0] = this.#seconds;
+    const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
     for (const progress of group) progress.remaining -= iterations;
     return iterations * group.length;
@@ -115,11 +105,6 @@ function measure(addon: NativeAddon, { id, width }: KernelVariant): number {
   const state = new Uint32Array(width * LANE_WORDS);
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
   for (const lane of lanes) addon.prepare(state, lane, empty, empty);
-  const plan = Uint32Array.of(id);
-  const seconds = new Float64Array(1);
-  const runs = [500, 2000, 2000, 2000].map((iterations) => {
-    addon.advance(plan, state, lanes, iterations, null, seconds);
-    return (seconds[0] ?? Number.POSITIVE_INFINITY) / iterations;
-  });
-  return Math.min(...runs);
+  const runs = [500, 2000, 2000, 2000];
+  return Math.min(...runs.map((count) => addon.advance(id, state, lanes, count, null) / count));
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { LANE_WORDS, type NativeAddon } from "../../src/kernel/addon.ts";
-import { advance, describeNative, digestOf } from "../support/native-addon.ts";
+import { describeNative, digestOf } from "../support/native-addon.ts";
 
 await describeNative("the native addon", ({ addon, variants }) => {
   const [variant] = variants;
@@ -20,12 +20,11 @@ await describeNative("the native addon", ({ addon, variants }) => {
   /** Valid arguments of `advance`, except the given ones. */
   function sliceWith(invalid: Record<string, unknown>): unknown[] {
     const valid = {
-      plan: Uint32Array.of(variant?.id ?? 0),
+      kernel: variant?.id,
       state: lanes(1),
       lanes: Uint32Array.of(0),
       iterations: 1,
       thread: null,
-      seconds: new Float64Array(1),
     };
     return Object.values({ ...valid, ...invalid });
   }
@@ -77,17 +76,12 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["no arguments", TypeError, []],
       ["one argument too few", TypeError, sliceWith({}).slice(0, -1)],
       ["one argument too many", TypeError, [...sliceWith({}), null]],
-      ["a kernel by name", TypeError, sliceWith({ plan: variant.family })],
-      ["a plan as a plain array", TypeError, sliceWith({ plan: [variant.id] })],
-      ["a plan of bytes", TypeError, sliceWith({ plan: Uint8Array.of(variant.id) })],
-      ["an empty plan", RangeError, sliceWith({ plan: new Uint32Array(0) })],
-      ["a kernel id that does not exist", RangeError, sliceWith({ plan: Uint32Array.of(99) })],
-      ["the largest kernel id", RangeError, sliceWith({ plan: Uint32Array.of(0xffffffff) })],
-      [
-        "a kernel that no lane needs",
-        RangeError,
-        sliceWith({ plan: Uint32Array.of(variant.id, variant.id) }),
-      ],
+      ["a kernel by name", TypeError, sliceWith({ kernel: variant.family })],
+      ["a list of kernels", TypeError, sliceWith({ kernel: Uint32Array.of(variant.id) })],
+      ["a kernel id that does not exist", RangeError, sliceWith({ kernel: 99 })],
+      ["a negative kernel id", RangeError, sliceWith({ kernel: -1 })],
+      ["the largest kernel id", RangeError, sliceWith({ kernel: 0xffffffff })],
+      ["a fractional kernel id", RangeError, sliceWith({ kernel: 0.5 })],
       ["state as floats", TypeError, sliceWith({ state: new Float32Array(LANE_WORDS) })],
       ["a detached state", RangeError, sliceWith({ state: detached() })],
       ["lanes as a plain array", TypeError, sliceWith({ lanes: [0] })],
@@ -102,14 +96,12 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["a thread as a number", TypeError, sliceWith({ thread: 7 })],
       ["undefined as the thread", TypeError, sliceWith({ thread: undefined })],
       ["an object as a thread", TypeError, sliceWith({ thread: {} })],
-      ["seconds as a plain array", TypeError, sliceWith({ seconds: [0] })],
-      ["seconds of single precision", TypeError, sliceWith({ seconds: new Float32Array(1) })],
-      ["too few elements for seconds", RangeError, sliceWith({ seconds: new Float64Array(0) })],
     ],
     wipe: [
       ["no arguments", TypeError, []],
       ["null", TypeError, [null]],
       ["a buffer without a view", TypeError, [new ArrayBuffer(8)]],
+      ["bytes", TypeError, [new Uint8Array(4)]],
       ["floats", TypeError, [new Float64Array(1)]],
       ["a string", TypeError, ["secret"]],
     ],
@@ -126,14 +118,14 @@ await describeNative("the native addon", ({ addon, variants }) => {
   for (const { id, family, width } of variants) {
     test(`${family} with ${width} lanes throws for more lanes than its width, and for duplicate lanes`, () => {
       const indices = Uint32Array.from({ length: width + 1 }, (_, lane) => lane);
-      expect(() => advance(addon, [id], lanes(width + 1), indices, 1)).toThrow(RangeError);
-      expect(() => advance(addon, [id, id], lanes(2), Uint32Array.of(1, 1), 1)).toThrow(RangeError);
+      expect(() => addon.advance(id, lanes(width + 1), indices, 1, null)).toThrow(RangeError);
+      expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1, null)).toThrow(RangeError);
     });
   }
 
   test("does not change the state if it throws", () => {
     const state = lanes(1).fill(7);
-    expect(() => advance(addon, [variant.id], state, Uint32Array.of(0, 1), 1)).toThrow(RangeError);
+    expect(() => addon.advance(variant.id, state, Uint32Array.of(0, 1), 1, null)).toThrow(RangeError);
     expect(new Set(state)).toEqual(new Set([7]));
   });
 
@@ -142,7 +134,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
     addon.prepare(state, 1, empty, empty);
     const before = state.slice();
     state[0] = 1;
-    advance(addon, [variant.id], state, state.subarray(0, 1), 1);
+    addon.advance(variant.id, state, state.subarray(0, 1), 1, null);
     expect(digestOf(state, 1)).not.toBe(digestOf(before, 1));
   });
 
@@ -156,7 +148,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
     const thread = open();
     addon.prepare(state, 0, empty, empty);
     const started = performance.now();
-    const [seconds] = advance(addon, [variant.id], state, Uint32Array.of(0), 19_999, thread);
+    const seconds = addon.advance(variant.id, state, Uint32Array.of(0), 19_999, thread);
     expect(digestOf(state, 0)).toBe(pbkdf2Sync("", "", 20_000, 32, "sha256").toString("hex"));
     expect(seconds).toBeGreaterThan(0);
     // The two clocks can differ slightly.
@@ -171,9 +163,9 @@ await describeNative("the native addon", ({ addon, variants }) => {
 
   test("overwrites exactly the given view in wipe", () => {
     const bytes = new Uint8Array(24).fill(255);
-    addon.wipe(bytes.subarray(3, 9));
+    addon.wipe(new Uint32Array(bytes.buffer, 4, 1));
     addon.wipe(new Uint32Array(bytes.buffer, 12, 2));
-    addon.wipe(empty);
-    expect(bytes.join()).toBe("255,255,255,0,0,0,0,0,0,255,255,255,0,0,0,0,0,0,0,0,255,255,255,255");
+    addon.wipe(lanes(0));
+    expect(bytes.join()).toBe("255,255,255,255,0,0,0,0,255,255,255,255,0,0,0,0,0,0,0,0,255,255,255,255");
   });
 });

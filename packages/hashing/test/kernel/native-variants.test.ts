@@ -1,8 +1,8 @@
 /** Every compiled variant of the kernels that this processor can run. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
-import { type KernelVariant, LANE_WORDS } from "../../src/kernel/addon.ts";
-import { advance, describeNative, digestOf } from "../support/native-addon.ts";
+import { LANE_WORDS } from "../../src/kernel/addon.ts";
+import { describeNative, digestOf } from "../support/native-addon.ts";
 
 await describeNative("the native kernels", ({ addon, variants, failed }) => {
   const text = (value: string) => new TextEncoder().encode(value);
@@ -15,8 +15,6 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
     ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
   ] as const;
 
-  /** The maximum number of lanes of one slice. */
-  const MAX_WIDTH = 16;
   const LENGTHS = [0, 1, 31, 55, 56, 63, 64, 65, 119, 120, 128, 1_000];
 
   test("include at least one that runs on this machine, and none fails its known-answer test", () => {
@@ -44,31 +42,13 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
     expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
   });
 
-  test("split the lanes of a plan in order: each takes its width, the last one the remaining lanes", () => {
-    const plan: KernelVariant[] = [];
-    let room = 0;
-    for (const kernel of variants.toSorted((a, b) => a.width - b.width)) {
-      if (room + kernel.width > MAX_WIDTH) break;
-      plan.push(kernel);
-      room += kernel.width;
-    }
-    const ids = plan.map(({ id }) => id);
-    for (const count of [room, room - 1]) {
-      const state = new Uint32Array(count * LANE_WORDS);
-      const jobs = Array.from({ length: count }, randomJob);
-      for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
-      expect(advance(addon, ids, state, shuffled(count), 6)).not.toContain(0);
-      for (const [lane, job] of jobs.entries()) expect(digestOf(state, lane)).toBe(derived(job, 7));
-    }
-  });
-
   for (const kernel of variants) {
     describe(`${kernel.family} with ${kernel.width} lanes`, () => {
       for (const [password, salt, iterations, hex] of PUBLISHED) {
         test(`returns the published digest after ${iterations} iterations`, () => {
           const state = new Uint32Array(LANE_WORDS);
           addon.prepare(state, 0, text(password), text(salt));
-          if (iterations > 1) advance(addon, [kernel.id], state, Uint32Array.of(0), iterations - 1);
+          if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, null);
           expect(digestOf(state, 0)).toBe(hex);
         });
       }
@@ -80,8 +60,8 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
           const lanes = shuffled(places).subarray(0, count);
           const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
           for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
-          advance(addon, [kernel.id], state, lanes, 3);
-          advance(addon, [kernel.id], state, lanes.toReversed(), 5);
+          addon.advance(kernel.id, state, lanes, 3, null);
+          addon.advance(kernel.id, state, lanes.toReversed(), 5, null);
           for (let lane = 0; lane < places; lane++) {
             const job = jobs.get(lane);
             if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
@@ -99,7 +79,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
         for (const [lane, { password, salt }] of jobs.entries()) addon.prepare(state, lane, password, salt);
         for (let finished = 0; finished < kernel.width; finished++) {
           const rest = Uint32Array.from({ length: kernel.width - finished }, (_, i) => finished + i);
-          advance(addon, [kernel.id], state, rest, 2);
+          addon.advance(kernel.id, state, rest, 2, null);
         }
         for (const [lane, job] of jobs.entries())
           expect(digestOf(state, lane)).toBe(derived(job, 1 + 2 * (lane + 1)));

@@ -12,7 +12,6 @@ import {
   LANE_WORDS,
   loadAddon,
   type NativeAddon,
-  type ThreadHandle,
 } from "../../src/kernel/addon.ts";
 import { BUILD_DIRECTORY, findAddonFile } from "../../src/kernel/addon-file.ts";
 import { type NativeStatus, probeNativeKernels } from "../../src/kernel/probe.ts";
@@ -83,20 +82,6 @@ export async function buildInto(directory: string, options: Partial<BuildOptions
   const result = await buildNative({ environment: process.env, directory, ...options });
   if (result.status === "failed") throw new Error(`${result.reason}\n${result.output}`);
   return result.path;
-}
-
-/** Advances on the calling thread, or on the given one; returns the processor time of each variant, in seconds. */
-export function advance(
-  addon: NativeAddon,
-  plan: readonly number[],
-  state: Uint32Array,
-  lanes: Uint32Array,
-  iterations: number,
-  thread: ThreadHandle | null = null,
-): Float64Array {
-  const seconds = new Float64Array(plan.length);
-  addon.advance(Uint32Array.from(plan), state, lanes, iterations, thread, seconds);
-  return seconds;
 }
 
 /** T of one lane in hexadecimal. */
