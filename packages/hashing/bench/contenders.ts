@@ -1,9 +1,10 @@
 /** The candidates of the benchmark: the pool with a kernel, the same kernel in a C loop, and node:crypto on all cores. */
 import { pbkdf2 } from "node:crypto";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { buildNative } from "../build/build-native.ts";
 import { DEFAULT_NICE } from "../src/hasher.ts";
 import { createHasher, type Hasher } from "../src/index.ts";
+import type { KernelLoop } from "./kernel-loop.ts";
 
 export const ITERATIONS = 600_000;
 const SALT = new Uint8Array(32).fill(7);
@@ -39,29 +40,10 @@ export async function secondsFor(contender: Contender, derivations: number): Pro
   return (performance.now() - startedMs) / 1000;
 }
 
-export interface KernelLoop {
-  readonly family: string;
-  readonly width: number;
-  readonly threads: number;
-  readonly seconds: number;
-}
-
-/** Derivations per second of the kernel in a C loop, at the pool's priority but without JavaScript, a pool or slices. */
-export function kernelLoopRate(program: string, { family, width, threads, seconds }: KernelLoop): number {
-  const args = [family, width, threads, seconds].map(String);
-  const child = Bun.spawnSync(["nice", "-n", String(DEFAULT_NICE), program, ...args]);
+/** Derivations per second of the kernel in a loop, at the pool's priority but without a pool or slices. */
+export function kernelLoopRate(loop: KernelLoop): number {
+  const program = [process.execPath, join(import.meta.dir, "kernel-loop.ts"), JSON.stringify(loop)];
+  const child = Bun.spawnSync(["nice", "-n", String(DEFAULT_NICE), ...program]);
   if (child.exitCode !== 0) throw new Error(child.stderr.toString());
-  return rateOf(JSON.parse(child.stdout.toString()));
-}
-
-/** The program prints exactly this shape. */
-function rateOf(line: { derivationsPerSecond: number }): number {
-  return line.derivationsPerSecond;
-}
-
-/** Returns the path of the program; throws without a C compiler. */
-export async function buildKernelLoop(): Promise<string> {
-  const result = await buildNative({ environment: process.env, target: "bench" });
-  if (result.status === "failed") throw new Error(result.reason);
-  return result.path;
+  return Number(child.stdout.toString());
 }

@@ -8,15 +8,7 @@ import { describeMachine } from "@latchkey/cli";
 import { kernels } from "../src/index.ts";
 import { type KernelVariant, LANE_WORDS, loadAddon } from "../src/kernel/addon.ts";
 import { probeNativeKernels } from "../src/kernel/probe.ts";
-import {
-  buildKernelLoop,
-  type Contender,
-  crypto,
-  ITERATIONS,
-  kernelLoopRate,
-  openPool,
-  secondsFor,
-} from "./contenders.ts";
+import { type Contender, crypto, ITERATIONS, kernelLoopRate, openPool, secondsFor } from "./contenders.ts";
 
 const options = {
   rounds: { type: "string", default: "5" },
@@ -118,26 +110,26 @@ printRow({
 });
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
-const program = variants.length > 0 ? await buildKernelLoop() : null;
 for (const name of [...kernelNames, "auto"]) {
   await using pool = openPool(name);
   await secondsFor(pool, 1);
   const { lanes, capacityPerSecond, kernel: family } = pool.hasher.stats();
   // A multiple of the lanes, so that no lane is empty at the end while others are still running.
   const derivations = lanes * Math.max(1, Math.ceil((seconds * capacityPerSecond) / lanes));
-  const width = Math.max(
-    ...variants.filter((variant) => variant.family === family).map(({ width }) => width),
-  );
-  const loop = { family, width, threads: workers, seconds };
+  const [widest] = variants.filter((variant) => variant.family === family).sort((a, b) => b.width - a.width);
+  const runLoop = (): number =>
+    status.available && widest
+      ? kernelLoopRate({ ...widest, path: status.path, threads: workers, seconds })
+      : Number.NaN;
   const results = await interleave({
     pool: async () => derivations / (await secondsFor(pool, derivations)),
-    loop: () => (program && Number.isFinite(width) ? kernelLoopRate(program, loop) : Number.NaN),
+    loop: runLoop,
     crypto: async () => (seconds * 15 * workers) / (await secondsFor(crypto, seconds * 15 * workers)),
   });
   const row = { name: pool.name, unit: "/s", rounds: results.pool };
   printRow({ name: "crypto.pbkdf2", unit: "/s", rounds: results.crypto });
-  if (Number.isFinite(width)) {
-    printRow({ name: `C loop, ${family} × ${width}`, unit: "/s", rounds: results.loop });
+  if (widest) {
+    printRow({ name: `C loop, ${family} × ${widest.width}`, unit: "/s", rounds: results.loop });
     printRow({ ...row, baseline: { name: "C loop", rounds: results.loop } });
   }
   printRow({ ...row, baseline: { name: "crypto", rounds: results.crypto } });

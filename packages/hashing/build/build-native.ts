@@ -1,6 +1,6 @@
 /**
- * Builds the C kernels as the addon that the service loads, or as the bench program. A file gets its final name only when
- * it is complete, so that any number of builds can run at the same time.
+ * Builds the C kernels as the addon that the service loads. A file gets its final name only when it is complete, so that
+ * any number of builds can run at the same time.
  */
 import { createHash } from "node:crypto";
 import {
@@ -30,8 +30,6 @@ export interface BuildOptions {
   readonly environment: Environment;
   /** The output folder. @default native/build */
   readonly directory?: string;
-  /** @default "addon" */
-  readonly target?: keyof typeof LINK_FLAGS;
   /** Preprocessor macros to define, for tests. @default none */
   readonly defines?: readonly string[];
 }
@@ -41,17 +39,14 @@ export type BuildResult =
   | { readonly status: "built" | "found"; readonly path: string }
   | { readonly status: "failed"; readonly reason: string; readonly output: string };
 
-const COMMON_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
-const LINK_FLAGS = {
-  addon: process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"],
-  bench: ["-pthread"],
-};
+const COMPILE_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
+const LINK_FLAGS = process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
 
 /** Builds unless the file already exists. Never throws because of the machine: the result contains the reason. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   const { directory = BUILD_DIRECTORY } = options;
   try {
-    return await build({ target: "addon", defines: [], ...options, directory });
+    return await build({ defines: [], ...options, directory });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^(EACCES|EPERM|EROFS)$/.test(code)) throw error;
@@ -59,36 +54,29 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-async function build(options: Required<BuildOptions>): Promise<BuildResult> {
-  const { environment, directory, target, defines } = options;
+async function build({ environment, directory, defines }: Required<BuildOptions>): Promise<BuildResult> {
   mkdirSync(directory, { recursive: true });
   const fail = (reason: string, output = ""): BuildResult => {
-    if (target === "addon") {
-      const file = reasonFile(directory);
-      writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
-      renameSync(`${file}.${process.pid}`, file);
-    }
+    const file = reasonFile(directory);
+    writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
+    renameSync(`${file}.${process.pid}`, file);
     return { status: "failed", reason, output };
   };
 
+  const newest = findAddonFile(directory);
   const compiler = findCompiler(environment);
-  if ("reason" in compiler) {
-    const existing = findAddonFile(directory);
-    if (target === "addon" && "path" in existing) return { status: "found", path: existing.path };
-    return fail(compiler.reason);
-  }
-  const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMMON_FLAGS, defines]));
-  const id = hash.digest("hex").slice(0, 8);
-  const path = join(directory, `${addonFilePrefix()}-${id}${target === "addon" ? ".node" : `-${target}`}`);
+  if ("reason" in compiler)
+    return "path" in newest ? { status: "found", path: newest.path } : fail(compiler.reason);
+  const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMPILE_FLAGS, defines]));
+  const path = join(directory, `${addonFilePrefix()}-${hash.digest("hex").slice(0, 8)}.node`);
   if (existsSync(path)) {
     // The service loads the newest file, which must be the one requested last. A file of another user cannot be changed.
-    const newest = findAddonFile(directory);
     if (!("path" in newest && newest.path === path)) utimesSync(path, new Date(), new Date());
     return { status: "found", path };
   }
-  const errors = await compile(path, compiler, { environment, target, defines });
+  const errors = await compile(path, compiler, { environment, defines });
   if (errors !== "") return fail("the C compiler failed", errors);
-  if (target === "addon") rmSync(reasonFile(directory), { force: true });
+  rmSync(reasonFile(directory), { force: true });
   return { status: "built", path };
 }
 
@@ -96,7 +84,7 @@ async function build(options: Required<BuildOptions>): Promise<BuildResult> {
 async function compile(
   path: string,
   { command }: Compiler,
-  { environment, target, defines }: Required<Omit<BuildOptions, "directory">>,
+  { environment, defines }: Required<Omit<BuildOptions, "directory">>,
 ): Promise<string> {
   const directory = mkdtempSync(`${path}.`);
   const run = async (args: string[]): Promise<string> => {
@@ -106,8 +94,11 @@ async function compile(
     return (await child.exited) === 0 ? "" : errors || `${cmd.join(" ")}: code ${child.exitCode}\n`;
   };
   try {
-    const flags = [...COMMON_FLAGS, `-I${headerDirectory()}`, ...defines.map((name) => `-D${name}`)];
-    const sources = [...listSources(), { file: `${target}.c`, flags: [] }];
+    const { include_dir: headers }: { include_dir: string } = createRequire(import.meta.url)(
+      "node-api-headers",
+    );
+    const flags = [...COMPILE_FLAGS, `-I${headers}`, ...defines.map((name) => `-D${name}`)];
+    const sources = [...listSources(), { file: "addon.c", flags: [] }];
     const units = sources.map(({ file, flags: ownFlags }) => {
       const object = join(directory, `${basename(file)}.o`);
       return { object, args: [...flags, ...ownFlags, "-c", join(SOURCE_DIRECTORY, file), "-o", object] };
@@ -115,7 +106,7 @@ async function compile(
     const errors = (await Promise.all(units.map(({ args }) => run(args)))).join("");
     if (errors !== "") return errors;
     const output = join(directory, "output");
-    const linkErrors = await run([...LINK_FLAGS[target], ...units.map(({ object }) => object), "-o", output]);
+    const linkErrors = await run([...LINK_FLAGS, ...units.map(({ object }) => object), "-o", output]);
     if (linkErrors !== "") return linkErrors;
     chmodSync(output, 0o755);
     renameSync(output, path);
@@ -125,7 +116,7 @@ async function compile(
   }
 }
 
-/** The lines of `sources.txt` for this processor: the file and its flags in addition to COMMON_FLAGS. */
+/** The lines of `sources.txt` for this processor: the file and its flags in addition to COMPILE_FLAGS. */
 function listSources(): { file: string; flags: string[] }[] {
   const lines = readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
   return lines.flatMap((line) => {
@@ -133,10 +124,4 @@ function listSources(): { file: string; flags: string[] }[] {
     if (!file || file.startsWith("#") || (processor !== "any" && processor !== process.arch)) return [];
     return [{ file, flags }];
   });
-}
-
-/** The folder of `node_api.h`. */
-function headerDirectory(): string {
-  const { include_dir }: { include_dir: string } = createRequire(import.meta.url)("node-api-headers");
-  return include_dir;
 }

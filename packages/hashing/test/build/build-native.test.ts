@@ -187,15 +187,3 @@ testWithCompiler(
     expect(selectKernel("portable", directory.path).fallbackReason).toBeNull();
   },
 );
-
-testWithCompiler("the bench program measures a kernel", async () => {
-  using directory = temporaryDirectory();
-  await buildInto(directory.path);
-  const path = await buildInto(directory.path, { target: "bench" });
-  const status = probeNativeKernels(directory.path);
-  const [kernel] = status.available ? status.variants : [];
-  if (!kernel) throw new Error("no kernel");
-  const child = Bun.spawnSync([path, kernel.family, String(kernel.width), "2", "0.05"]);
-  expect(JSON.parse(child.stdout.toString())).toMatchObject({ family: kernel.family, threads: 2 });
-  expect(Bun.spawnSync([path, "unknown", "1", "1", "1"]).exitCode).toBe(2);
-});
