@@ -206,7 +206,7 @@ static bool set(napi_env env, napi_value object, const char *name, napi_status c
 static bool set_kernel(napi_env env, napi_value list, uint32_t id)
 {
     const struct kernel *kernel = &kernels[id];
-    const char *missing = kernel_missing(kernel);
+    const char *missing = kernel_missing(kernel, this_processor());
     napi_value object, value;
     return napi_create_object(env, &object) == napi_ok &&
            set(env, object, "id", napi_create_uint32(env, id, &value), &value) &&
@@ -223,7 +223,7 @@ NAPI_MODULE_INIT()
     uintptr_t supported = 0;
     bool done = napi_create_array_with_length(env, kernel_count, &list) == napi_ok;
     for (uint32_t id = 0; id < kernel_count; id++) {
-        if (kernel_missing(&kernels[id]) == NULL) supported |= (uintptr_t)1 << id;
+        if (kernel_missing(&kernels[id], this_processor()) == NULL) supported |= (uintptr_t)1 << id;
         done = done && set_kernel(env, list, id);
     }
     const napi_property_descriptor properties[] = {

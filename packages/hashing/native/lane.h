@@ -29,14 +29,14 @@ struct kernel {
     const char *family;
     uint32_t width;
     advance_fn *advance;
-    const char *(*missing)(const struct processor *processor); /* see kernel_missing */
+    uint32_t requirements; /* see kernel_missing */
 };
 
 extern const struct kernel kernels[];
 extern const size_t kernel_count;
 
-/* Returns what this processor or its operating system lacks for the kernel, or NULL. */
-const char *kernel_missing(const struct kernel *kernel);
+/* Returns what the processor or its operating system lacks for the kernel, or NULL. */
+const char *kernel_missing(const struct kernel *kernel, struct processor processor);
 
 /* Advances 1..kernel->width distinct lanes; the unused places of the kernel work on a scratch lane. */
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations);

@@ -9,6 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+enum { SUPPORTED = 1 };
+#else
+enum { SUPPORTED = 0 };
 #endif
 
 #include "low-priority-thread.h"
@@ -21,35 +24,26 @@ struct low_priority_thread {
     void *argument;
 };
 
-#ifdef __linux__
-enum { SUPPORTED = 1 };
-
-/* The argument of sched_setattr(2), which not every C library declares. */
-struct scheduling {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-};
-
 /* Lowers the priority of this thread only; if that fails, the thread runs unchanged. Since Linux 6.12, `runtime` is the
  * requested time slice, and since 6.18 also what sched_yield forfeits: a value above the minimum of 0.1 ms would let a
  * busy neighbour starve this thread. */
 static void lower_priority(int nice)
 {
-    struct scheduling scheduling = {.size = sizeof scheduling, .policy = SCHED_OTHER, .nice = nice, .runtime = 100000};
+#ifdef __linux__
+    /* The argument of sched_setattr(2), which not every C library declares. */
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } scheduling = {.size = sizeof scheduling, .policy = SCHED_OTHER, .nice = nice, .runtime = 100000};
     prctl(PR_SET_NAME, "derive");
     syscall(SYS_sched_setattr, 0, &scheduling, 0);
-}
 #else
-enum { SUPPORTED = 0 };
-
-static void lower_priority(int nice)
-{
     (void)nice;
-}
 #endif
+}
 
 /* sem_wait(3) can only fail because a signal interrupted it. */
 static void wait_for(sem_t *semaphore)

@@ -12,13 +12,7 @@ struct hash {
     uint64_t length;
 };
 
-static void store_big_endian(uint8_t *out, uint32_t word)
-{
-    for (int i = 0; i < 4; i++) out[i] = (uint8_t)(word >> (24 - 8 * i));
-}
-
-/* FIPS 180-4, section 6.2.2. */
-static void compress(uint32_t state[8], const uint8_t block[BLOCK])
+void sha256_compress(uint32_t state[8], const uint8_t block[64])
 {
     uint32_t w[64], v[8];
     for (int t = 0; t < 16; t++) {
@@ -39,10 +33,11 @@ static void compress(uint32_t state[8], const uint8_t block[BLOCK])
     wipe(v, sizeof v);
 }
 
-static void hash_begin(struct hash *hash)
+/* Continues after `length` bytes, a multiple of BLOCK. */
+static void hash_begin(struct hash *hash, const uint32_t state[8], uint64_t length)
 {
-    memcpy(hash->state, SHA256_INITIAL, sizeof hash->state);
-    hash->length = 0;
+    memcpy(hash->state, state, sizeof hash->state);
+    hash->length = length;
 }
 
 static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
@@ -54,26 +49,21 @@ static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
         hash->length += part;
         bytes += part;
         count -= part;
-        if (used + part == BLOCK) compress(hash->state, hash->block);
+        if (used + part == BLOCK) sha256_compress(hash->state, hash->block);
     }
 }
 
-/* Adds the padding (FIPS 180-4, section 5.1.1); the digest is then in hash->state. */
-static void hash_end(struct hash *hash)
+/* Adds the padding (FIPS 180-4, section 5.1.1). */
+static void hash_end(struct hash *hash, uint8_t digest[DIGEST])
 {
     static const uint8_t padding[BLOCK] = {0x80};
     uint64_t bits = hash->length * 8;
     size_t used = hash->length % BLOCK;
     uint8_t length[8];
     hash_add(hash, padding, (used < BLOCK - 8 ? BLOCK - 8 : 2 * BLOCK - 8) - used);
-    store_big_endian(length, (uint32_t)(bits >> 32));
-    store_big_endian(length + 4, (uint32_t)bits);
+    for (int i = 0; i < 8; i++) length[i] = (uint8_t)(bits >> (56 - 8 * i));
     hash_add(hash, length, sizeof length);
-}
-
-static void store_digest(uint8_t out[DIGEST], const struct hash *hash)
-{
-    for (int i = 0; i < 8; i++) store_big_endian(out + 4 * i, hash->state[i]);
+    for (int i = 0; i < DIGEST; i++) digest[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 /* RFC 2104, section 2: one block of key ^ pad. */
@@ -82,7 +72,7 @@ static void midstate(uint32_t out[8], const uint8_t key[BLOCK], uint8_t pad)
     uint8_t block[BLOCK];
     for (int i = 0; i < BLOCK; i++) block[i] = key[i] ^ pad;
     memcpy(out, SHA256_INITIAL, 8 * sizeof *out);
-    compress(out, block);
+    sha256_compress(out, block);
     wipe(block, sizeof block);
 }
 
@@ -92,33 +82,29 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
     static const uint8_t block_index[4] = {0, 0, 0, 1}; /* INT(1): 32 bytes of output are exactly block 1 */
     struct {
         struct hash hash;
-        uint8_t key[BLOCK], inner[DIGEST];
+        uint8_t key[BLOCK], digest[DIGEST];
         uint32_t lane[LANE_WORDS];
     } scratch;
     memset(&scratch, 0, sizeof scratch);
 
-    hash_begin(&scratch.hash);
     if (password_length > BLOCK) {
+        hash_begin(&scratch.hash, SHA256_INITIAL, 0);
         hash_add(&scratch.hash, password, password_length);
-        hash_end(&scratch.hash);
-        store_digest(scratch.key, &scratch.hash);
+        hash_end(&scratch.hash, scratch.key);
     } else if (password_length > 0) {
         memcpy(scratch.key, password, password_length);
     }
     midstate(scratch.lane + INNER, scratch.key, 0x36);
     midstate(scratch.lane + OUTER, scratch.key, 0x5c);
 
-    memcpy(scratch.hash.state, scratch.lane + INNER, sizeof scratch.hash.state);
-    scratch.hash.length = BLOCK;
+    hash_begin(&scratch.hash, scratch.lane + INNER, BLOCK);
     hash_add(&scratch.hash, salt, salt_length);
     hash_add(&scratch.hash, block_index, sizeof block_index);
-    hash_end(&scratch.hash);
-    store_digest(scratch.inner, &scratch.hash);
+    hash_end(&scratch.hash, scratch.digest);
 
-    memcpy(scratch.hash.state, scratch.lane + OUTER, sizeof scratch.hash.state);
-    scratch.hash.length = BLOCK;
-    hash_add(&scratch.hash, scratch.inner, DIGEST);
-    hash_end(&scratch.hash);
+    hash_begin(&scratch.hash, scratch.lane + OUTER, BLOCK);
+    hash_add(&scratch.hash, scratch.digest, DIGEST);
+    hash_end(&scratch.hash, scratch.digest);
     memcpy(scratch.lane + U, scratch.hash.state, sizeof scratch.hash.state);
     memcpy(scratch.lane + T, scratch.hash.state, sizeof scratch.hash.state);
 

@@ -3,21 +3,19 @@
 #include "../lane.h"
 #include "../wipe.h"
 
-#include <stdbool.h>
+/* What kernels require; the first unmet requirement is reported. */
+enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, AVX512VL = 8, SHA2 = 16 };
+struct requirement {
+    uint32_t id;
+    struct processor bits; /* all of them are set */
+    const char *missing;
+};
+#define BIT(n) (UINT32_C(1) << (n))
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-enum {
-    XCR0_YMM = 0x06, /* xmm and the upper halves of ymm */
-    XCR0_ZMM = 0xe6  /* additionally the mask registers and both parts of zmm */
-};
-#define LEAF_1_ECX_SSE41 (UINT32_C(1) << 19)
-#define LEAF_1_ECX_OSXSAVE (UINT32_C(1) << 27)
-#define LEAF_7_EBX_AVX2 (UINT32_C(1) << 5)
-#define LEAF_7_EBX_AVX512F (UINT32_C(1) << 16)
-#define LEAF_7_EBX_SHA (UINT32_C(1) << 29)
-#define LEAF_7_EBX_AVX512VL (UINT32_C(1) << 31)
+enum { OSXSAVE = 27 };
 
 struct processor this_processor(void)
 {
@@ -25,42 +23,19 @@ struct processor this_processor(void)
     unsigned a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d)) processor.leaf_1_ecx = c;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) processor.leaf_7_ebx = b;
-    if (processor.leaf_1_ecx & LEAF_1_ECX_OSXSAVE) __asm__ __volatile__("xgetbv" : "=a"(processor.xcr0) : "c"(0) : "edx");
+    if (processor.leaf_1_ecx & BIT(OSXSAVE)) __asm__ __volatile__("xgetbv" : "=a"(processor.xcr0) : "c"(0) : "edx");
     return processor;
 }
 
-static bool has(uint32_t bits, uint32_t required)
-{
-    return (bits & required) == required;
-}
-
-static const char *missing_for_avx512(const struct processor *processor)
-{
-    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_AVX512F)) return "this processor has no AVX-512";
-    if (!has(processor->xcr0, XCR0_ZMM)) return "the operating system does not save AVX-512 registers";
-    return NULL;
-}
-
-static const char *missing_for_avx2(const struct processor *processor)
-{
-    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_AVX2)) return "this processor has no AVX2";
-    if (!has(processor->xcr0, XCR0_YMM)) return "the operating system does not save AVX registers";
-    return NULL;
-}
-
-static const char *missing_for_sha_ni(const struct processor *processor)
-{
-    if (!has(processor->leaf_7_ebx, LEAF_7_EBX_SHA) || !has(processor->leaf_1_ecx, LEAF_1_ECX_SSE41))
-        return "this processor has no SHA instructions";
-    return NULL;
-}
-
-static const char *missing_for_sha_ni_avx512(const struct processor *processor)
-{
-    if (missing_for_sha_ni(processor) != NULL) return missing_for_sha_ni(processor);
-    if (missing_for_avx512(processor) != NULL) return missing_for_avx512(processor);
-    return has(processor->leaf_7_ebx, LEAF_7_EBX_AVX512VL) ? NULL : "this processor has no AVX-512VL";
-}
+static const struct requirement requirements[] = {
+    {SHA_NI, {.leaf_7_ebx = BIT(29), .leaf_1_ecx = BIT(19)}, "this processor has no SHA instructions"}, /* and SSE4.1 */
+    {AVX2, {.leaf_7_ebx = BIT(5)}, "this processor has no AVX2"},
+    /* xmm and the upper halves of ymm; for AVX-512 also the mask registers and both parts of zmm */
+    {AVX2, {.xcr0 = 0x06}, "the operating system does not save AVX registers"},
+    {AVX512, {.leaf_7_ebx = BIT(16)}, "this processor has no AVX-512"},
+    {AVX512, {.xcr0 = 0xe6}, "the operating system does not save AVX-512 registers"},
+    {AVX512VL, {.leaf_7_ebx = BIT(31)}, "this processor has no AVX-512VL"},
+};
 
 #elif defined(__aarch64__)
 #ifdef __linux__
@@ -78,19 +53,12 @@ struct processor this_processor(void)
 #endif
 }
 
-static const char *missing_for_armv8(const struct processor *processor)
-{
-    return processor->hwcap & HWCAP_SHA2_BIT ? NULL : "this processor has no SHA-2 instructions";
-}
+static const struct requirement requirements[] = {
+    {SHA2, {.hwcap = HWCAP_SHA2_BIT}, "this processor has no SHA-2 instructions"},
+};
 #endif
 
 #ifdef LATCHKEY_FAULTY_KERNELS
-static const char *missing_nothing(const struct processor *processor)
-{
-    (void)processor;
-    return NULL;
-}
-
 /* For tests: crashes with a signal (SIGILL or SIGTRAP). */
 static void crash_advance(uint32_t *const *lanes, uint32_t iterations)
 {
@@ -107,30 +75,35 @@ static void wrong_advance(uint32_t *const *lanes, uint32_t iterations)
 
 const struct kernel kernels[] = {
 #ifdef LATCHKEY_FAULTY_KERNELS
-    {"crash", 1, crash_advance, missing_nothing},
-    {"wrong", 1, wrong_advance, missing_nothing},
+    {"crash", 1, crash_advance, 0},
+    {"wrong", 1, wrong_advance, 0},
 #endif
 #if defined(__x86_64__)
-    {"sha-ni-avx512", 16, sha_ni_avx512_advance, missing_for_sha_ni_avx512},
-    {"avx512", 16, avx512_advance, missing_for_avx512},
-    {"avx2", 8, avx2_advance, missing_for_avx2},
-    {"sha-ni", 1, sha_ni_advance_1, missing_for_sha_ni},
-    {"sha-ni", 2, sha_ni_advance_2, missing_for_sha_ni},
-    {"sha-ni", 4, sha_ni_advance_4, missing_for_sha_ni},
+    {"sha-ni-avx512", 16, sha_ni_avx512_advance, SHA_NI | AVX512 | AVX512VL},
+    {"avx512", 16, avx512_advance, AVX512},
+    {"avx2", 8, avx2_advance, AVX2},
+    {"sha-ni", 1, sha_ni_advance_1, SHA_NI},
+    {"sha-ni", 2, sha_ni_advance_2, SHA_NI},
+    {"sha-ni", 4, sha_ni_advance_4, SHA_NI},
 #elif defined(__aarch64__)
-    {"armv8", 1, armv8_advance_1, missing_for_armv8},
-    {"armv8", 2, armv8_advance_2, missing_for_armv8},
-    {"armv8", 4, armv8_advance_4, missing_for_armv8},
+    {"armv8", 1, armv8_advance_1, SHA2},
+    {"armv8", 2, armv8_advance_2, SHA2},
+    {"armv8", 4, armv8_advance_4, SHA2},
 #else
 #error "There is no native kernel for this processor; the portable kernel needs no build."
 #endif
 };
 const size_t kernel_count = sizeof kernels / sizeof *kernels;
 
-const char *kernel_missing(const struct kernel *kernel)
+const char *kernel_missing(const struct kernel *kernel, struct processor processor)
 {
-    const struct processor processor = this_processor();
-    return kernel->missing(&processor);
+    for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++) {
+        const struct processor *bits = &requirements[i].bits;
+        const uint32_t missing = (bits->leaf_1_ecx & ~processor.leaf_1_ecx) | (bits->leaf_7_ebx & ~processor.leaf_7_ebx) |
+                                 (bits->xcr0 & ~processor.xcr0) | (bits->hwcap & ~processor.hwcap);
+        if (kernel->requirements & requirements[i].id && missing != 0) return requirements[i].missing;
+    }
+    return NULL;
 }
 
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations)
