@@ -7,19 +7,14 @@
 /** The longest waiting time of a service that keeps up with its load, and of every job during sustained overload. */
 const PROMPT_MS = 500;
 
-interface OverloadOptions {
-  /** The maximum waiting time without overload. */
-  readonly queueMs: number;
-  readonly nowMs: number;
-}
-
 export class OverloadDetector {
   readonly #queueMs: number;
   /** When a job last started promptly, or a lane was last free. */
   #promptMs: number;
   #isSustained = false;
 
-  constructor({ queueMs, nowMs }: OverloadOptions) {
+  /** @param queueMs the maximum waiting time without overload. */
+  constructor({ queueMs, nowMs }: { readonly queueMs: number; readonly nowMs: number }) {
     this.#queueMs = queueMs;
     this.#promptMs = nowMs;
   }

@@ -84,11 +84,12 @@ export class Pool {
   }
 
   stats(): PoolStats {
-    const { kernel, count, lanesBusy, capacityPerSecond } = this.#workers;
+    const { workers, lanes } = this.#options;
+    const { kernel, lanesBusy, capacityPerSecond } = this.#workers;
     return {
       kernel,
-      workers: count,
-      lanes: count * this.#options.lanes,
+      workers,
+      lanes: workers * lanes,
       lanesBusy,
       queueLength: this.#waitingCount(),
       queueLimit: this.#queueLimit(),
@@ -163,11 +164,8 @@ export class Pool {
   /** Rejects a waiting job with QueueFull; returns false if the job does not wait. */
   #rejectWaiting(job: Job): boolean {
     if (job.settled || !job.memory.withdrawWaiting()) return false;
-    const error = this.#queueFull();
-    this.#remove(job);
-    job.reject(error);
     this.#metrics.count("rejected");
-    this.#onSettled();
+    this.#fail(job, this.#queueFull());
     return true;
   }
 
@@ -209,17 +207,18 @@ export class Pool {
       if (job.memory.withdraw()) job.crashes += 1;
       if (job.settled) this.#jobs.delete(job.id);
       else if (job.crashes < MAX_ATTEMPTS) this.#queue.unshift(job);
-      else this.#fail(job, cause);
+      else this.#fail(job, new WorkerCrashed(cause));
     }
     this.#lastExitCause = cause;
     if (this.#workers.isReady) this.#ready.resolve();
-    if (this.#workers.isBroken) for (const job of this.#jobs.values()) this.#fail(job, cause);
+    if (this.#workers.isBroken)
+      for (const job of this.#jobs.values()) this.#fail(job, new WorkerCrashed(cause));
     this.#dispatch();
   }
 
-  #fail(job: Job, cause: unknown): void {
+  #fail(job: Job, error: Error): void {
     this.#remove(job);
-    if (job.reject(new WorkerCrashed(cause))) this.#onSettled();
+    if (job.reject(error)) this.#onSettled();
   }
 
   /** Removes a job that is in no lane. */

@@ -3,10 +3,6 @@ import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervisor.ts";
 
-interface WorkerSlotOptions extends WorkerSupervisorOptions {
-  readonly lanes: number;
-}
-
 /** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
@@ -18,11 +14,10 @@ export class WorkerSlot extends WorkerSupervisor {
   readonly #lanes: number;
   readonly #maxJobs: number;
   readonly #jobs = new Set<Job>();
-  #hasSuspect = false;
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
-  constructor(options: WorkerSlotOptions) {
+  constructor(options: WorkerSupervisorOptions & { readonly lanes: number }) {
     super(options);
     this.#lanes = options.lanes;
     this.#maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
@@ -47,12 +42,13 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Whether another job can be assigned. */
   get hasRoom(): boolean {
-    return this.isRunning && !this.#hasSuspect && this.#jobs.size < this.#maxJobs;
+    const [first] = this.#jobs;
+    const isSuspect = first !== undefined && first.crashes > 0;
+    return this.isRunning && !isSuspect && this.#jobs.size < this.#maxJobs;
   }
 
   /** A suspect requires a worker without jobs. */
   assign(job: Job): void {
-    this.#hasSuspect = job.crashes > 0;
     job.ticket += 1;
     job.memory.offer(job.ticket);
     this.#post(job);
@@ -73,16 +69,13 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Returns false if the job is not assigned to this worker. */
   remove(job: Job): boolean {
-    const isRemoved = this.#jobs.delete(job);
-    if (this.#jobs.size === 0) this.#hasSuspect = false;
-    return isRemoved;
+    return this.#jobs.delete(job);
   }
 
   /** After the worker exited: removes and returns its jobs, in order. Its throughput no longer counts. */
   reset(): Job[] {
     const jobs = [...this.#jobs];
     this.#jobs.clear();
-    this.#hasSuspect = false;
     this.throughput = null;
     return jobs;
   }

@@ -21,7 +21,7 @@ export interface WorkerSupervisorOptions {
 export class WorkerSupervisor {
   readonly #options: WorkerSupervisorOptions;
   #worker: Worker | null = null;
-  #restartTimer: ReturnType<typeof setTimeout> | null = null;
+  #restartTimer: ReturnType<typeof setTimeout> | undefined;
   #consecutiveCrashes = 0;
   #closed: PromiseWithResolvers<void> | null = null;
   #referenced = false;
@@ -57,13 +57,11 @@ export class WorkerSupervisor {
   close(): Promise<void> {
     if (this.#closed) return this.#closed.promise;
     this.#closed = Promise.withResolvers<void>();
-    if (this.#restartTimer) clearTimeout(this.#restartTimer);
+    clearTimeout(this.#restartTimer);
     if (this.#worker) {
       this.setReferenced(true);
       this.post({ kind: "close" });
-    } else {
-      this.#closed.resolve();
-    }
+    } else this.#closed.resolve();
     return this.#closed.promise;
   }
 
@@ -92,10 +90,8 @@ export class WorkerSupervisor {
 
   #onExit(cause: unknown): void {
     this.#worker = null;
-    if (this.#closed) {
-      this.#closed.resolve();
-      return;
-    }
+    this.#closed?.resolve();
+    if (this.#closed) return;
     this.#consecutiveCrashes += 1;
     const backoffMs =
       this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
@@ -105,7 +101,7 @@ export class WorkerSupervisor {
   }
 
   #restart(): void {
-    this.#restartTimer = null;
+    this.#restartTimer = undefined;
     this.#start();
     this.#options.onRestart();
   }

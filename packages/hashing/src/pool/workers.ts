@@ -9,10 +9,6 @@ export class Workers {
     this.#slots = slots;
   }
 
-  get count(): number {
-    return this.#slots.length;
-  }
-
   /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
   get kernel(): string | null {
     return this.#slots.find((slot) => slot.throughput !== null)?.throughput?.kernel ?? null;

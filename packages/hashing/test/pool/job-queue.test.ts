@@ -1,6 +1,6 @@
 /** The order of the queue. */
 import { describe, expect, test } from "bun:test";
-import { Queue } from "../../src/pool/queue.ts";
+import { Queue } from "../../src/pool/job-queue.ts";
 
 const drain = (queue: Queue<string>) => {
   const all: string[] = [];
