@@ -11,15 +11,11 @@ const EVENT_LOOP_SHARE = 0.1;
 /** Shorter pauses are accumulated, because timers have a resolution of whole milliseconds. */
 const MIN_PAUSE_MS = 2;
 
-interface CoresSource {
-  /** The folder that contains `proc/self/cgroup` and `sys/fs/cgroup`. @default "/" */
-  readonly root?: string;
-  /** The number of cores in the affinity mask. @default os.availableParallelism() */
-  readonly affinity?: number;
-}
-
-/** The affinity mask limited by the CPU quota: whole cores, rounded down so that the quota is not exceeded, at least 1. */
-export function availableCores({ root = "/", affinity = availableParallelism() }: CoresSource = {}): number {
+/**
+ * The affinity mask limited by the CPU quota: whole cores, rounded down so that the quota is not exceeded, at least 1.
+ * @param root the folder that contains `proc/self/cgroup` and `sys/fs/cgroup`.
+ */
+export function availableCores(root = "/", affinity = availableParallelism()): number {
   return Math.max(1, Math.floor(Math.min(affinity, quotaCores(root))));
 }
 
@@ -42,14 +38,9 @@ export function quotaCores(root = "/"): number {
  * container the path can point outside the mount; the mount's own quota then applies.
  */
 function lowestQuota(mount: string, path: string, quota: (folder: string) => number): number {
-  let folder = mount;
-  let cores = quota(folder);
-  for (const name of path.split("/")) {
-    if (name === "" || name === "..") continue;
-    folder = join(folder, name);
-    cores = Math.min(cores, quota(folder));
-  }
-  return cores;
+  const names = path.split("/").filter((name) => name !== "" && name !== "..");
+  const folders = names.map((_, index) => join(mount, ...names.slice(0, index + 1)));
+  return Math.min(...[mount, ...folders].map(quota));
 }
 
 /** cgroup v2, `cpu.max`: "<quota µs or max> <period µs>" (Linux admin guide, cgroup-v2, CPU interface files). */
@@ -85,22 +76,18 @@ export function quotaSharePerWorker({ quota, workers }: { quota: number; workers
   return Math.min(1, ((1 - EVENT_LOOP_SHARE) * quota) / workers);
 }
 
-/** Computes the pauses between slices that keep one worker within its quota share. */
-export class QuotaThrottle {
-  readonly #quotaShare: number;
-  #pauseDueMs = 0;
-
-  /** @param quotaShare above 0, at most 1. */
-  constructor(quotaShare: number) {
-    this.#quotaShare = quotaShare;
-  }
-
-  /** The pause after a slice of this duration: whole milliseconds, 0 if none is due yet. */
-  pauseMs(sliceMs: number): number {
-    this.#pauseDueMs += sliceMs * (1 / this.#quotaShare - 1);
-    if (this.#pauseDueMs < MIN_PAUSE_MS) return 0;
-    const pauseMs = Math.floor(this.#pauseDueMs);
-    this.#pauseDueMs -= pauseMs;
+/**
+ * Returns a function that computes the pause after a slice of a given duration: whole milliseconds, 0 if none is due yet.
+ * The pauses keep one worker within its quota share.
+ * @param quotaShare above 0, at most 1.
+ */
+export function createQuotaThrottle(quotaShare: number): (sliceMs: number) => number {
+  let dueMs = 0;
+  return (sliceMs) => {
+    dueMs += sliceMs * (1 / quotaShare - 1);
+    if (dueMs < MIN_PAUSE_MS) return 0;
+    const pauseMs = Math.floor(dueMs);
+    dueMs -= pauseMs;
     return pauseMs;
-  }
+  };
 }

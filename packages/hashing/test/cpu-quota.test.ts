@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { availableCores, QuotaThrottle, quotaSharePerWorker } from "../src/cpu-quota.ts";
+import { availableCores, createQuotaThrottle, quotaSharePerWorker } from "../src/cpu-quota.ts";
 
 let root: string;
 beforeEach(() => {
@@ -17,7 +17,7 @@ function cores(files: Record<string, string>, affinity = 8): number {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  return availableCores({ root, affinity });
+  return availableCores(root, affinity);
 }
 
 const V2 = "0::/\n";
@@ -99,27 +99,27 @@ describe("quotaSharePerWorker", () => {
   });
 });
 
-describe("QuotaThrottle", () => {
+describe("createQuotaThrottle", () => {
   test("never pauses without a quota", () => {
-    const throttle = new QuotaThrottle(1);
-    const pauses = Array.from({ length: 100 }, () => throttle.pauseMs(4));
+    const pauseAfter = createQuotaThrottle(1);
+    const pauses = Array.from({ length: 100 }, () => pauseAfter(4));
     expect(pauses.every((pause) => pause === 0)).toBe(true);
   });
 
   test.each([0.1, 0.45, 0.9, 0.99])("keeps slices and pauses at a share of %p", (share) => {
-    const throttle = new QuotaThrottle(share);
+    const pauseAfter = createQuotaThrottle(share);
     let busyMs = 0;
     let pausedMs = 0;
     for (let slice = 0; slice < 10_000; slice++) {
       busyMs += 4.2;
-      pausedMs += throttle.pauseMs(4.2);
+      pausedMs += pauseAfter(4.2);
     }
     expect(busyMs / (busyMs + pausedMs)).toBeCloseTo(share, 2);
   });
 
   test("returns pauses of whole milliseconds that are long enough for a timer", () => {
-    const throttle = new QuotaThrottle(0.9);
-    const pauses = Array.from({ length: 100 }, () => throttle.pauseMs(4)).filter((pause) => pause > 0);
+    const pauseAfter = createQuotaThrottle(0.9);
+    const pauses = Array.from({ length: 100 }, () => pauseAfter(4)).filter((pause) => pause > 0);
     expect(pauses.length).toBeGreaterThan(10);
     for (const pause of pauses) {
       expect(pause).toBeInteger();

@@ -1,6 +1,6 @@
 /** The entry point of a hashing worker: runs its kernel slice by slice and receives messages from the pool in between. */
 import { parentPort, workerData } from "node:worker_threads";
-import { QuotaThrottle } from "../cpu-quota.ts";
+import { createQuotaThrottle } from "../cpu-quota.ts";
 import { loadAddon } from "../kernel/addon.ts";
 import type { Throughput } from "../kernel/kernel.ts";
 import { NativeKernel } from "../kernel/native-kernel.ts";
@@ -18,7 +18,7 @@ const kernel =
     : new NativeKernel(loadAddon(choice.path), choice.variants, nice);
 const meter = new ThroughputMeter(quotaShare * kernel.throughput().capacityPerSecond);
 const lanes = new Lanes(kernel, meter);
-const throttle = new QuotaThrottle(quotaShare);
+const pauseAfter = createQuotaThrottle(quotaShare);
 let running = false;
 
 const send = (message: FromWorker) => port.postMessage(message);
@@ -31,7 +31,7 @@ function runSlice(): void {
   if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
   if (!running) return;
-  const pauseMs = throttle.pauseMs(performance.now() - startedMs);
+  const pauseMs = pauseAfter(performance.now() - startedMs);
   if (pauseMs > 0) setTimeout(runSlice, pauseMs);
   else setImmediate(runSlice);
 }
