@@ -1,8 +1,7 @@
 /**
- * Chooses the kernel variant of each slice: the smallest group of lanes whose cost per lane is close to the lowest. The jobs in
- * the group finish early while the others wait, which costs no throughput and halves the mean time of a burst at best. The
- * variant that is cheapest with all lanes busy is used earlier than that where small groups would delay too many jobs.
- * Costs are measured processor time: elapsed time would make a variant look slow whenever another process has the core.
+ * Chooses the kernel variant of each slice: the smallest group of lanes whose cost per lane is close to the lowest, whose jobs
+ * then finish early at no cost, or the variant for all lanes where most would wait. Costs are measured processor time:
+ * elapsed time would make a variant look slow whenever another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 

@@ -53,15 +53,8 @@ function probe(path: string): NativeStatus {
   }
 }
 
-interface Child {
-  /** Undefined if the addon could not be loaded. */
-  readonly variants: readonly ListedVariant[] | undefined;
-  readonly results: readonly KnownAnswerResult[];
-  /** How the child ended, as a predicate. */
-  readonly exit: string;
-}
-
-function runChild(path: string, tested: readonly number[]): Child {
+/** `variants` is undefined if the addon could not be loaded; `exit` is how the child ended, as a predicate. */
+function runChild(path: string, tested: readonly number[]) {
   try {
     const { exitCode, signalCode, exitedDueToTimeout, stdout, stderr } = Bun.spawnSync({
       cmd: [process.execPath, join(import.meta.dirname, "known-answer-test.ts"), path, ...tested.map(String)],
@@ -77,12 +70,12 @@ function runChild(path: string, tested: readonly number[]): Child {
     return { ...parseLines(lines), exit: exitedDueToTimeout ? "timed out" : exit };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { variants: undefined, results: [], exit: `could not start: ${reason}` };
+    return { ...parseLines([]), exit: `could not start: ${reason}` };
   }
 }
 
 /** Safe because nothing but `known-answer-test.ts` writes to that pipe. */
-function parseLines([first, ...rest]: readonly string[]): Omit<Child, "exit"> {
+function parseLines([first, ...rest]: readonly string[]) {
   const variants = first === undefined ? undefined : (JSON.parse(first) as readonly ListedVariant[]);
   return { variants, results: rest.map((line) => JSON.parse(line) as KnownAnswerResult) };
 }
@@ -94,17 +87,16 @@ function summarize(
 ): NativeStatus {
   const variants: KernelVariant[] = [];
   const unavailable = new Map<string, UnavailableKernel>();
+  const add = (family: string, status: UnavailableKernel["status"], reason: string) =>
+    unavailable.set(family, { family, status, reason });
   for (const { id, family, width, missing } of listed) {
-    const error = errors.get(id) ?? null;
-    if (missing !== null) {
-      unavailable.set(family, { family, status: "unsupported", reason: missing });
-    } else if (error !== null) {
-      const reason = `the known-answer test with ${width} lanes ${error}`;
-      unavailable.set(family, { family, status: "failed", reason });
-    } else variants.push({ id, family, width });
+    const error = errors.get(id);
+    if (missing !== null) add(family, "unsupported", missing);
+    else if (error) add(family, "failed", `the known-answer test with ${width} lanes ${error}`);
+    else variants.push({ id, family, width });
   }
-  for (const family of FAMILIES.filter((name) => listed.every((variant) => variant.family !== name))) {
-    unavailable.set(family, { family, status: "unsupported", reason: `not a kernel for ${process.arch}` });
-  }
+  for (const family of FAMILIES)
+    if (listed.every((variant) => variant.family !== family))
+      add(family, "unsupported", `not a kernel for ${process.arch}`);
   return { available: true, path, variants, unavailable: [...unavailable.values()] };
 }

@@ -35,18 +35,15 @@ export function selectKernel(name: string, directory: string = BUILD_DIRECTORY):
   if (name === PORTABLE) return portableSelection(null);
   const status = probeNativeKernels(directory);
   const isRequested = ({ family }: { readonly family: string }) => name === "auto" || family === name;
-  const [first, ...others] = status.available ? status.variants.filter(isRequested) : [];
-  if (status.available && first) {
-    const widest = others.reduce(
-      (widest, variant) => (variant.width > widest.width ? variant : widest),
-      first,
-    );
+  const variants = status.available ? status.variants.filter(isRequested) : [];
+  const [widest] = variants.toSorted((a, b) => b.width - a.width);
+  if (status.available && widest) {
     const failed = status.unavailable.filter((kernel) => isRequested(kernel) && kernel.status === "failed");
     return {
       name: widest.family,
       lanes: widest.width,
       fallbackReason: failed.length > 0 ? describe(failed) : null,
-      choice: { kind: "native", path: status.path, variants: [first, ...others] },
+      choice: { kind: "native", path: status.path, variants },
     };
   }
   if (name === "auto")
