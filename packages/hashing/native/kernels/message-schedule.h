@@ -1,10 +1,10 @@
 /* The message schedule of SHA-256 (FIPS 180-4, section 6.2.2, step 1) on vectors that hold one word of several lanes, for
  * the block that PBKDF2 hashes: W_8 to W_15 are its padding, whose part of a W_t is a constant. The including file defines
  * `vector` and the terms of the sum W_t, which replaces W_(t-16):
- *   WORD(i)                       W_i
- *   PLUS_WORD(t, x, i)            x + W_i
- *   PLUS_CONSTANT(t, x, constant) x + an element of a constant table
- *   PLUS_SIGMA(t, x, i, n1, n2, n3)  x + (W_i rotated right by n1 ^ W_i rotated by n2 ^ W_i shifted by n3) */
+ *   WORD(i)                     W_i
+ *   plus_word(t, x, i)          x + W_i
+ *   plus_constant(t, x, from)   x + *from, an element of a constant table
+ *   plus_sigma(t, x, i, n1, n2, n3)  x + (W_i rotated right by n1 ^ W_i rotated by n2 ^ W_i shifted by n3) */
 #include "sha256.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -23,15 +23,15 @@ static const uint32_t SCHEDULE_CONSTANTS[64] = {
 INLINE vector schedule_older(const vector *w, const int t)
 {
     vector sum = WORD(IS_PADDING(t - 16) ? t - 7 : t - 16);
-    if (!IS_PADDING(t - 15)) sum = PLUS_SIGMA(t, sum, t - 15, 7, 18, 3);
+    if (!IS_PADDING(t - 15)) sum = plus_sigma(t, sum, t - 15, 7, 18, 3);
     (void)w;
-    return SCHEDULE_CONSTANTS[t] == 0 ? sum : PLUS_CONSTANT(t, sum, SCHEDULE_CONSTANTS[t]);
+    return SCHEDULE_CONSTANTS[t] == 0 ? sum : plus_constant(t, sum, &SCHEDULE_CONSTANTS[t]);
 }
 
 /* W_t: the older terms, W_(t-7) and sigma_1(W_(t-2)). */
 INLINE vector schedule_newer(vector sum, const vector *w, const int t)
 {
-    if (!IS_PADDING(t - 7) && !IS_PADDING(t - 16)) sum = PLUS_WORD(t, sum, t - 7);
+    if (!IS_PADDING(t - 7) && !IS_PADDING(t - 16)) sum = plus_word(t, sum, t - 7);
     (void)w;
-    return IS_PADDING(t - 2) ? sum : PLUS_SIGMA(t, sum, t - 2, 17, 19, 10);
+    return IS_PADDING(t - 2) ? sum : plus_sigma(t, sum, t - 2, 17, 19, 10);
 }

@@ -74,9 +74,6 @@ INLINE vector plus_sigma(const int t, vector x, vector y, const int n1, const in
 }
 
 #define WORD(i) (i)
-#define PLUS_WORD(t, x, i) plus_word(t, x, i)
-#define PLUS_CONSTANT(t, x, constant) plus_constant(t, x, &(constant))
-#define PLUS_SIGMA(t, x, i, n1, n2, n3) plus_sigma(t, x, i, n1, n2, n3)
 #include "message-schedule.h"
 
 INLINE void load_half(const vector target, const struct set *set, const int half, const int lane)

@@ -5,10 +5,9 @@
 #include "../wipe.h"
 
 #define WORD(i) w[(i) & 15]
-#define PLUS_WORD(t, x, i) ADD(x, w[(i) & 15])
-#define PLUS_CONSTANT(t, x, constant) ADD(x, BROADCAST(constant))
-#define PLUS_SIGMA(t, x, i, n1, n2, n3) \
-    ADD(x, XOR3(ROTATE_V(w[(i) & 15], n1), ROTATE_V(w[(i) & 15], n2), SHIFT_V(w[(i) & 15], n3)))
+#define plus_word(t, x, i) ADD(x, WORD(i))
+#define plus_constant(t, x, from) ADD(x, BROADCAST(*(from)))
+#define plus_sigma(t, x, i, n1, n2, n3) ADD(x, XOR3(ROTATE_V(WORD(i), n1), ROTATE_V(WORD(i), n2), SHIFT_V(WORD(i), n3)))
 #include "message-schedule.h"
 
 #define BIG_0(x) XOR3(ROTATE_V(x, 2), ROTATE_V(x, 13), ROTATE_V(x, 22))
@@ -16,13 +15,12 @@
 #define ADD3(x, y, z) ADD(ADD(x, y), z)
 #define K_V(t) BROADCAST(SHA256_K[t])
 
-/* One round (FIPS 180-4, section 6.2.2, step 3); `hkw` is h + K_t + W_t. BIG_1(e) is added last,
- * because e is available last. */
-#define ROUND(a, b, c, d, e, f, g, h, hkw)                                                                          \
-    do {                                                                                                             \
-        vector t1 = ADD3(hkw, CHOOSE_V(e, f, g), BIG_1(e));                                                          \
-        d = ADD(d, t1);                                                                                              \
-        h = ADD3(t1, MAJORITY_V(a, b, c), BIG_0(a));                                                                 \
+/* One round (FIPS 180-4, section 6.2.2, step 3); `hkw` is h + K_t + W_t. BIG_1(e) is added last, because e is available last. */
+#define ROUND(a, b, c, d, e, f, g, h, hkw)                  \
+    do {                                                    \
+        vector t1 = ADD3(hkw, CHOOSE_V(e, f, g), BIG_1(e)); \
+        d = ADD(d, t1);                                     \
+        h = ADD3(t1, MAJORITY_V(a, b, c), BIG_0(a));        \
     } while (0)
 
 #define ROUND_W(a, b, c, d, e, f, g, h, t) ROUND(a, b, c, d, e, f, g, h, ADD(h, ADD(w[(t) & 15], K_V(t))))
