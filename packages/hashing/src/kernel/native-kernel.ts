@@ -21,13 +21,6 @@ const SLICE_SECONDS: Readonly<Record<SliceLength, number>> = { full: 0.006, shor
 /** In a shorter run, the overhead of the call would dominate the measurement. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
 
-interface LaneProgress {
-  readonly lane: number;
-  /** The order in which jobs were loaded. */
-  readonly order: number;
-  remaining: number;
-}
-
 export class NativeKernel implements Kernel {
   readonly lanes: number;
   readonly #addon: NativeAddon;
@@ -36,9 +29,8 @@ export class NativeKernel implements Kernel {
   readonly #planner: Planner;
   /** LANE_WORDS words per lane. */
   readonly #state: Uint32Array;
-  /** Indexed by lane; null for a free lane. */
-  readonly #progress: (LaneProgress | null)[];
-  #loaded = 0;
+  /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
+  readonly #remaining = new Map<number, number>();
 
   /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
@@ -47,7 +39,6 @@ export class NativeKernel implements Kernel {
     this.#addon = addon;
     this.#thread = nice > 0 ? addon.startThread(nice) : null;
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
-    this.#progress = new Array<LaneProgress | null>(this.lanes).fill(null);
     this.#planner = new Planner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),
     );
@@ -55,27 +46,26 @@ export class NativeKernel implements Kernel {
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
     this.#addon.prepare(this.#state, lane, password, salt);
-    this.#progress[lane] = { lane, order: this.#loaded++, remaining: iterations - 1 };
+    this.#remaining.set(lane, iterations - 1);
   }
 
   run(length: SliceLength): number {
-    const busy = this.#progress
-      .flatMap((progress) => (progress !== null && progress.remaining > 0 ? [progress] : []))
-      .sort((a, b) => a.remaining - b.remaining || a.order - b.order);
+    // The sort is stable, so that the oldest of equal lanes is first.
+    const busy = [...this.#remaining].filter(([, count]) => count > 0).sort(([, a], [, b]) => a - b);
     const [first] = busy;
     if (!first) return 0;
     const variant = this.#planner.plan(busy.length);
     const group = busy.slice(0, variant.width);
-    const iterations = Math.min(first.remaining, Math.ceil(SLICE_SECONDS[length] / variant.seconds));
-    const lanes = Uint32Array.from(group, ({ lane }) => lane);
+    const iterations = Math.min(first[1], Math.ceil(SLICE_SECONDS[length] / variant.seconds));
+    const lanes = Uint32Array.from(group, ([lane]) => lane);
     const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
-    for (const progress of group) progress.remaining -= iterations;
+    for (const [lane, remaining] of group) this.#remaining.set(lane, remaining - iterations);
     return iterations * group.length;
   }
 
   isFinished(lane: number): boolean {
-    return this.#progress[lane]?.remaining === 0;
+    return this.#remaining.get(lane) === 0;
   }
 
   read(lane: number, digest: Uint8Array): void {
@@ -86,7 +76,7 @@ export class NativeKernel implements Kernel {
 
   clear(lane: number): void {
     this.#addon.wipe(this.#laneWords(lane));
-    this.#progress[lane] = null;
+    this.#remaining.delete(lane);
   }
 
   throughput(): Throughput {
