@@ -3,9 +3,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { JobMemory, type JobOffer, type JobResult } from "../protocol.ts";
 import type { ThroughputMeter } from "./throughput-meter.ts";
 
-interface LaneEntry {
-  readonly id: number;
-  readonly ticket: number;
+interface LaneEntry extends Pick<JobOffer, "id" | "ticket"> {
   readonly memory: JobMemory;
   readonly startedMs: number;
 }
@@ -43,8 +41,9 @@ export class Lanes {
     const results = this.#retire();
     const admitted = this.#admit();
     const isFull = !this.#entries.includes(null);
-    this.#meter.beginSlice(performance.now(), { isFull });
-    this.#meter.endSlice(this.#kernel.run(admitted > 0 && !isFull ? "short" : "full"));
+    const startedMs = performance.now();
+    const iterations = this.#kernel.run(admitted > 0 && !isFull ? "short" : "full");
+    this.#meter.onSlice({ startedMs, isFull, iterations });
     results.push(...this.#retire());
     if (this.isIdle) this.#meter.stop(performance.now());
     return results;

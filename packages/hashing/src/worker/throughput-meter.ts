@@ -26,15 +26,15 @@ export class ThroughputMeter {
     return this.#iterations / this.#seconds / STORED_ITERATIONS;
   }
 
-  /** The time until the next slice belongs to this one. */
-  beginSlice(nowMs: number, { isFull }: { readonly isFull: boolean }): void {
-    this.stop(nowMs);
-    this.#sinceMs = isFull ? nowMs : null;
-  }
-
-  /** @param iterations of all lanes together. */
-  endSlice(iterations: number): void {
-    this.#iterationsSince = iterations;
+  /** Called after a slice; the time until the next one belongs to it. `iterations` is the sum of all lanes. */
+  onSlice(slice: {
+    readonly startedMs: number;
+    readonly isFull: boolean;
+    readonly iterations: number;
+  }): void {
+    this.stop(slice.startedMs);
+    this.#sinceMs = slice.isFull ? slice.startedMs : null;
+    this.#iterationsSince = slice.iterations;
   }
 
   /** Called when the worker becomes idle. */

@@ -10,8 +10,7 @@ function run(
 ) {
   const { slices, everyMs, isFull, fromMs = 0 } = options;
   for (let slice = 0; slice < slices; slice++) {
-    meter.beginSlice(fromMs + slice * everyMs, { isFull });
-    meter.endSlice(STORED_ITERATIONS);
+    meter.onSlice({ startedMs: fromMs + slice * everyMs, isFull, iterations: STORED_ITERATIONS });
   }
   meter.stop(fromMs + slices * everyMs);
 }
