@@ -6,13 +6,8 @@ import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
 
-const MAX_WORKERS = 1024;
-const MAX_NICE = 19;
 /** A third of a normal thread's weight (sched(7)): the event loop has priority, and a busy neighbour does not starve logins. */
 export const DEFAULT_NICE = 5;
-const MAX_QUEUE_LIMIT = 1_000_000;
-const DEFAULT_QUEUE_SECONDS = 5;
-const MAX_QUEUE_SECONDS = 3600;
 /** The bound of `derive`: half a second on a fast core, well above every recommendation for PBKDF2. */
 const MAX_ITERATIONS = 10_000_000;
 
@@ -73,12 +68,11 @@ export interface Hasher extends AsyncDisposable {
  * @throws RangeError if a number is out of bounds; HashKernelUnavailable if the kernel cannot run on this machine.
  */
 export function createHasher(options: HasherOptions = {}): Hasher {
-  const { workers = availableCores(), queueLimit, nice = DEFAULT_NICE } = options;
-  const { queueSeconds = DEFAULT_QUEUE_SECONDS } = options;
-  checkInteger("workers", workers, { min: 1, max: MAX_WORKERS });
-  if (queueLimit !== undefined) checkInteger("queueLimit", queueLimit, { min: 0, max: MAX_QUEUE_LIMIT });
-  checkInteger("queueSeconds", queueSeconds, { min: 1, max: MAX_QUEUE_SECONDS });
-  checkInteger("nice", nice, { min: 0, max: MAX_NICE });
+  const { workers = availableCores(), queueLimit, queueSeconds = 5, nice = DEFAULT_NICE } = options;
+  checkInteger("workers", workers, { min: 1, max: 1024 });
+  if (queueLimit !== undefined) checkInteger("queueLimit", queueLimit, { min: 0, max: 1_000_000 });
+  checkInteger("queueSeconds", queueSeconds, { min: 1, max: 3600 });
+  checkInteger("nice", nice, { min: 0, max: 19 });
   const { name, lanes, choice, fallbackReason } = selectKernel(options.kernel ?? "auto");
   const pool = new Pool({
     workers,
