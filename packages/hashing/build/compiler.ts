@@ -16,13 +16,14 @@ export function findCompiler(environment: Environment): Compiler | { readonly re
   const target = TARGETS[process.arch];
   if (process.platform === "win32") return { reason: "there is no native build for Windows" };
   if (!target) return { reason: `there is no native kernel for ${process.arch}` };
-  // On macOS, /usr/bin/cc can be a stub that opens a dialog to install the tools; xcode-select does not.
-  const isStub =
-    process.platform === "darwin" && run(["/usr/bin/xcode-select", "-p"], environment) === undefined;
-  const installed = ["cc", "gcc", "clang"].find((name) => Bun.which(name, { PATH: environment.PATH ?? "" }));
   const command = environment.CC?.split(/\s+/).filter(Boolean) ?? [];
   if (command.length === 0) {
-    if (isStub) return { reason: "no C compiler: the Xcode command line tools are not installed" };
+    // On macOS, /usr/bin/cc can be a stub that opens a dialog to install the tools; xcode-select does not.
+    if (process.platform === "darwin" && run(["/usr/bin/xcode-select", "-p"], environment) === undefined)
+      return { reason: "no C compiler: the Xcode command line tools are not installed" };
+    const installed = ["cc", "gcc", "clang"].find((name) =>
+      Bun.which(name, { PATH: environment.PATH ?? "" }),
+    );
     if (!installed) return { reason: "no C compiler found (cc, gcc, clang; set CC to use another one)" };
     command.push(installed);
   }
