@@ -1,6 +1,6 @@
 /** The measurements behind `stats()`: counters and Prometheus-style histograms. */
 
-export interface JobStats {
+export interface PoolStats {
   /** The time from the call until the derivation enters a lane, in seconds. */
   readonly waiting: HistogramSnapshot;
   /** The time in a lane, in seconds. */
@@ -12,9 +12,6 @@ export interface JobStats {
   /** The number of derivations rejected with QueueFull. */
   readonly rejected: number;
   readonly crashedWorkers: number;
-}
-
-export interface PoolStats extends JobStats {
   /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
   readonly kernel: string | null;
   readonly workers: number;
@@ -77,7 +74,7 @@ export class JobMetrics {
     this.#counts.iterations += job.iterations;
   }
 
-  snapshot(): JobStats {
+  snapshot() {
     return { waiting: this.#waiting.snapshot(), running: this.#running.snapshot(), ...this.#counts };
   }
 }
