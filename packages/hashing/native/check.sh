@@ -6,21 +6,24 @@ cd "$(dirname "$0")"
 
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
+export TSAN_OPTIONS=halt_on_error=1
 
-# selftest PROCESSOR OUTPUT COMPILER FLAGS...: compiles the sources that sources.txt lists for that processor.
+# selftest TITLE PROCESSOR EMULATOR COMPILER FLAGS...: compiles the sources that sources.txt lists for that processor and
+# runs the program. EMULATOR can be empty.
 selftest() {
-    processor=$1 output=$2
-    shift 2
-    objects=
+    echo "self-test, $1"
+    processor=$2 emulator=$3 objects=
+    shift 3
     { grep -v '^#' sources.txt; echo 'selftest.c any'; } >"$directory/list"
     while read -r file for flags; do
         [ "$for" = any ] || [ "$for" = "$processor" ] || continue
-        object=$output-$(basename "$file").o
+        object=$directory/$(basename "$file").o
         # $flags is unquoted because it is a list of words.
         "$@" -std=c11 -pthread -Wall -Wextra -Werror $flags -c "$file" -o "$object"
         objects="$objects $object"
     done <"$directory/list"
-    "$@" -pthread $objects -o "$output"
+    "$@" -pthread $objects -o "$directory/selftest"
+    $emulator "$directory/selftest"
 }
 
 case $(uname -m) in
@@ -29,17 +32,9 @@ aarch64 | arm64) here=arm64 ;;
 *) echo "check: there is no native kernel for $(uname -m)" >&2 && exit 1 ;;
 esac
 
-echo "self-test, $here, with AddressSanitizer and UndefinedBehaviorSanitizer"
-selftest "$here" "$directory/sanitized" ${CC:-cc} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-    -fno-sanitize-recover=all
-"$directory/sanitized"
-
-echo "self-test, $here, with ThreadSanitizer"
-selftest "$here" "$directory/threads" ${CC:-cc} -O1 -g -fsanitize=thread
-TSAN_OPTIONS=halt_on_error=1 "$directory/threads"
-
+selftest "$here, with AddressSanitizer and UndefinedBehaviorSanitizer" "$here" "" \
+    ${CC:-cc} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+selftest "$here, with ThreadSanitizer" "$here" "" ${CC:-cc} -O1 -g -fsanitize=thread
 if [ "$here" = x64 ]; then
-    echo "self-test, arm64, in an emulator"
-    selftest arm64 "$directory/emulated" "${CROSS_CC:-aarch64-linux-gnu-gcc}" -O3 -static
-    "${EMULATOR:-qemu-aarch64}" "$directory/emulated"
+    selftest "arm64, in an emulator" arm64 "${EMULATOR:-qemu-aarch64}" "${CROSS_CC:-aarch64-linux-gnu-gcc}" -O3 -static
 fi
