@@ -32,6 +32,12 @@ async function execute(page: Page, operation: string): Promise<{ status: string;
   };
 }
 
+/** Clicks all elements at once, so that the page is rendered once; the other tests click as a user does. */
+const clickAll = (elements: ReturnType<Page["locator"]>): Promise<void> =>
+  elements.evaluateAll((all: { click(): void }[]) => {
+    for (const element of all) element.click();
+  });
+
 /** Unbroken words, no horizontal scrolling, no header tables, and nothing on the console. */
 async function expectReadable({ page, faults }: Visit): Promise<void> {
   expect(await overflowOf(page)).toBe(0);
@@ -87,8 +93,8 @@ describe("the explorer", () => {
       const operations = operationsOf(await fetchDocument(service));
       for (const viewport of [DESKTOP, PHONE]) {
         const visit = await browser.visit(`${service.url}/docs`, viewport);
+        await clickAll(visit.page.locator(".opblock-summary-control"));
         for (const { operationId, tags: [tag] = [] } of operations) {
-          await visit.page.click(`#operations-${tag}-${operationId} .opblock-summary-control`);
           await visit.page.waitForSelector(`#operations-${tag}-${operationId} .responses-wrapper`);
         }
         await expectReadable(visit);
@@ -130,9 +136,9 @@ describe("the reference", () => {
           const section = visit.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
           await section.scrollIntoViewIfNeeded();
           expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
-          const responses = await section.getByRole("button", { name: /^[2-5]\d\d/ }).all();
-          expect(responses.length).toBeGreaterThan(0);
-          for (const response of responses) await response.click();
+          const responses = section.getByRole("button", { name: /^[2-5]\d\d/ });
+          expect(await responses.count()).toBeGreaterThan(0);
+          await clickAll(responses);
         }
         await expectReadable(visit);
       }
