@@ -93,10 +93,12 @@ describe("the explorer", () => {
       const operations = operationsOf(await fetchDocument(service));
       for (const viewport of [DESKTOP, PHONE]) {
         const visit = await browser.visit(`${service.url}/docs`, viewport);
+        const ids = operations.map(
+          ({ operationId, tags: [tag] = [] }) => `#operations-${tag}-${operationId}`,
+        );
+        for (const id of ids) await visit.page.waitForSelector(`${id} .opblock-summary-control`);
         await clickAll(visit.page.locator(".opblock-summary-control"));
-        for (const { operationId, tags: [tag] = [] } of operations) {
-          await visit.page.waitForSelector(`#operations-${tag}-${operationId} .responses-wrapper`);
-        }
+        for (const id of ids) await visit.page.waitForSelector(`${id} .responses-wrapper`);
         await expectReadable(visit);
       }
     },
