@@ -34,7 +34,7 @@ const metrics = { current: () => SERVER, peak: () => SERVER, stop: () => {} };
 
 const OPTIONS = { p99BoundMs: 150, arrivals: "poisson", warmUpSeconds: 0.2, concurrencies: [1, 4] } as const;
 
-test("the search ends between a rate that passes and a rate that fails, with a sentence", async () => {
+test.concurrent("the search ends between a rate that passes and a rate that fails, with a sentence", async () => {
   await using service = startFakeService({ logIn: createLane() });
   const progress: SearchProgress[] = [];
   const report = await findCapacity({
@@ -60,7 +60,7 @@ test("the search ends between a rate that passes and a rate that fails, with a s
   expect(progress.at(-1)?.remaining).toEqual({ steps: 0, seconds: 0 });
 }, 60_000);
 
-test("a failed rate is repeated once, so that a single disturbance does not determine the capacity", async () => {
+test.concurrent("a failed rate is repeated once, so that a single disturbance does not determine the capacity", async () => {
   const logIn = createLane();
   let isDisturbed = false;
   await using service = startFakeService({
@@ -84,7 +84,7 @@ test("a failed rate is repeated once, so that a single disturbance does not dete
   expect(report.steps).toEqual([expect.objectContaining({ passed: true, attempts: 2, shed: 0 })]);
 }, 60_000);
 
-test("a rate passes only if it is answered, whatever the bound on the latency", async () => {
+test.concurrent("a rate passes only if it is answered, whatever the bound on the latency", async () => {
   await using service = startFakeService({ logIn: createLane({ queueLimit: Number.POSITIVE_INFINITY }) });
   const end = new AbortController();
   const report = await findCapacity({
