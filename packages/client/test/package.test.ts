@@ -52,7 +52,8 @@ test("the package consists of the built files and has no dependencies", async ()
   expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
 });
 
-describe("every method works", () => {
+// At the same time, because they mostly wait for the rate limit.
+describe.concurrent("every method works", () => {
   test.each([
     ["Node", "node"],
     ["Bun", process.execPath],

@@ -61,7 +61,7 @@ test("a signal ends the wait at once", async () => {
   expect(statuses).toEqual([200, 429]);
 });
 
-test("logins that find the hash queue full succeed later", async () => {
+test.concurrent("logins that find the hash queue full succeed later", async () => {
   await using service = await startService({ HASH_QUEUE_LIMIT: "1" });
   const { statuses, fetch } = recordingFetch();
   const client = createClient({ baseUrl: service.url, retries: 50, maxRetryWaitMs: 25_000, fetch });
@@ -71,7 +71,7 @@ test("logins that find the hash queue full succeed later", async () => {
   expect(statuses).toContain(503);
 }, 60_000);
 
-test("without Retry-After, idempotent requests are retried a bounded number of times, others are not", async () => {
+test.concurrent("without Retry-After, idempotent requests are retried a bounded number of times, others are not", async () => {
   await using server = await startPostgresServer();
   await using service = await startService({ DATABASE_URL: await server.createDatabase() });
   const { statuses, fetch } = recordingFetch();
@@ -95,7 +95,7 @@ test("without Retry-After, idempotent requests are retried a bounded number of t
   expect(await read).toMatchObject({ title: "Milk" });
 }, 60_000);
 
-test("Retry-After can be a date; a response with another status or an unreadable date is not retried", async () => {
+test.concurrent("Retry-After can be a date; a response with another status or an unreadable date is not retried", async () => {
   const inOneSecond = () => new Date(Date.now() + 1_000).toUTCString();
   const responses = [
     () => new Response(null, { status: 503, headers: { "retry-after": inOneSecond() } }),
