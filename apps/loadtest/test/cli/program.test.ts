@@ -186,7 +186,7 @@ test("a service that does not meet the offered rate is reported as overloaded", 
 
 test("the command of the report repeats the run with equal requests", async () => {
   await using service = await startUnlimited({ METRICS_PORT: "0" });
-  const options = ["--rate", "10", "--duration", "2", "--users", "3", "--wrong", "40", "--seed", "7"];
+  const options = ["--rate", "20", "--duration", "1", "--users", "3", "--wrong", "40", "--seed", "7"];
   const extra = ["--timeout", "5", "--metrics", service.metrics, "--seed-database", service.database];
   const all = ["--url", service.url, ...options, ...extra, "--assert", "errors<1,login.rate>1"];
   const first = JSON.parse((await run(...all, "--json")).stdout);
