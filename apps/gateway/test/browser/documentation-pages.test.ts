@@ -141,6 +141,8 @@ describe("the reference", () => {
           const responses = section.getByRole("button", { name: /^[2-5]\d\d/ });
           expect(await responses.count()).toBeGreaterThan(0);
           await clickAll(responses);
+          const details = responses.locator("xpath=following-sibling::div");
+          expect(await details.count()).toBe(await responses.count());
         }
         await expectReadable(visit);
       }
