@@ -10,7 +10,8 @@ import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
-import { connect, singleRow, withDeadline } from "./client.ts";
+import { singleRow } from "../select.ts";
+import { connect, withDeadline } from "./client.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
 import type { Address } from "./url.ts";
 
