@@ -103,7 +103,8 @@ function parse<Name extends VariableName>(
       // The default stays in place, so that the other variables can still be checked.
       if (!(error instanceof InvalidValue)) throw error;
       const problem = error.problem ?? describeInvalid(given ?? "", definition);
-      issues.set(error.variable ?? name, `${problem}; accepted: ${error.accepted ?? definition.accepted}`);
+      const { variable = name, accepted = definition.accepted } = error.details;
+      issues.set(variable, `${problem}; accepted: ${accepted}`);
     }
   }
   return typed({ values, texts, warnings });
