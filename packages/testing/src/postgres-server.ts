@@ -13,19 +13,7 @@ const SUPERUSER = { username: "postgres", password: "postgres" };
 /** The owner of the databases; not a superuser, as in production. */
 const OWNER = { username: "latchkey", password: "latchkey" };
 
-export interface PostgresServer extends AsyncDisposable {
-  readonly port: number;
-  /** Creates an empty database and returns its URL, which contains its owner. */
-  createDatabase(): Promise<string>;
-  /** Runs SQL as the superuser on a new connection. */
-  query<Row>(sql: string, url?: string): Promise<Row[]>;
-  /** Suspends all processes of the server until the result is disposed: connections stay open, but the server does not respond. */
-  freeze(): Promise<Disposable>;
-  /** Ends all processes of the server with SIGKILL. */
-  kill(): Promise<void>;
-  /** Restarts the server with the same port and data. */
-  start(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgresServer>>;
 
 /** Whether other users can access a folder: it and all its parents must be executable by others. */
 async function isAccessible(path: string): Promise<boolean> {
@@ -103,7 +91,7 @@ export async function startPostgresServer(
   settings: Record<string, string> = {},
   certificate?: ServerCertificate,
   programs?: string,
-): Promise<PostgresServer> {
+) {
   const folder = await openFolder();
   const data = join(folder.path, "data");
   const run = await initialize(folder.path, data, programs);
@@ -139,6 +127,7 @@ export async function startPostgresServer(
     return pids;
   };
 
+  /** Ends all processes of the server with SIGKILL. */
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     signalAll(frozen.length > 0 ? frozen : await suspendAll(), "SIGKILL");
@@ -146,6 +135,7 @@ export async function startPostgresServer(
     await server.exited;
   };
 
+  /** Runs SQL as the superuser on a new connection. */
   const query = async <Row>(sql: string, url = adminUrl): Promise<Row[]> => {
     await using admin = new Bun.SQL(url, { ...SUPERUSER, max: 1 });
     return await admin.unsafe(sql);
@@ -157,17 +147,20 @@ export async function startPostgresServer(
   await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
+    /** Restarts the server with the same port and data. */
     start: async () => {
       server = await start();
     },
     kill,
     query,
+    /** Creates an empty database and returns its URL, which contains its owner. */
     createDatabase: async () => {
       const name = `test_${++databases}`;
       await query(`create database ${name} owner ${OWNER.username}`);
       return `postgres://${OWNER.username}:${OWNER.password}@127.0.0.1:${port}/${name}`;
     },
-    freeze: async () => {
+    /** Suspends all processes until the result is disposed: connections stay open, but the server does not respond. */
+    freeze: async (): Promise<Disposable> => {
       frozen = await suspendAll();
       return {
         [Symbol.dispose]: () => {
