@@ -9,19 +9,14 @@ export function createTodoRepository(
   { orm, prepare, attempt }: RepositoryClient,
   { todos, now }: typeof schema,
 ): TodoRepository {
-  const byId = prepare(
-    orm
-      .select()
-      .from(todos)
-      .where(eq(todos.id, sql.placeholder("id"))),
-  );
+  const given = {
+    id: sql.placeholder("id"),
+    after: sql.placeholder("after"),
+    limit: sql.placeholder("limit"),
+  };
+  const byId = prepare(orm.select().from(todos).where(eq(todos.id, given.id)));
   const page = prepare(
-    orm
-      .select()
-      .from(todos)
-      .where(gt(todos.id, sql.placeholder("after")))
-      .orderBy(asc(todos.id))
-      .limit(sql.placeholder("limit")),
+    orm.select().from(todos).where(gt(todos.id, given.after)).orderBy(asc(todos.id)).limit(given.limit),
   );
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;

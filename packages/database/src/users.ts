@@ -10,39 +10,28 @@ export function createUserRepository(
   { orm, prepare, attempt }: RepositoryClient,
   { users, userNetworks, now }: typeof schema,
 ): UserRepository {
-  const byId = prepare(
-    orm
-      .select()
-      .from(users)
-      .where(eq(users.id, sql.placeholder("id"))),
-  );
+  const given = {
+    id: sql.placeholder("id"),
+    email: sql.placeholder("email"),
+    username: sql.placeholder("username"),
+    networkDigest: sql.placeholder("networkDigest"),
+    after: sql.placeholder("after"),
+    limit: sql.placeholder("limit"),
+  };
+  const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
   const byEmail = prepare(
     orm
       .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
       .from(users)
       .leftJoin(
         userNetworks,
-        and(
-          eq(userNetworks.userId, users.id),
-          eq(userNetworks.networkDigest, sql.placeholder("networkDigest")),
-        ),
+        and(eq(userNetworks.userId, users.id), eq(userNetworks.networkDigest, given.networkDigest)),
       )
-      .where(eq(users.email, sql.placeholder("email"))),
+      .where(eq(users.email, given.email)),
   );
-
-  const byUsername = prepare(
-    orm
-      .select()
-      .from(users)
-      .where(eq(users.username, sql.placeholder("username"))),
-  );
+  const byUsername = prepare(orm.select().from(users).where(eq(users.username, given.username)));
   const page = prepare(
-    orm
-      .select()
-      .from(users)
-      .where(gt(users.id, sql.placeholder("after")))
-      .orderBy(asc(users.id))
-      .limit(sql.placeholder("limit")),
+    orm.select().from(users).where(gt(users.id, given.after)).orderBy(asc(users.id)).limit(given.limit),
   );
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;

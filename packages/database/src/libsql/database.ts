@@ -1,6 +1,7 @@
 /** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
+import type { DatabaseOptions } from "../open.ts";
 import type { Database } from "../repositories.ts";
 import type { Select } from "../select.ts";
 import { createTodoRepository } from "../todos.ts";
@@ -11,11 +12,8 @@ import { createRetry } from "./retry.ts";
 import * as schema from "./schema.ts";
 import { parseFileUrl } from "./url.ts";
 
-interface LibsqlOptions {
-  /** A `file:` URL; the file and its folder are created if they do not exist. */
-  readonly url: string;
-  /** The folder that a relative path refers to. @default the working directory */
-  readonly baseDirectory?: string | undefined;
+/** The file of the URL and its folder are created if they do not exist. */
+interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
   /** How long a statement waits while another process holds the write lock, in milliseconds. @default 5000 */
   readonly busyTimeoutMs?: number;
 }

@@ -1,5 +1,6 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
+import type { DatabaseOptions } from "../open.ts";
 import type { Database } from "../repositories.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
@@ -8,11 +9,8 @@ import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
 import { parsePostgresUrl } from "./url.ts";
 
-interface PostgresOptions {
-  /** A `postgres:` or `postgresql:` URL with host, user and database. */
-  readonly url: string;
-  /** Maximum number of connections. @default 10 */
-  readonly poolSize?: number | undefined;
+/** The URL contains a host and a database. */
+interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
   /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
   readonly deadlineMs?: number;
 }
