@@ -39,11 +39,7 @@ const READ_ONLY_PAUSE_MS = 1_000;
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
-interface ConnectOptions {
-  readonly address: Address;
-  readonly poolSize: number;
-  readonly statementTimeoutMs: number;
-}
+type ConnectOptions = Omit<PostgresClientOptions, "deadlineMs"> & { readonly statementTimeoutMs: number };
 
 /** Creates a pool; the first query opens a connection. */
 export function connect({ address, poolSize, statementTimeoutMs }: ConnectOptions): SQL {
