@@ -1,8 +1,7 @@
 /** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
-import type { DatabaseOptions } from "../open.ts";
-import type { Database } from "../repositories.ts";
+import type { Database, DatabaseOptions } from "../repositories.ts";
 import type { Select } from "../select.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";

@@ -1,7 +1,6 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
-import type { DatabaseOptions } from "../open.ts";
-import type { Database } from "../repositories.ts";
+import type { Database, DatabaseOptions } from "../repositories.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
 import { openClient, withDeadline } from "./client.ts";
