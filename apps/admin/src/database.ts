@@ -8,11 +8,11 @@ import {
   databaseFile,
   openDatabase,
 } from "@latchkey/database";
-import { ROOT, readDatabaseUrl, type Variables } from "./environment.ts";
+import { ROOT, readVariables, type Variables } from "./environment.ts";
 
 /** A command runs one query at a time, so one connection is enough. */
 const readOptions = (variables: Variables): DatabaseOptions => ({
-  url: readDatabaseUrl(variables),
+  url: readVariables(["DATABASE_URL"], variables).DATABASE_URL,
   baseDirectory: ROOT,
   poolSize: 1,
 });

@@ -10,26 +10,11 @@ export type Variables = config.Variables;
 /** Relative `file:` URLs are resolved against it, in any working directory. */
 export const ROOT = resolve(import.meta.dir, "../../..");
 
-/** @throws {CliError} with exit code 78 */
-export const readDatabaseUrl = (variables: Variables): string =>
-  read(["DATABASE_URL"], variables).DATABASE_URL;
-
-export interface HashingOptions {
-  readonly kernel: string;
-  /** null: the cores available to this process. */
-  readonly workers: number | null;
-}
-
-/**
- * `HASH_KERNEL` and `HASH_WORKERS`: the tool hashes with the same kernel as the service.
- * @throws {CliError} with exit code 78; it reports all errors, one per line
- */
-export function readHashing(variables: Variables): HashingOptions {
-  const { HASH_KERNEL: kernel, HASH_WORKERS: workers } = read(["HASH_KERNEL", "HASH_WORKERS"], variables);
-  return { kernel, workers };
-}
-
-function read<Name extends config.VariableName>(names: readonly Name[], variables: Variables) {
+/** @throws {CliError} with exit code 78; it reports all errors, one per line */
+export function readVariables<Name extends config.VariableName>(
+  names: readonly Name[],
+  variables: Variables,
+) {
   try {
     return config.parseVariables(names, variables, {
       readFile: (path) => readFileSync(path, "utf8"),

@@ -33,12 +33,8 @@ export async function confirm(question: string): Promise<void> {
   throw new CliError("Nothing was changed.", EXIT.failed);
 }
 
-interface LineReader extends Disposable {
-  ask(question: string): Promise<string>;
-}
-
 /** Uses the line editing of the terminal. Lines typed before a question answer it. */
-function openLineReader({ echo }: { readonly echo: boolean }): LineReader {
+function openLineReader({ echo }: { readonly echo: boolean }) {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = echo ? process.stderr : discard;
   const readline = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
@@ -49,7 +45,7 @@ function openLineReader({ echo }: { readonly echo: boolean }): LineReader {
     readline.close();
   });
   return {
-    async ask(question) {
+    async ask(question: string): Promise<string> {
       if (echo) {
         readline.setPrompt(question);
         readline.prompt();

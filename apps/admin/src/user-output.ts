@@ -1,6 +1,6 @@
 /** Prints users with the members of the API's `User`, as aligned tables or as JSON. A password hash is never printed. */
 import { printable, toJson, write } from "@latchkey/cli";
-import type { User as ApiUser } from "@latchkey/contracts";
+import { User as ApiUser } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 
 export interface Format {
@@ -18,17 +18,15 @@ const toApiUser = (user: User): ApiUser => ({
   updated_at: user.updatedAt,
 });
 
-const COLUMNS = [
-  "id",
-  "email",
-  "username",
-  "is_active",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof ApiUser)[];
+const COLUMNS = Object.keys(ApiUser.properties);
+
+const toRow = (user: User): string[] => {
+  const members: Readonly<Record<string, unknown>> = toApiUser(user);
+  return COLUMNS.map((column) => printable(String(members[column])));
+};
 
 export async function printUser(user: User, { json = false }: Format): Promise<void> {
-  await write(json ? `${toJson(toApiUser(user))}\n` : createTable().header([user]));
+  await write(json ? `${toJson(toApiUser(user))}\n` : createTable()([COLUMNS, toRow(user)]));
 }
 
 /** Prints page by page; as JSON, one array with one user per line. */
@@ -36,22 +34,22 @@ export async function printUsers(
   pages: AsyncIterable<readonly User[]>,
   { json = false }: Format,
 ): Promise<void> {
-  const table = createTable();
+  const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
     const lines = () => users.map((user) => toJson(toApiUser(user))).join(",\n");
     if (json) await write(`${isFirst ? "[" : ","}\n${lines()}`);
-    else await write(isFirst ? table.header(users) : table.rows(users));
+    else await write(formatRows([...(isFirst ? [COLUMNS] : []), ...users.map(toRow)]));
     isFirst = false;
   }
   if (json) await write(isFirst ? "[]\n" : "\n]\n");
-  else if (isFirst) await write(table.header([]));
+  else if (isFirst) await write(formatRows([COLUMNS]));
 }
 
-/** A table that is printed in parts. Each part is aligned and at least as wide as the previous parts. */
+/** Formats a table that is printed in parts. Each part is aligned and at least as wide as the previous parts. */
 function createTable() {
-  const widths: number[] = COLUMNS.map(() => 0);
-  const format = (rows: readonly (readonly string[])[]): string => {
+  const widths = COLUMNS.map(() => 0);
+  return (rows: readonly (readonly string[])[]): string => {
     for (const row of rows) {
       for (const [column, cell] of row.entries()) {
         widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
@@ -60,13 +58,5 @@ function createTable() {
     const pad = (cell: string, column: number) =>
       cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
     return rows.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");
-  };
-  const toRow = (user: User): string[] => {
-    const apiUser = toApiUser(user);
-    return COLUMNS.map((column) => printable(String(apiUser[column])));
-  };
-  return {
-    header: (users: readonly User[]): string => format([COLUMNS, ...users.map(toRow)]),
-    rows: (users: readonly User[]): string => format(users.map(toRow)),
   };
 }

@@ -23,23 +23,18 @@ const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----(.+)-----END \1-----\s*$/s;
 
 export const publicKey: Kind<PublicKey> = {
   accepted: "a P-256 or Ed25519 public key as PEM (SPKI)",
-  parse: (text) => describeKey(parsePem(text, { label: "PUBLIC KEY", parse: createPublicKey })),
+  parse: (text) => describeKey(parsePem(text, "PUBLIC KEY", createPublicKey)),
 };
 
 export const privateKey: Kind<PrivateKey> = {
   accepted: "a P-256 or Ed25519 private key as PEM (PKCS#8, not encrypted)",
   parse: (text) => {
-    const key = parsePem(text, { label: "PRIVATE KEY", parse: createPrivateKey });
+    const key = parsePem(text, "PRIVATE KEY", createPrivateKey);
     return { ...describeKey(key), pem: key.export({ type: "pkcs8", format: "pem" }).toString() };
   },
 };
 
-interface Expected {
-  readonly label: "PUBLIC KEY" | "PRIVATE KEY";
-  readonly parse: (pem: string) => KeyObject;
-}
-
-function parsePem(text: string, { label, parse }: Expected): KeyObject {
+function parsePem(text: string, label: string, parse: (pem: string) => KeyObject): KeyObject {
   if (text === "") throw new InvalidValue();
   const pem = text.replaceAll("\\n", "\n");
   if (pem.split("-----BEGIN ").length > 2) throw new InvalidValue("contains several PEM blocks");

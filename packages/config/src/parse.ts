@@ -40,39 +40,26 @@ export class ConfigurationError extends Error {
  * Reads all variables and checks them against each other.
  * @throws {ConfigurationError}
  */
-export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
-  const issues: ConfigIssues = new Map();
-  const environment = parse(VARIABLE_NAMES, variables, options, issues);
-  const warnings = [...environment.warnings, ...validateKeys(environment.values, issues)];
-  const { PORT, METRICS_PORT } = environment.values;
-  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT")) {
-    issues.set("METRICS_PORT", "is the same as PORT; accepted: another port");
-  }
-  if (issues.size > 0) throw new ConfigurationError(issues);
-  return { ...environment, warnings };
-}
+export const parseEnvironment = (variables: Variables, options: ParseOptions): Environment =>
+  parse(VARIABLE_NAMES, variables, options, validateTogether);
 
 /**
  * Reads some variables, each on its own, for programs that do not need the others.
  * @throws {ConfigurationError}
  */
-export function parseVariables<Name extends VariableName>(
+export const parseVariables = <Name extends VariableName>(
   names: readonly Name[],
   variables: Variables,
   options: ParseOptions,
-): Pick<Values, Name> {
-  const issues: ConfigIssues = new Map();
-  const { values } = parse(names, variables, options, issues);
-  if (issues.size > 0) throw new ConfigurationError(issues);
-  return values;
-}
+): Pick<Values, Name> => parse(names, variables, options).values;
 
 function parse<Name extends VariableName>(
   names: readonly Name[],
   variables: Variables,
   { readFile, isTerminal = false, checks = {} }: ParseOptions,
-  issues: ConfigIssues,
+  validate: (values: Pick<Values, Name>, issues: ConfigIssues) => string[] = () => [],
 ): Environment<Name> {
+  const issues: ConfigIssues = new Map();
   const isSet = (name: string) => variables[name] !== undefined;
   const context: VariableContext = { isProduction: variables.NODE_ENV === "production", isTerminal, isSet };
   const values: Record<string, unknown> = {};
@@ -103,10 +90,14 @@ function parse<Name extends VariableName>(
       // The default stays in place, so that the other variables can still be checked.
       if (!(error instanceof InvalidValue)) throw error;
       const problem = error.problem ?? describeInvalid(given ?? "", definition);
-      issues.set(error.variable ?? name, `${problem}; accepted: ${error.accepted ?? definition.accepted}`);
+      const { variable = name, accepted = definition.accepted } = error.details;
+      issues.set(variable, `${problem}; accepted: ${accepted}`);
     }
   }
-  return typed({ values, texts, warnings });
+  const environment = typed<Name>({ values, texts, warnings });
+  warnings.push(...validate(environment.values, issues));
+  if (issues.size > 0) throw new ConfigurationError(issues);
+  return environment;
 }
 
 function describeInvalid(text: string, { secret }: Variable<unknown>): string {
@@ -134,8 +125,8 @@ function readText(name: VariableName, variables: Variables, readFile: ReadFile):
   }
 }
 
-/** Checks the keys against each other. Returns the warnings about weak secrets; in production they are issues. */
-function validateKeys(values: Values, issues: ConfigIssues): string[] {
+/** Checks the keys and the ports against each other. Returns the warnings about weak secrets; in production they are issues. */
+function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const { AUTH_ALGORITHM: algorithm, AUTH_SECRET_KEY: secretKey, AUTH_PRIVATE_KEY: privateKey } = values;
   const isProduction = values.NODE_ENV === "production";
   const isInvalid = (name: VariableName) => issues.has(name) || issues.has(`${name}_FILE`);
@@ -177,6 +168,10 @@ function validateKeys(values: Values, issues: ConfigIssues): string[] {
     const weakness = key === null ? null : weaknessOf(key, isSecretAlgorithm ? algorithm : "HS256");
     if (weakness && isProduction) report(name, weakness);
     else if (weakness) warnings.push(`${name} ${weakness}; production rejects it`);
+  }
+  const { PORT, METRICS_PORT } = values;
+  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT")) {
+    issues.set("METRICS_PORT", "is the same as PORT; accepted: another port");
   }
   return warnings;
 }

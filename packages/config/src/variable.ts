@@ -18,9 +18,14 @@ export interface VariableContext {
   readonly isSet: (name: string) => boolean;
 }
 
-interface Options<Value> {
+/** `Value` includes null if the variable has no default. */
+export interface Variable<Value> extends Kind<NonNullable<Value>> {
   /** One or two sentences of Markdown, for the documentation. */
   readonly description: string;
+  /** A text, so that the documentation shows it as it would be set. */
+  readonly default?: string | ((context: VariableContext) => string);
+  /** In words: a default that depends on the context, or what happens without a default if the variable is not set. */
+  readonly unset?: string;
   /**
    * `all`: the value is never printed; `url`: it is printed without its password and query. A secret can also be read
    * from the file at `NAME_FILE`.
@@ -30,43 +35,20 @@ interface Options<Value> {
   readonly file?: true;
   readonly requiredInProduction?: true;
   /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
-  warn?(value: Value, context: VariableContext): string | null;
+  warn?(value: NonNullable<Value>, context: VariableContext): string | null;
 }
 
-/** The default is a text, so that the documentation shows it as it would be set. */
-interface FixedDefault {
-  readonly default: string;
-}
-
-interface ContextDefault {
-  readonly default: (context: VariableContext) => string;
-  /** The default in words. */
-  readonly unset: string;
-}
-
-interface NoDefault {
-  /** What happens if the variable is not set; its value is then null. */
-  readonly unset: string;
-}
-
-/** `Value` includes null if the variable has no default. */
-export interface Variable<Value> extends Kind<NonNullable<Value>>, Options<NonNullable<Value>> {
-  readonly default?: string | ((context: VariableContext) => string);
-  readonly unset?: string;
-}
+type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown>>;
 
 export function variable<Value extends {}>(
   kind: Kind<Value>,
-  options: Options<Value> & (FixedDefault | ContextDefault),
+  options: Options<Value> & ({ readonly default: string } | { readonly default: unknown; unset: string }),
 ): Variable<Value>;
 export function variable<Value extends {}>(
   kind: Kind<Value>,
-  options: Options<Value> & NoDefault,
+  options: Options<Value> & { readonly unset: string },
 ): Variable<Value | null>;
-export function variable<Value extends {}>(
-  kind: Kind<Value>,
-  options: Options<Value> & (FixedDefault | ContextDefault | NoDefault),
-): Variable<Value | null> {
+export function variable<Value extends {}>(kind: Kind<Value>, options: Options<Value>) {
   return { ...kind, ...options };
 }
 
@@ -74,19 +56,15 @@ export function variable<Value extends {}>(
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
   readonly code = "INVALID_VALUE";
-  readonly variable: string | undefined;
-  readonly accepted: string | undefined;
   /**
    * @param problem the rest of a sentence that begins with the name. @default "is not valid" or "is empty"
    * @param details replace the name and the accepted values of the definition
    */
   constructor(
     readonly problem?: string,
-    { variable, accepted }: { readonly variable?: string; readonly accepted?: string } = {},
+    readonly details: { readonly variable?: string; readonly accepted?: string } = {},
   ) {
     super(problem);
-    this.variable = variable;
-    this.accepted = accepted;
   }
 }
 
@@ -123,11 +101,7 @@ export interface Quota {
   readonly text: string;
 }
 
-const UNIT_MS: ReadonlyMap<string, number> = new Map([
-  ["second", 1_000],
-  ["minute", 60_000],
-  ["hour", 3_600_000],
-]);
+const UNIT_MS = new Map(Object.entries({ second: 1_000, minute: 60_000, hour: 3_600_000 }));
 
 export const quota: Kind<Quota> = {
   accepted: "N/second, N/minute or N/hour, such as 5/minute",
@@ -168,21 +142,15 @@ export const databaseUrl: Kind<string> = {
       invalid(`sets an invalid sslmode, which is one of ${SSL_MODES.join(", ")}`);
     for (const name of SSL_FILES) {
       const path = parameters.get(name);
-      if (path !== null && !isReadable(path, readFile))
+      try {
+        if (path !== null) readFile(path);
+      } catch {
         invalid(`names a file as ${name} that cannot be read`);
+      }
     }
     return text;
   },
 };
-
-function isReadable(path: string, readFile: ReadFile): boolean {
-  try {
-    readFile(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function invalid(problem?: string): never {
   throw new InvalidValue(problem);

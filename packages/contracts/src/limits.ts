@@ -1,15 +1,9 @@
-/** The bounds of the wire format. Lengths are counted in Unicode code points. */
+/** The bounds of the wire format that do not only occur in one schema. Lengths are counted in Unicode code points. */
 
-export const USERNAME_MIN_LENGTH = 1;
-export const USERNAME_MAX_LENGTH = 32;
-export const PASSWORD_MIN_LENGTH = 8;
 export const PASSWORD_MAX_LENGTH = 128;
 /** RFC 5321 §4.5.3.1.3 bounds a path at 256 octets, its two angle brackets included. */
 export const EMAIL_MAX_LENGTH = 254;
-export const TITLE_MIN_LENGTH = 1;
-export const TITLE_MAX_LENGTH = 200;
 
-export const PAGE_SIZE_MIN = 1;
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 

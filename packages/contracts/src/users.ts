@@ -1,13 +1,6 @@
 /** The wire shapes of users: the bodies of register, login and update, and the responses. */
 import Type from "typebox";
-import {
-  EMAIL_MAX_LENGTH,
-  ID_MAX,
-  PASSWORD_MAX_LENGTH,
-  PASSWORD_MIN_LENGTH,
-  USERNAME_MAX_LENGTH,
-  USERNAME_MIN_LENGTH,
-} from "./limits.ts";
+import { EMAIL_MAX_LENGTH, ID_MAX, PASSWORD_MAX_LENGTH } from "./limits.ts";
 import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
 
 const Email = Type.String({
@@ -17,14 +10,10 @@ const Email = Type.String({
   examples: ["ada@example.com"],
 });
 
-const Username = text({
-  minLength: USERNAME_MIN_LENGTH,
-  maxLength: USERNAME_MAX_LENGTH,
-  examples: ["ada"],
-});
+const Username = text({ minLength: 1, maxLength: 32, examples: ["ada"] });
 
 const Password = text({
-  minLength: PASSWORD_MIN_LENGTH,
+  minLength: 8,
   maxLength: PASSWORD_MAX_LENGTH,
   format: "password",
   description: "Never trimmed or normalised.",

@@ -7,5 +7,5 @@ export {
   UnsupportedDatabaseUrl,
   UserAlreadyExists,
 } from "./errors.ts";
-export { type DatabaseOptions, databaseFile, openDatabase } from "./open.ts";
+export { databaseFile, openDatabase } from "./open.ts";
 export type * from "./repositories.ts";

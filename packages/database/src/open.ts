@@ -2,16 +2,7 @@
 import { UnsupportedDatabaseUrl } from "./errors.ts";
 import { parseFileUrl } from "./libsql/url.ts";
 import { parsePostgresUrl } from "./postgres/url.ts";
-import type { Database } from "./repositories.ts";
-
-export interface DatabaseOptions {
-  /** `file:` with a relative or absolute path, `postgres://` or `postgresql://`. */
-  readonly url: string;
-  /** The folder that a relative `file:` path refers to. @default the working directory */
-  readonly baseDirectory?: string | undefined;
-  /** Maximum number of connections to a server; ignored for a file. @default 10 */
-  readonly poolSize?: number | undefined;
-}
+import type { Database, DatabaseOptions } from "./repositories.ts";
 
 /**
  * Opens the database without touching its schema: call `migrate()` before the repositories.

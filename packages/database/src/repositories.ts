@@ -90,6 +90,15 @@ export interface TodoRepository {
 /** `newer`: a later release has migrated the schema, and all of its migrations are compatible with this release. */
 export type SchemaState = "current" | "newer";
 
+export interface DatabaseOptions {
+  /** `file:` with a relative or absolute path, `postgres://` or `postgresql://`. */
+  readonly url: string;
+  /** The folder that a relative `file:` path refers to. @default the working directory */
+  readonly baseDirectory?: string | undefined;
+  /** Maximum number of connections to a server; ignored for a file. @default 10 */
+  readonly poolSize?: number | undefined;
+}
+
 export interface Database extends AsyncDisposable {
   readonly kind: "libsql" | "postgres";
   readonly users: UserRepository;

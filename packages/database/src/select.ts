@@ -30,6 +30,13 @@ export function createRowDecoder<Row>(selectedFields: object): (values: readonly
   };
 }
 
+/** Returns the row of a statement that returns exactly one row on success, such as an INSERT of one row. */
+export function singleRow<T>([row]: readonly T[]): T {
+  if (row === undefined)
+    throw new Error("The statement returned no row. Does a trigger suppress the INSERT?");
+  return row;
+}
+
 const isDecoder = (field: unknown): field is Decoder =>
   typeof field === "object" && field !== null && "mapFromDriverValue" in field;
 

@@ -2,28 +2,21 @@
 import { join } from "node:path";
 import { $ } from "bun";
 
-export interface ServerCertificate {
-  /** The CA that clients must trust. */
-  readonly caFile: string;
-  /** Valid for the address 127.0.0.1 and for no name. */
-  readonly certificateFile: string;
-  readonly keyFile: string;
-}
+export type ServerCertificate = Awaited<ReturnType<typeof createCertificate>>;
 
-/** Writes three PEM files whose names begin with `name`. */
-export async function createCertificate(folder: string, name: string): Promise<ServerCertificate> {
+/**
+ * Writes three PEM files whose names begin with `name`: the CA that clients must trust, and a certificate, with its key,
+ * that is valid for the address 127.0.0.1 and for no name.
+ */
+export async function createCertificate(folder: string, name: string) {
   const path = (suffix: string) => join(folder, `${name}-${suffix}.pem`);
   const [caFile, caKey] = [path("ca"), path("ca-key")];
   const [certificateFile, keyFile] = [path("certificate"), path("key")];
   const create = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   const issue = ["-CA", caFile, "-CAkey", caKey];
-  const extensions = [
-    "-addext",
-    "subjectAltName=IP:127.0.0.1",
-    "-addext",
-    "basicConstraints=critical,CA:FALSE",
-  ];
+  const address = ["-addext", "subjectAltName=IP:127.0.0.1"];
+  const leaf = ["-addext", "basicConstraints=critical,CA:FALSE"];
   await $`openssl ${create} -subj /CN=${`${name}-ca`} -keyout ${caKey} -out ${caFile}`.quiet();
-  await $`openssl ${create} ${issue} ${extensions} -subj /CN=${name} -keyout ${keyFile} -out ${certificateFile}`.quiet();
+  await $`openssl ${create} ${issue} ${address} ${leaf} -subj /CN=${name} -keyout ${keyFile} -out ${certificateFile}`.quiet();
   return { caFile, certificateFile, keyFile };
 }

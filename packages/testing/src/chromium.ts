@@ -13,27 +13,21 @@ if (EXECUTABLE === null) process.stderr.write("Tests of pages are skipped: `chro
 export const DESKTOP: ViewportSize = { width: 1280, height: 800 };
 export const PHONE: ViewportSize = { width: 390, height: 844 };
 
-export interface Visit {
-  readonly page: Page;
-  /** Console warnings and errors, failed requests and requests to other hosts. */
-  readonly faults: readonly string[];
-}
-
-export interface Browser extends AsyncDisposable {
-  /** Opens a page in a new profile and waits until all its resources are loaded. */
-  visit(url: string, viewport: ViewportSize): Promise<Visit>;
-}
+export type Browser = Awaited<ReturnType<typeof openBrowser>>;
+export type Visit = Awaited<ReturnType<Browser["visit"]>>;
 
 /** @throws {Error} if Chromium is not installed */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser() {
   if (EXECUTABLE === null) throw new Error("`chromium` is not on the PATH");
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
     args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
   });
   return {
-    async visit(url, viewport) {
+    /** Opens a page in a new profile and waits until all its resources are loaded. */
+    async visit(url: string, viewport: ViewportSize) {
       const page = await browser.newPage({ viewport });
+      /** Console warnings and errors, failed requests and requests to other hosts. */
       const faults: string[] = [];
       const { origin } = new URL(url);
       page.on("console", (message) => {
@@ -49,9 +43,7 @@ export async function openBrowser(): Promise<Browser> {
       await page.goto(url, { waitUntil: "networkidle" });
       return { page, faults };
     },
-    async [Symbol.asyncDispose]() {
-      await browser.close();
-    },
+    [Symbol.asyncDispose]: () => browser.close(),
   };
 }
 

@@ -3,17 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface TemporaryFolder extends AsyncDisposable {
-  readonly path: string;
-  /** The `file:` URL of an embedded database in this folder. */
-  readonly databaseUrl: string;
-}
+export type TemporaryFolder = Awaited<ReturnType<typeof openFolder>>;
 
 /** Creates a folder; disposing it removes it with its content. */
-export async function openFolder(): Promise<TemporaryFolder> {
+export async function openFolder() {
   const path = await mkdtemp(join(tmpdir(), "latchkey-"));
   return {
     path,
+    /** The URL of an embedded database in this folder. */
     databaseUrl: `file:${join(path, "latchkey.db")}`,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };

@@ -4,13 +4,10 @@ import { generateKeyPairSync } from "node:crypto";
 /** Signs tokens: strong, and fixed so that tests can sign tokens too. */
 export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
 
-/** The PEM of the configuration. */
-export interface KeyPairPem {
-  readonly privatePem: string;
-  readonly publicPem: string;
-}
+export type KeyPairPem = ReturnType<typeof createKeyPair>;
 
-export function createKeyPair(algorithm: "ES256" | "EdDSA"): KeyPairPem {
+/** Returns the PEM of the configuration. */
+export function createKeyPair(algorithm: "ES256" | "EdDSA") {
   const { privateKey, publicKey } =
     algorithm === "ES256"
       ? generateKeyPairSync("ec", { namedCurve: "P-256" })

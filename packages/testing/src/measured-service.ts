@@ -5,11 +5,7 @@ import { SECRET_KEY } from "./keys.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 import { freePort } from "./server-process.ts";
 
-export interface MeasuredServer extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`, without a trailing slash. */
-  readonly url: string;
-  readonly pid: number;
-}
+export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 
 /**
  * Starts the service with all middleware, with limits too high to be reached and with one JSON line per request in a file
@@ -55,7 +51,8 @@ export async function startProgram(...command: readonly string[]): Promise<Measu
   return toMeasuredServer(new TextDecoder().decode(value).trim(), child);
 }
 
-const toMeasuredServer = (url: string, child: Bun.Subprocess): MeasuredServer => ({
+/** @param url `http://127.0.0.1:PORT`, without a trailing slash */
+const toMeasuredServer = (url: string, child: Bun.Subprocess) => ({
   url,
   pid: child.pid,
   async [Symbol.asyncDispose]() {

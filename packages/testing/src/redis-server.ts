@@ -2,21 +2,13 @@
 import type { ServerCertificate } from "./certificates.ts";
 import { freePort, readUntil } from "./server-process.ts";
 
-export interface RedisServer extends AsyncDisposable {
-  readonly url: string;
-  /** Suspends the process until the result is disposed: connections stay open, but the server does not respond. */
-  freeze(): Disposable;
-  /** Ends the process with SIGKILL. */
-  kill(): Promise<void>;
-  /** Restarts an empty server on the same port. */
-  start(): Promise<void>;
-}
+export type RedisServer = NonNullable<Awaited<ReturnType<typeof startRedisServer>>>;
 
 /**
  * Returns null if `redis-server` is not installed (Debian's package has the same name).
  * @param certificate with one, the server accepts TLS connections only
  */
-export async function startRedisServer(certificate?: ServerCertificate): Promise<RedisServer | null> {
+export async function startRedisServer(certificate?: ServerCertificate) {
   const program = Bun.which("redis-server");
   if (program === null) return null;
   const port = await freePort();
@@ -28,10 +20,12 @@ export async function startRedisServer(certificate?: ServerCertificate): Promise
     });
   let server = spawn();
 
+  /** Restarts an empty server on the same port. */
   const start = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) server = spawn();
     await readUntil(server.stdout, "Ready to accept connections");
   };
+  /** Ends the process with SIGKILL. */
   const kill = async (): Promise<void> => {
     server.kill("SIGKILL");
     await server.exited;
@@ -39,7 +33,8 @@ export async function startRedisServer(certificate?: ServerCertificate): Promise
   await start();
   return {
     url: `${certificate ? "rediss" : "redis"}://127.0.0.1:${port}`,
-    freeze() {
+    /** Suspends the process until the result is disposed: connections stay open, but the server does not respond. */
+    freeze(): Disposable {
       server.kill("SIGSTOP");
       return { [Symbol.dispose]: () => server.kill("SIGCONT") };
     },

@@ -27,24 +27,13 @@ export async function findPreviousRelease() {
 export async function checkOutPreviousRelease() {
   const { commit, problem } = await findPreviousRelease();
   if (problem !== null) throw new Error(problem);
-  const folder = await openFolder();
-  const path = join(folder.path, "release");
-  const checkout = {
-    path,
-    [Symbol.asyncDispose]: async () => {
-      git("worktree", "remove", "--force", path);
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-  try {
-    const added = git("worktree", "add", "--detach", path, commit);
-    if (!added.success) throw new Error(`git worktree failed: ${added.stderr}`);
-    const install = [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts"];
-    const installed = Bun.spawnSync(install, { cwd: path, stderr: "pipe" });
-    if (!installed.success) throw new Error(`bun install failed: ${installed.stderr}`);
-    return checkout;
-  } catch (error) {
-    await checkout[Symbol.asyncDispose]();
-    throw error;
-  }
+  await using resources = new AsyncDisposableStack();
+  const path = join(resources.use(await openFolder()).path, "release");
+  resources.defer(() => void git("worktree", "remove", "--force", path));
+  const added = git("worktree", "add", "--detach", path, commit);
+  if (!added.success) throw new Error(`git worktree failed: ${added.stderr}`);
+  const install = [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts"];
+  const installed = Bun.spawnSync(install, { cwd: path, stderr: "pipe" });
+  if (!installed.success) throw new Error(`bun install failed: ${installed.stderr}`);
+  return Object.assign(resources.move(), { path });
 }

@@ -14,18 +14,7 @@ interface StartOptions {
   readonly isProcess1?: boolean;
 }
 
-export interface ServiceProcess extends AsyncDisposable {
-  readonly pid: number;
-  /** All lines logged so far; empty if `onLine` receives them. */
-  readonly lines: readonly Line[];
-  /** Resolves with the first line that has this message; rejects with the standard error if the process exits before. */
-  line(message: string): Promise<Line>;
-  /** Resolves with the service's URL once it is ready. */
-  ready(): Promise<string>;
-  signal(name: NodeJS.Signals): void;
-  /** Resolves with the exit code and the standard error once the process has exited. */
-  ended(): Promise<{ readonly code: number; readonly stderr: string }>;
-}
+export type ServiceProcess = ReturnType<typeof startProcess>;
 
 /**
  * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker.
@@ -34,7 +23,7 @@ export interface ServiceProcess extends AsyncDisposable {
 export function startProcess(
   env: Readonly<Record<string, string>>,
   { onLine, main = GATEWAY_MAIN, isProcess1 = false }: StartOptions = {},
-): ServiceProcess {
+) {
   const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), process.execPath, main], {
     env: { PORT: "0", HASH_WORKERS: "1", ...env },
     stdout: "pipe",
@@ -65,6 +54,7 @@ export function startProcess(
   };
   const reading = read();
 
+  /** Resolves with the first line that has this message; rejects with the standard error if the process exits before. */
   const line = async (message: string): Promise<Line> => {
     const known = lines.find(({ msg }) => msg === message);
     if (known) return known;
@@ -74,12 +64,15 @@ export function startProcess(
   };
   return {
     pid,
+    /** All lines logged so far; empty if `onLine` receives them. */
     lines,
     line,
+    /** Resolves with the service's URL once it is ready. */
     ready: async () => String((await line("ready")).url),
-    signal: (name) => {
+    signal: (name: NodeJS.Signals) => {
       if (child.exitCode === null && child.signalCode === null) process.kill(pid, name);
     },
+    /** Resolves with the exit code and the standard error once the process has exited. */
     ended: async () => ({ code: await child.exited, stderr: await stderr }),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

@@ -2,17 +2,11 @@
 import { parseWholeNumber, toJson, write } from "@latchkey/cli";
 import { createHasher } from "@latchkey/hashing";
 import { Command } from "commander";
-import { type HashingOptions, readHashing, type Variables } from "../environment.ts";
+import { readVariables, type Variables } from "../environment.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
 export function hashCommand(variables: Variables): Command {
-  return new Command("hash")
-    .description("measure password hashing on this machine")
-    .addCommand(benchCommand(variables));
-}
-
-function benchCommand(variables: Variables): Command {
-  return withExamples(
+  const bench = withExamples(
     new Command("bench"),
     ["bun run admin hash bench", "HASH_WORKERS=1 HASH_KERNEL=portable bun run admin hash bench --seconds 10"],
     "Uses all cores of the workers: a service on the same machine slows down\nmeanwhile. HASH_WORKERS and HASH_KERNEL work as they do for the service.",
@@ -22,9 +16,14 @@ function benchCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async ({ seconds, json = false }: { seconds: string; json?: boolean }) => {
       const duration = parseWholeNumber({ name: "--seconds", text: seconds }, { min: 1, max: 60 });
-      const capacity = await measureCapacity(readHashing(variables), duration);
+      const { HASH_KERNEL: kernel, HASH_WORKERS: workers } = readVariables(
+        ["HASH_KERNEL", "HASH_WORKERS"],
+        variables,
+      );
+      const capacity = await measureCapacity({ kernel, ...(workers !== null && { workers }) }, duration);
       await write(`${json ? toJson(capacity) : describeCapacity(capacity)}\n`);
     });
+  return new Command("hash").description("measure password hashing on this machine").addCommand(bench);
 }
 
 /** Larger than any measurement: no derivation is rejected. */
@@ -32,13 +31,8 @@ const QUEUE_LIMIT = 1_000_000;
 const QUEUE_SECONDS = 3600;
 
 /** @param seconds approximate duration after a warm-up round; at least one round is measured */
-async function measureCapacity({ kernel, workers }: HashingOptions, seconds: number) {
-  await using hasher = createHasher({
-    kernel,
-    queueLimit: QUEUE_LIMIT,
-    queueSeconds: QUEUE_SECONDS,
-    ...(workers !== null && { workers }),
-  });
+async function measureCapacity(options: { kernel: string; workers?: number }, seconds: number) {
+  await using hasher = createHasher({ ...options, queueLimit: QUEUE_LIMIT, queueSeconds: QUEUE_SECONDS });
   const { lanes } = hasher.stats();
   /** Seconds for `count` concurrent derivations: whole rounds, so that no derivation is counted partially. */
   const timeDerivations = async (count: number): Promise<number> => {

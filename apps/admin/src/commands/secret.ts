@@ -18,19 +18,11 @@ interface GenerateOptions {
   readonly json?: boolean;
 }
 
-interface KeyPair {
-  readonly algorithm: KeyPairAlgorithm;
-  readonly kid: string;
-  readonly private_key: string;
-  readonly public_key: string;
-}
+type KeyPair = Awaited<ReturnType<typeof createKeyPair>>;
+type KeyFiles = Awaited<ReturnType<typeof writeKeyPair>>;
 
 export function secretCommand(): Command {
-  return new Command("secret").description("generate token signing keys").addCommand(generateCommand());
-}
-
-function generateCommand(): Command {
-  return withExamples(
+  const generate = withExamples(
     new Command("generate"),
     [
       "bun run admin secret generate",
@@ -58,9 +50,10 @@ function generateCommand(): Command {
       const secret = randomBytes(SECRET_BYTES).toString("base64url");
       return write(`${json ? toJson({ secret }) : secret}\n`);
     });
+  return new Command("secret").description("generate token signing keys").addCommand(generate);
 }
 
-async function createKeyPair(algorithm: KeyPairAlgorithm): Promise<KeyPair> {
+async function createKeyPair(algorithm: KeyPairAlgorithm) {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
   return {
     algorithm,
@@ -70,14 +63,8 @@ async function createKeyPair(algorithm: KeyPairAlgorithm): Promise<KeyPair> {
   };
 }
 
-interface KeyFiles extends Pick<KeyPair, "algorithm" | "kid"> {
-  readonly private_key_file: string;
-  readonly public_key_file: string;
-}
-
 /** Existing files are never replaced: one of them can be the only copy of the key in use. */
-async function writeKeyPair(pair: KeyPair, prefix: string): Promise<KeyFiles> {
-  const { algorithm, kid, private_key, public_key } = pair;
+async function writeKeyPair({ algorithm, kid, private_key, public_key }: KeyPair, prefix: string) {
   const files = { private_key_file: `${prefix}-private.pem`, public_key_file: `${prefix}-public.pem` };
   await create(files.public_key_file, public_key, 0o644);
   await create(files.private_key_file, private_key, 0o600);

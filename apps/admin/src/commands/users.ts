@@ -1,24 +1,14 @@
 /** `users …`: the users of the service. */
 import { parseWholeNumber, printable, write } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
-import type { User, UserRepository } from "@latchkey/database";
+import { type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { Command } from "commander";
-import { audited } from "../audit-log.ts";
 import { withDatabase } from "../database.ts";
-import { readHashing, type Variables } from "../environment.ts";
+import { readVariables, type Variables } from "../environment.ts";
 import { confirm, readPassword } from "../prompt.ts";
 import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import {
-  deleteUser,
-  expectUnused,
-  findUser,
-  hashPassword,
-  listUsers,
-  replacePassword,
-  revokeTokens,
-  setActive,
-} from "../users.ts";
+import { audited, findUser, hashPassword, listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
 const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
@@ -29,27 +19,20 @@ password. A password is never an argument: other users of the machine could
 read it.`;
 
 export function usersCommand(variables: Variables): Command {
-  return withExamples(
-    new Command("users").description("create, show, change and delete users"),
-    [
-      "bun run admin users list",
-      "bun run admin users deactivate ada@example.com",
-      "bun run admin users create --help",
-    ],
-    "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
-  )
-    .addCommand(createCommand(variables))
-    .addCommand(showCommand(variables))
-    .addCommand(listCommand(variables))
-    .addCommand(activeCommand(variables, { name: "activate", isActive: true }))
-    .addCommand(activeCommand(variables, { name: "deactivate", isActive: false }))
-    .addCommand(setPasswordCommand(variables))
-    .addCommand(revokeTokensCommand(variables))
-    .addCommand(deleteCommand(variables));
-}
+  const withUsers = (work: (users: UserRepository) => Promise<void>) =>
+    withDatabase(variables, ({ users }) => work(users));
 
-function createCommand(variables: Variables): Command {
-  return withExamples(
+  /** Adds the arguments and the action of a command that prints the user returned by `work`. */
+  const withUser = (command: Command, work: (users: UserRepository, ref: UserRef) => Promise<User>) =>
+    command
+      .argument(...USER)
+      .option(...JSON_OPTION)
+      .action(async (text: string, format: Format) => {
+        const ref = parseUserRef(text);
+        await withUsers(async (users) => printUser(await work(users, ref), format));
+      });
+
+  const create = withExamples(
     new Command("create"),
     [
       "bun run admin users create ada@example.com --username ada",
@@ -63,39 +46,26 @@ function createCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
-      const { kernel } = readHashing(variables);
-      await withDatabase(variables, async ({ users }) => {
-        await expectUnused(users, { email, username });
+      const { HASH_KERNEL: kernel } = readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables);
+      await withUsers(async (users) => {
+        // Before a password is requested; the database's constraint is still required.
+        const found = (await users.findByEmail(email)) ?? (await users.findByUsername(username));
+        if (found) throw new UserAlreadyExists();
         const hashedPassword = await hashPassword(await readPassword(), kernel);
-        const user = audited("user.registered", await users.create({ email, username, hashedPassword }));
-        await printUser(user, format);
+        const user = await users.create({ email, username, hashedPassword });
+        await printUser(audited("user.registered", user, user), format);
       });
     });
-}
 
-/** Adds the arguments and the action of a command that prints the user returned by `work`. */
-function withUser(
-  command: Command,
-  variables: Variables,
-  work: (users: UserRepository, ref: UserRef) => Promise<User>,
-): Command {
-  return command
-    .argument(...USER)
-    .option(...JSON_OPTION)
-    .action(async (text: string, format: Format) => {
-      const ref = parseUserRef(text);
-      await withDatabase(variables, async ({ users }) => printUser(await work(users, ref), format));
-    });
-}
+  const show = withUser(
+    withExamples(new Command("show").description("show one user"), [
+      "bun run admin users show ada@example.com",
+      "bun run admin users show 42 --json",
+    ]),
+    findUser,
+  );
 
-function showCommand(variables: Variables): Command {
-  const examples = ["bun run admin users show ada@example.com", "bun run admin users show 42 --json"];
-  const command = withExamples(new Command("show").description("show one user"), examples);
-  return withUser(command, variables, findUser);
-}
-
-function listCommand(variables: Variables): Command {
-  return withExamples(new Command("list"), [
+  const list = withExamples(new Command("list"), [
     "bun run admin users list",
     "bun run admin users list --limit 50 --after 1200",
     "bun run --silent admin users list --json | jq -r '.[].email'",
@@ -107,28 +77,27 @@ function listCommand(variables: Variables): Command {
     .action(async ({ limit, after, ...format }: Format & { limit?: string; after: string }) => {
       const whole = (name: string, text: string, min: number) =>
         parseWholeNumber({ name, text }, { min, max: ID_MAX });
-      const options = {
+      const page = {
         limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
         after: whole("--after", after, 0),
       };
-      await withDatabase(variables, ({ users }) => printUsers(listUsers(users, options), format));
+      await withUsers((users) => printUsers(listUsers(users, page), format));
     });
-}
 
-function activeCommand(
-  variables: Variables,
-  { name, isActive }: { name: string; isActive: boolean },
-): Command {
-  const command = withExamples(
-    new Command(name),
-    [`bun run admin users ${name} ada@example.com`],
-    "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
-  ).description(isActive ? "restore a user's access" : "block a user, effective with the next request");
-  return withUser(command, variables, (users, ref) => setActive(users, ref, isActive));
-}
+  const active = (name: "activate" | "deactivate", description: string) =>
+    withUser(
+      withExamples(
+        new Command(name).description(description),
+        [`bun run admin users ${name} ada@example.com`],
+        "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
+      ),
+      async (users, ref) => {
+        const { id } = await findUser(users, ref);
+        return audited(`user.${name}d`, ref, await users.setActive(id, name === "activate"));
+      },
+    );
 
-function setPasswordCommand(variables: Variables): Command {
-  return withExamples(
+  const setPassword = withExamples(
     new Command("set-password"),
     [
       "bun run admin users set-password ada@example.com",
@@ -142,26 +111,30 @@ function setPasswordCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      const { kernel } = readHashing(variables);
-      await withDatabase(variables, async ({ users }) => {
+      const { HASH_KERNEL: kernel } = readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables);
+      await withUsers(async (users) => {
         const user = await findUser(users, ref);
         const hashedPassword = await hashPassword(await readPassword(), kernel);
-        await printUser(await replacePassword(users, user, hashedPassword), format);
+        const changed = await users.update(user.id, { hashedPassword });
+        await printUser(audited("password.changed", user, changed), format);
       });
     });
-}
 
-function revokeTokensCommand(variables: Variables): Command {
-  const command = withExamples(
-    new Command("revoke-tokens"),
-    ["bun run admin users revoke-tokens ada@example.com"],
-    "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
-  ).description("revoke all tokens of a user, effective with the next request");
-  return withUser(command, variables, revokeTokens);
-}
+  const revokeTokens = withUser(
+    withExamples(
+      new Command("revoke-tokens").description(
+        "revoke all tokens of a user, effective with the next request",
+      ),
+      ["bun run admin users revoke-tokens ada@example.com"],
+      "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
+    ),
+    async (users, ref) => {
+      const { id } = await findUser(users, ref);
+      return audited("tokens.revoked", ref, await users.revokeTokens(id));
+    },
+  );
 
-function deleteCommand(variables: Variables): Command {
-  return withExamples(
+  const remove = withExamples(
     new Command("delete"),
     ["bun run admin users delete ada@example.com", "bun run admin users delete 42 --yes"],
     "Requests with the user's tokens return 404. The id is never reused; the e-mail\naddress and the username become available. This cannot be undone; to keep the\naccount, deactivate it.",
@@ -172,13 +145,31 @@ function deleteCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (text: string, { yes = false, json = false }: Format & { yes?: boolean }) => {
       const ref = parseUserRef(text);
-      await withDatabase(variables, async ({ users }) => {
+      await withUsers(async (users) => {
         const user = await findUser(users, ref);
         const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
         if (!yes) await confirm(`Delete ${name} permanently?`);
-        await deleteUser(users, user);
+        audited("user.deleted", user, (await users.delete(user.id)) ? user : null);
         if (json) await printUser(user, { json });
         else await write(`Deleted ${name}.\n`);
       });
     });
+
+  return withExamples(
+    new Command("users").description("create, show, change and delete users"),
+    [
+      "bun run admin users list",
+      "bun run admin users deactivate ada@example.com",
+      "bun run admin users create --help",
+    ],
+    "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
+  )
+    .addCommand(create)
+    .addCommand(show)
+    .addCommand(list)
+    .addCommand(active("activate", "restore a user's access"))
+    .addCommand(active("deactivate", "block a user, effective with the next request"))
+    .addCommand(setPassword)
+    .addCommand(revokeTokens)
+    .addCommand(remove);
 }

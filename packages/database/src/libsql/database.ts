@@ -1,24 +1,38 @@
 /** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
-import type { Database } from "../repositories.ts";
-import { openClient } from "./client.ts";
+import type { Database, DatabaseOptions } from "../repositories.ts";
+import type { Select } from "../select.ts";
+import { createTodoRepository } from "../todos.ts";
+import { createUserRepository } from "../users.ts";
+import { type LibsqlClient, openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
 import { createRetry } from "./retry.ts";
-import { createTodoRepository } from "./todos.ts";
+import * as schema from "./schema.ts";
 import { parseFileUrl } from "./url.ts";
-import { createUserRepository } from "./users.ts";
 
-interface LibsqlOptions {
-  /** A `file:` URL; the file and its folder are created if they do not exist. */
-  readonly url: string;
-  /** The folder that a relative path refers to. @default the working directory */
-  readonly baseDirectory?: string | undefined;
+/** The file of the URL and its folder are created if they do not exist. */
+interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
   /** How long a statement waits while another process holds the write lock, in milliseconds. @default 5000 */
   readonly busyTimeoutMs?: number;
 }
 
 const PING_TIMEOUT_MS = 900;
+
+/**
+ * The cast is safe because Drizzle's query builders for PostgreSQL and SQLite differ in their types, but not in the methods
+ * that the repositories call, and both schemas have the same tables and columns.
+ */
+export function createRepositories({ reader, writer }: LibsqlClient) {
+  const prepare = <Row>(query: Select<Row>) => {
+    const run = reader.prepare(query);
+    return (values: Record<string, unknown>) => reader.attempt(() => run(values));
+  };
+  const [client, tables] = [{ ...writer, prepare }, schema] as unknown as Parameters<
+    typeof createUserRepository
+  >;
+  return { users: createUserRepository(client, tables), todos: createTodoRepository(client, tables) };
+}
 
 /**
  * @throws UnsupportedDatabaseUrl
@@ -39,8 +53,7 @@ export async function openLibsqlDatabase({
   const close = async () => client.close();
   return {
     kind: "libsql",
-    users: createUserRepository(client),
-    todos: createTodoRepository(client),
+    ...createRepositories(client),
     ping: async () => void (await attemptPing(countTables)),
     migrate: () => migrate({ path }),
     close,

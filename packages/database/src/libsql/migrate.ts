@@ -15,13 +15,8 @@ const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url)
 /** Long enough for another process to finish a migration that rewrites a large table. */
 const BUSY_TIMEOUT_MS = 60_000;
 
-interface MigrateOptions {
-  readonly path: string;
-  /** @default the migrations of this release */
-  readonly migrationsFolder?: string;
-}
-
 /**
+ * @param options `migrationsFolder`: @default the migrations of this release
  * @throws SchemaTooNew
  * @throws MigrationRejected
  * @throws DatabaseUnavailable
@@ -29,7 +24,10 @@ interface MigrateOptions {
 export async function migrate({
   path,
   migrationsFolder = MIGRATIONS_FOLDER,
-}: MigrateOptions): Promise<SchemaState> {
+}: {
+  path: string;
+  migrationsFolder?: string;
+}): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
   const { writer, close } = await openClient(path, BUSY_TIMEOUT_MS);
   const { orm, attempt } = writer;

@@ -10,11 +10,16 @@ import { createRowDecoder, type Select } from "../select.ts";
 import { DEADLINE_REASON, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import type { Address } from "./url.ts";
 
-export interface PostgresClient {
+/** What the repositories need. `libsql/database.ts` provides the same, with Drizzle's query builders for SQLite. */
+export interface RepositoryClient {
+  /** Its queries run only within `attempt`. */
   readonly orm: BunSQLDatabase;
+  readonly attempt: Attempt;
   /** Builds the query once and returns the function that runs it with the values of its placeholders. */
   prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
-  readonly attempt: Attempt;
+}
+
+interface PostgresClient extends RepositoryClient {
   close(): Promise<void>;
 }
 
@@ -34,11 +39,7 @@ const READ_ONLY_PAUSE_MS = 1_000;
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
-interface ConnectOptions {
-  readonly address: Address;
-  readonly poolSize: number;
-  readonly statementTimeoutMs: number;
-}
+type ConnectOptions = Omit<PostgresClientOptions, "deadlineMs"> & { readonly statementTimeoutMs: number };
 
 /** Creates a pool; the first query opens a connection. */
 export function connect({ address, poolSize, statementTimeoutMs }: ConnectOptions): SQL {
@@ -95,38 +96,35 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
     old.close({ timeout: deadlineMs / 1_000 }).catch(() => undefined);
   };
 
+  const attempt: Attempt = async (query) => {
+    const used = pool;
+    try {
+      // Without a deadline, a query to a frozen or unreachable server would never end.
+      return await withDeadline(query(), deadlineMs, () => replace(used));
+    } catch (error) {
+      const domainError = toDomainError(error);
+      // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
+      if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
+      throw domainError;
+    }
+  };
+
   return {
     orm: createOrm({ unsafe: (text, values) => pool.unsafe(text, values) }),
+    attempt,
     prepare: <Row>(query: Select<Row>) => {
       const { sql, params } = query.toSQL();
       const decode = createRowDecoder<Row>(query._.selectedFields);
       return async (values) => {
-        const rows: unknown[][] = await pool.unsafe(sql, fillPlaceholders(params, values)).values();
+        const rows: unknown[][] = await attempt(() =>
+          pool.unsafe(sql, fillPlaceholders(params, values)).values(),
+        );
         return rows.map(decode);
       };
-    },
-    attempt: async (query) => {
-      const used = pool;
-      try {
-        // Without a deadline, a query to a frozen or unreachable server would never end.
-        return await withDeadline(query(), deadlineMs, () => replace(used));
-      } catch (error) {
-        const domainError = toDomainError(error);
-        // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
-        if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
-        throw domainError;
-      }
     },
     close: async () => {
       closed = true;
       await pool.close({ timeout: deadlineMs / 1_000 });
     },
   };
-}
-
-/** Returns the row of a statement that returns exactly one row on success, such as an INSERT of one row. */
-export function singleRow<T>([row]: T[]): T {
-  if (row === undefined)
-    throw new Error("The statement returned no row. Does a trigger suppress the INSERT?");
-  return row;
 }

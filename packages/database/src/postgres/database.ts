@@ -1,17 +1,15 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
-import type { Database } from "../repositories.ts";
+import type { Database, DatabaseOptions } from "../repositories.ts";
+import { createTodoRepository } from "../todos.ts";
+import { createUserRepository } from "../users.ts";
 import { openClient, withDeadline } from "./client.ts";
 import { migrate } from "./migrate.ts";
-import { createTodoRepository } from "./todos.ts";
+import * as schema from "./schema.ts";
 import { parsePostgresUrl } from "./url.ts";
-import { createUserRepository } from "./users.ts";
 
-interface PostgresOptions {
-  /** A `postgres:` or `postgresql:` URL with host, user and database. */
-  readonly url: string;
-  /** Maximum number of connections. @default 10 */
-  readonly poolSize?: number | undefined;
+/** The URL contains a host and a database. */
+interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
   /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
   readonly deadlineMs?: number;
 }
@@ -28,8 +26,8 @@ export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }:
   const { orm, attempt, close } = client;
   return {
     kind: "postgres",
-    users: createUserRepository(client),
-    todos: createTodoRepository(client),
+    users: createUserRepository(client, schema),
+    todos: createTodoRepository(client, schema),
     // `attempt` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
     ping: async () =>
       void (await withDeadline(

@@ -10,7 +10,8 @@ import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
-import { connect, singleRow, withDeadline } from "./client.ts";
+import { singleRow } from "../select.ts";
+import { connect, withDeadline } from "./client.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
 import type { Address } from "./url.ts";
 
@@ -31,13 +32,6 @@ const MIN_VERSION = { number: 140_000, name: "14" };
 
 type Orm = Pick<BunSQLDatabase, "execute">;
 
-interface Server {
-  readonly version: number;
-  readonly encoding: string;
-  /** `0`: none. */
-  readonly statementTimeout: string;
-}
-
 interface Progress extends MigrationRecord {
   readonly appliedStatements: number;
 }
@@ -53,7 +47,7 @@ interface MigrateOptions {
 }
 
 /** @throws UnsupportedDatabaseServer */
-export function checkServer({ version, encoding }: Omit<Server, "statementTimeout">): void {
+export function checkServer({ version, encoding }: { version: number; encoding: string }): void {
   if (version < MIN_VERSION.number) {
     throw new UnsupportedDatabaseServer(`PostgreSQL ${MIN_VERSION.name} or later is required.`);
   }
@@ -163,17 +157,18 @@ async function applyMigrations(
   orm: BunSQLDatabase,
   lockHolder: Orm,
   {
-    migrationsFolder,
+    migrations,
     deadline,
     log,
-  }: { migrationsFolder: string; deadline: number; log: MigrateOptions["log"] },
+  }: Pick<MigrateOptions, "log"> & { migrations: MigrationMeta[]; deadline: number },
 ): Promise<SchemaState> {
   const server = sql`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-      current_setting('statement_timeout') as "statementTimeout"`;
-  const settings = singleRow(await select<Server>(lockHolder, server));
+      current_setting('statement_timeout') = '0' as "isUnlimited"`;
+  type Settings = Parameters<typeof checkServer>[0] & { readonly isUnlimited: boolean };
+  const settings = singleRow(await select<Settings>(lockHolder, server));
   checkServer(settings);
-  if (settings.statementTimeout === "0") {
+  if (settings.isUnlimited) {
     log?.(
       "The connection pooler ignores statement_timeout: set it for the role, as described in docs/production.md.",
     );
@@ -182,7 +177,6 @@ async function applyMigrations(
   await lockHolder.execute(sql`set local idle_in_transaction_session_timeout = 0`);
   await lockHolder.execute(sql`select pg_advisory_xact_lock(${LOCK_KEY}::bigint)`);
 
-  const migrations = readMigrationFiles({ migrationsFolder });
   const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
   const history = await readHistory(lockHolder);
   const lastApplied = Math.max(0, ...history);
@@ -221,12 +215,13 @@ export async function migrate({
   deadlineMs = DEADLINE_MS,
 }: MigrateOptions): Promise<SchemaState> {
   const deadline = performance.now() + deadlineMs;
+  const migrations = readMigrationFiles({ migrationsFolder });
   const client = connect({ address, poolSize: 2, statementTimeoutMs: deadlineMs });
   const orm = drizzle({ client });
   try {
     await withDeadline(checkPreparedStatements(client), deadlineMs);
     return await withDeadline(
-      orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, { migrationsFolder, deadline, log })),
+      orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, { migrations, deadline, log })),
       deadlineMs,
     );
   } catch (error) {

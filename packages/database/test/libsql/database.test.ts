@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openClient } from "../../src/libsql/client.ts";
-import { createTodoRepository } from "../../src/libsql/todos.ts";
+import { createRepositories } from "../../src/libsql/database.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
@@ -41,7 +41,7 @@ describe("the database file", () => {
   test("can be read but not written when it is full", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
     const client = await openClient(testDatabase.path, 0);
-    const todos = createTodoRepository(client);
+    const { todos } = createRepositories(client);
     const { id } = await todos.create({ title: "fits", completed: false });
     await client.writer.attempt(() => client.writer.orm.run("pragma max_page_count = 1"));
     const tooLong = todos.create({ title: "x".repeat(100_000), completed: false });
