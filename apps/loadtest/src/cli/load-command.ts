@@ -46,7 +46,7 @@ async function measure(options: Options, context: Context): Promise<void> {
   const { isTTY: isTerminal } = process.stderr;
   // A terminal can have 0 columns: their number is then unknown.
   const columns = process.stderr.columns || undefined;
-  const view = createLiveView({ stream: { write: writeProgress }, isTerminal, columns, asked });
+  const view = createLiveView({ write: writeProgress, isTerminal, columns, asked });
   // A forced exit must restore the terminal, too.
   process.once("exit", view.end);
   try {

@@ -1,5 +1,5 @@
 /** Measures the load generator itself: its CPU time, its lateness, and whether it was the bottleneck. */
-import type { LoadGeneratorResult } from "./results.ts";
+import type { LoadGeneratorResult, OperationResult } from "./results.ts";
 
 const MAX_CPU_SHARE = 0.9;
 const MAX_LATENESS_P99_MS = 10;
@@ -10,18 +10,13 @@ const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottleneck"> {
   /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
   readonly sentShare: number;
-  /** System error codes of connections. */
-  readonly errorCodes: ReadonlySet<string>;
+  readonly connectionErrors: OperationResult["connectionErrors"];
 }
 
 /** Why the load generator was the bottleneck; null if it was not. */
-export function bottleneckOf({
-  cpuShare,
-  lateness,
-  sentShare,
-  errorCodes,
-}: LoadGeneratorFigures): string | null {
-  const exhausted = EXHAUSTION_CODES.find((code) => errorCodes.has(code));
+export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
+  const { cpuShare, lateness, sentShare, connectionErrors } = figures;
+  const exhausted = EXHAUSTION_CODES.find((code) => code in connectionErrors);
   if (exhausted !== undefined) return `it could not open more connections (${exhausted}).`;
   if (sentShare < MIN_SENT_SHARE)
     return `it sent only ${(100 * sentShare).toFixed(1)} % of the requests in time.`;

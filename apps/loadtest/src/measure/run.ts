@@ -3,7 +3,7 @@ import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
-import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
+import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
 import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
@@ -24,16 +24,10 @@ export interface RunLoadOptions extends PrepareOptions {
   readonly onSecond?: ((progress: Progress) => void) | undefined;
 }
 
-/** Null: not known, or not yet. */
-export interface Progress {
+/** The result until now. Null: not known, or not yet. */
+export interface Progress extends Pick<OperationResult, "latency" | "statuses" | "connectionErrors"> {
   readonly elapsedSeconds: number;
-  readonly durationSeconds: number;
-  /** Null in a closed loop. */
-  readonly offeredPerSecond: number | null;
   readonly completedPerSecond: number | null;
-  readonly latency: OperationResult["latency"];
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly connectionErrors: Readonly<Record<string, number>>;
   readonly server: ServerFigures | null;
 }
 
@@ -52,17 +46,32 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const next = options.next ?? (await prepareRequests(options));
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
-  const runLoop = await createLoop(asked, warmUpSeconds);
+  const { load, seed, durationSeconds } = asked;
+  const totalSeconds = warmUpSeconds + durationSeconds;
+  const clock =
+    load.kind === "open"
+      ? await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds: totalSeconds }))
+      : null;
   const startAt = performance.now() + START_DELAY_MS;
   const from = startAt + warmUpSeconds * 1000;
-  const window = { from, to: from + asked.durationSeconds * 1000 };
-  const recorder = new Recorder(window, asked.load.kind);
+  const window = { from, to: from + durationSeconds * 1000 };
+  const recorder = new Recorder(window, load.kind);
   const probes = startProbeStream(asked.url, (milliseconds) => recorder.probed(milliseconds));
-  const report = (): void => onSecond?.(progressOf({ asked, metrics, recorder, window }));
+  const report = (): void => {
+    const elapsedSeconds = Math.max(0, (performance.now() - from) / 1000);
+    onSecond?.({
+      ...recorder.result(elapsedSeconds).all,
+      elapsedSeconds: Math.min(durationSeconds, elapsedSeconds),
+      completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
+      server: metrics?.current() ?? null,
+    });
+  };
   const watch = watchWindow(window, report);
   metrics?.peak();
 
-  await runLoop(startAt, { client, recorder, next, window, signal });
+  const loop = { client, recorder, next, window, signal };
+  if (clock !== null) await runOpenLoop({ ...loop, startAt, clock });
+  else if (load.kind === "closed") await runClosedLoop({ ...loop, concurrency: load.concurrency });
   // A timer may fire slightly early: a complete run has its full duration.
   const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
   const cpuShare = watch.stop();
@@ -70,7 +79,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   client.close();
   const { lateness, sentShare } = recorder;
   const result = recorder.result(countedSeconds);
-  const errorCodes = new Set(Object.keys(result.all.connectionErrors));
+  const { connectionErrors } = result.all;
   return {
     version: 1,
     startedAt,
@@ -82,7 +91,11 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
     ...result,
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }) },
+    driver: {
+      cpuShare,
+      lateness,
+      bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, connectionErrors }),
+    },
     server: metrics?.peak() ?? null,
   };
 }
@@ -101,29 +114,17 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
   return all.perSecond * seconds < MIN_ANSWERED_SHARE * offered - noise;
 }
 
-type RunLoop = (startAt: number, options: LoopOptions) => Promise<void>;
-
-async function createLoop(asked: RunOptions, warmUpSeconds: number): Promise<RunLoop> {
-  const { load, seed } = asked;
-  if (load.kind === "closed") {
-    return (_, options) => runClosedLoop({ ...options, concurrency: load.concurrency });
-  }
-  const durationSeconds = warmUpSeconds + asked.durationSeconds;
-  const clock = await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds }));
-  return (startAt, options) => runOpenLoop({ ...options, startAt, clock });
-}
-
 /** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
-  let cpuShare: (() => number) | null = null;
-  let share: number | null = null;
+  let cpuShare = () => 0;
   let ticks: Timer | undefined;
   const begin = setTimeout(() => {
     cpuShare = meterCpu();
     ticks = setInterval(onSecond, 1000);
   }, from - performance.now());
   const end = setTimeout(() => {
-    share = cpuShare?.() ?? 0;
+    const share = cpuShare();
+    cpuShare = () => share;
     clearInterval(ticks);
   }, to - performance.now());
   return {
@@ -131,27 +132,7 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
       clearTimeout(begin);
       clearTimeout(end);
       clearInterval(ticks);
-      return share ?? cpuShare?.() ?? 0;
+      return cpuShare();
     },
-  };
-}
-
-interface ProgressOptions extends Pick<RunLoadOptions, "asked" | "metrics"> {
-  readonly recorder: Recorder;
-  readonly window: MeasurementWindow;
-}
-
-function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Progress {
-  const elapsedSeconds = Math.max(0, (performance.now() - window.from) / 1000);
-  const { statuses, connectionErrors, latency } = recorder.result(elapsedSeconds).all;
-  return {
-    elapsedSeconds: Math.min(asked.durationSeconds, elapsedSeconds),
-    durationSeconds: asked.durationSeconds,
-    offeredPerSecond: asked.load.kind === "open" ? asked.load.ratePerSecond : null,
-    completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
-    latency,
-    statuses,
-    connectionErrors,
-    server: metrics?.current() ?? null,
   };
 }
