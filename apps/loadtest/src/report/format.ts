@@ -79,26 +79,19 @@ export function alignTable(rows: readonly (readonly string[])[], minWidth = 8): 
 const WIDTH = 80;
 
 /** Wraps at spaces; a longer word is not divided, and neither are `200 × 12` and `5 %`. */
-export function wrap(text: string, indent = 0): string {
-  const lines: string[] = [];
-  for (const word of text.split(/(?<!×) (?![×%])/)) {
-    const line = lines.at(-1);
-    if (line !== undefined && indent + line.length + 1 + word.length <= WIDTH) {
-      lines[lines.length - 1] = `${line} ${word}`;
-    } else lines.push(word);
-  }
-  return lines.join(`\n${" ".repeat(indent)}`);
-}
+export const wrap = (text: string, indent = 0): string =>
+  fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
 
-/** Wraps a command between its options, to be pasted into a shell. */
-export function wrapCommand(command: string): string {
+/** Wraps a command between its options, to be pasted into a shell: indented, with a backslash after each line. */
+export const wrapCommand = (command: string): string =>
+  `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
+
+function fillLines(parts: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
-  for (const option of command.split(/ (?=--)/)) {
+  for (const part of parts) {
     const line = lines.at(-1);
-    // Two columns of indentation before, and two for the backslash after the line.
-    if (line !== undefined && line.length + 1 + option.length <= WIDTH - 6) {
-      lines[lines.length - 1] = `${line} ${option}`;
-    } else lines.push(option);
+    if (line === undefined || line.length + 1 + part.length > width) lines.push(part);
+    else lines[lines.length - 1] = `${line} ${part}`;
   }
-  return `  ${lines.join(" \\\n    ")}`;
+  return lines;
 }

@@ -1,16 +1,18 @@
 /** The page of a run, from the key figures to the figures of every second. */
 import type { OperationResult, Run, RunReport } from "../measure/results.ts";
-import type { Chart, Colour } from "./chart.ts";
+import type { Colour } from "./chart.ts";
 import { code, facts, formatTime, type Tile, table, tiles, warnings } from "./components.ts";
-import { chartFigures } from "./document.ts";
+import { chartFigures, renderDocument } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { chartsOf } from "./run-charts.ts";
 import { describeLoadGenerator, describeServer, noticesOf, unansweredOf, warningsOf } from "./text.ts";
 
-export function runBody(run: RunReport, charts: readonly Chart[]): readonly Html[] {
+export function renderRunPage(run: RunReport): Promise<string> {
   const { asked, all, startedAt, machine, assertions, command } = run;
+  const charts = chartsOf(run);
   const unanswered = unansweredOf(run);
-  return [
+  const body = [
     html`<h1>${headingOf(run)}</h1>
 <p class="lead">${asked.url} · ${format.formatUsers(asked)} · ${formatTime(startedAt)}</p>
 `,
@@ -34,6 +36,7 @@ ${statusPanel(all)}</section>
 <details><summary>Every second</summary>${secondTable(run)}</details></div>
 `,
   ];
+  return renderDocument({ title: `Load test of ${asked.url}`, body, charts });
 }
 
 function headingOf({ asked }: Run): string {
