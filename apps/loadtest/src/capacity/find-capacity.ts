@@ -135,14 +135,8 @@ async function searchRate(
   return trials;
 }
 
-interface Bounds {
-  readonly passing: number;
-  readonly failing: number;
-  /** The next one. */
-  readonly rate: number;
-  /** Expected to be the first rate that fails. */
-  readonly best: number;
-}
+/** `rate` is the next one, `best` is expected to be the first that fails. */
+type Bounds = Readonly<Record<"passing" | "failing" | "rate" | "best", number>>;
 
 function remainingRates({ passing, failing, rate, best }: Bounds): number {
   const bisections = (ratio: number) => Math.max(0, Math.ceil(Math.log2((ratio - 1) / (RESOLUTION - 1))));

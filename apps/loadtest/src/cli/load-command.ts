@@ -49,19 +49,12 @@ async function measure(options: Options, context: Context): Promise<void> {
   const view = createLiveView({ write: writeProgress, isTerminal, columns, asked });
   // A forced exit must restore the terminal, too.
   process.once("exit", view.end);
-  try {
-    const run = await runLoad({ ...options, ...context, onSecond: (progress) => view.update(progress) });
-    const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
-    view.end();
-    await publish(options, report, writeProgress, {
-      text: describeRun,
-      page: renderRunPage,
-      junit: renderJunit,
-    });
-    rejectFailure(report, isJson);
-  } finally {
-    view.end();
-  }
+  const onSecond = view.update;
+  const run = await runLoad({ ...options, ...context, onSecond }).finally(view.end);
+  const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
+  const renderers = { text: describeRun, page: renderRunPage, junit: renderJunit };
+  await publish(options, report, writeProgress, renderers);
+  rejectFailure(report, isJson);
 }
 
 /** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */

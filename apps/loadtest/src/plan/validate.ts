@@ -6,13 +6,10 @@ import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 import { type Interval, repeatSimulation, simulateRun } from "./simulation.ts";
 
-/** Up to 80 % the error is bounded. At 95 %, where a single run is unreliable, the repetitions give the bounds. */
-const SHARES: readonly { readonly percent: number; readonly bound: "error" | "interval" }[] = [
-  { percent: 50, bound: "error" },
-  { percent: 70, bound: "error" },
-  { percent: 80, bound: "error" },
-  { percent: 95, bound: "interval" },
-];
+/** Of the capacity. */
+const PERCENTAGES = [50, 70, 80, 95];
+/** Up to it the error is bounded. Above it, where a single run is unreliable, the repetitions give the bounds. */
+const MAX_RELIABLE_PERCENT = 80;
 const MAX_ERROR_PERCENT = 15;
 /** A run that follows the model is outside the interval once in fifty times; with 20 repetitions once in ten. */
 const REPETITIONS = 100;
@@ -43,7 +40,7 @@ export type Comparison = Awaited<ReturnType<typeof validate>>[number];
 export async function validate(options: ValidationOptions) {
   const { service, durationSeconds, seed, onShare } = options;
   const comparisons = [];
-  for (const { percent, bound } of SHARES) {
+  for (const percent of PERCENTAGES) {
     const ratePerSecond = (capacityPerSecond(service) * percent) / 100;
     onShare?.(percent, ratePerSecond);
     const measured = await measure(options, ratePerSecond);
@@ -54,7 +51,7 @@ export async function validate(options: ValidationOptions) {
     const repeated = repeatSimulation(rate, REPETITIONS);
     const perSecond = compare(measured.perSecond, predicted.achievedPerSecond, repeated.perSecond);
     const p99 = compare(measured.p99, predicted.p99, repeated.p99);
-    const agrees = [perSecond, p99].every(bound === "error" ? isClose : isContained);
+    const agrees = [perSecond, p99].every(percent <= MAX_RELIABLE_PERCENT ? isClose : isContained);
     const { bottleneck } = measured;
     comparisons.push({ sharePercent: percent, ratePerSecond, perSecond, p99, agrees, bottleneck });
   }

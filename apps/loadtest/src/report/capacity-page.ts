@@ -83,19 +83,12 @@ function chartsOf({ steps, curve, p99BoundMs }: CapacityReport): readonly Chart[
 }
 
 function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }: CapacityReport) {
+  const outcome = loginsPerSecond > 0 ? "highest rate that passed" : "no rate passed";
+  const unit = p99 === null ? "" : "ms";
+  const bound = `bound ${format.formatMs(p99BoundMs)} ms`;
   const all: Tile[] = [
-    {
-      name: "logins per second",
-      figure: format.formatRate(loginsPerSecond),
-      unit: "/s",
-      about: loginsPerSecond > 0 ? "highest rate that passed" : "no rate passed",
-    },
-    {
-      name: "latency, p99",
-      figure: format.formatMs(p99),
-      unit: p99 === null ? "" : "ms",
-      about: `bound ${format.formatMs(p99BoundMs)} ms`,
-    },
+    { name: "logins per second", figure: format.formatRate(loginsPerSecond), unit: "/s", about: outcome },
+    { name: "latency, p99", figure: format.formatMs(p99), unit, about: bound },
   ];
   if (cores !== null && cores > 0) {
     const figure = format.formatRate(loginsPerSecond / cores);

@@ -1,7 +1,7 @@
 /** When the load generator itself limits a measurement. */
 import { expect, test } from "bun:test";
 import { LatencyHistogram } from "../../src/measure/histogram.ts";
-import { bottleneckOf, type LoadGeneratorFigures } from "../../src/measure/load-generator.ts";
+import { bottleneckOf, type LoadGeneratorFigures } from "../../src/measure/run.ts";
 
 function latenessOf(...values: readonly number[]) {
   const histogram = new LatencyHistogram();
