@@ -106,13 +106,7 @@ function tilesOf({ loginsPerSecond, p99, p99BoundMs, cores, kernel, shareOfRaw }
 const stepTable = ({ steps }: CapacityReport): Html =>
   table(
     ["Offered /s", "Achieved /s", "p50 ms", "p99 ms", "Rejected", "Errors", "Attempts", ""],
-    steps.map(({ ratePerSecond, achievedPerSecond, p50, p99, shed, errors, attempts, passed }) => [
-      format.formatOffered(ratePerSecond),
-      format.formatRate(achievedPerSecond),
-      ...[p50, p99].map(format.formatMs),
-      ...[shed, errors, attempts].map(format.formatCount),
-      passed ? "passed" : "failed",
-    ]),
+    steps.map((step) => [...format.formatStep(step), step.passed ? "passed" : "failed"]),
   );
 
 function curveSection({ curve }: CapacityReport): Html {

@@ -1,4 +1,5 @@
 /** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
+import type { Step } from "../capacity/find-capacity.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { OperationResult, ServerFigures } from "../measure/results.ts";
 
@@ -21,6 +22,14 @@ export function formatMs(milliseconds: number | null | undefined): string {
   if (milliseconds >= 99.95) return formatCount(milliseconds);
   return formatDecimals(milliseconds, milliseconds >= 9.995 ? 1 : 2);
 }
+
+/** One rate of a capacity search: offered and achieved, p50 and p99, rejected, errors and attempts. */
+export const formatStep = (step: Step): readonly string[] => [
+  formatOffered(step.ratePerSecond),
+  formatRate(step.achievedPerSecond),
+  ...[step.p50, step.p99].map(formatMs),
+  ...[step.shed, step.errors, step.attempts].map(formatCount),
+];
 
 /** A proportion; only 0 and 1 are printed as `0 %` and `100 %`. */
 export function formatShare(part: number, whole: number): string {

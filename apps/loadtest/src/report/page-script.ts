@@ -28,7 +28,8 @@ const MAX_MARKED_POINTS = 24;
 const format = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 
 function optionsOf(chart: Chart, width: number): uPlot.Options {
-  const { axis } = chart;
+  const { axis, series } = chart;
+  const markerOf = (_: uPlot, index: number) => `var(--${series[index - 1]?.colour ?? "grey"})`;
   return {
     width,
     height: PLOT_HEIGHT,
@@ -40,17 +41,12 @@ function optionsOf(chart: Chart, width: number): uPlot.Options {
     ],
     series: [
       { label: "", value: (_, x) => (x === null ? "" : xLabel(x, axis)) },
-      ...chart.series.map((each) => lineOf(each, chart)),
+      ...series.map((each) => lineOf(each, chart)),
     ],
-    legend: { markers: { width: 2, stroke: markerOf(chart) } },
+    legend: { markers: { width: 2, stroke: markerOf } },
     cursor: axis === "seconds" ? { sync: { key: "seconds" }, drag: { x: false } } : { drag: { x: false } },
   };
 }
-
-const markerOf =
-  ({ series }: Chart) =>
-  (_: uPlot, index: number): string =>
-    `var(--${series[index - 1]?.colour ?? "grey"})`;
 
 const lines = (): uPlot.Axis => ({
   font: FONT,

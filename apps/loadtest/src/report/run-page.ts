@@ -150,10 +150,10 @@ function operationTable({ operations, all, probe }: Run): Html {
   return table(["", "Sent", "Errors", "Per second", ...latencies], rows);
 }
 
-function milliseconds(latency: OperationResult["latency"]): readonly string[] {
-  const { p50, p90, p95, p99, "p99.9": p999, mean, max } = latency ?? {};
-  return [p50, p90, p95, p99, p999, mean, max].map(format.formatMs);
-}
+const LATENCIES = ["p50", "p90", "p95", "p99", "p99.9", "mean", "max"] as const;
+
+const milliseconds = (latency: OperationResult["latency"]): readonly string[] =>
+  LATENCIES.map((name) => format.formatMs(latency?.[name]));
 
 const secondTable = ({ seconds }: Run): Html =>
   table(
