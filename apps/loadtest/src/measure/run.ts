@@ -162,7 +162,7 @@ export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
 }
 
 /** Starts to measure the CPU share of this process. @returns a function that returns the share since then */
-export function meterCpu(): () => number {
+function meterCpu(): () => number {
   const startedAt = performance.now();
   const before = process.cpuUsage();
   return () => {
