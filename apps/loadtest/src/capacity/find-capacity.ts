@@ -5,7 +5,7 @@
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import { prepareRequests } from "../load/prepare.ts";
-import type { Run, ServerFigures } from "../measure/results.ts";
+import type { ServerFigures } from "../measure/results.ts";
 import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
 import {
   type CurvePoint,
@@ -31,50 +31,12 @@ export interface SearchProgress {
   readonly completed: CurvePoint | Step | null;
 }
 
-/** One rate of the search. */
-export interface Step {
-  readonly ratePerSecond: number;
-  /** In a short run, Poisson arrivals differ from the rate. */
-  readonly sentPerSecond: number;
-  readonly achievedPerSecond: number;
-  readonly p50: number | null;
-  readonly p99: number | null;
-  readonly shed: number;
-  readonly errors: number;
-  /** Whether fewer logins were answered than offered. */
-  readonly overloaded: boolean;
-  readonly passed: boolean;
-  /** A failed run is repeated once; the figures are those of the last run. */
-  readonly attempts: number;
-}
+export type Step = Awaited<ReturnType<typeof tryRate>>["step"];
 
-interface CapacityResult {
-  readonly version: 1;
-  readonly startedAt: string;
-  readonly machine: string;
-  readonly url: string;
-  /** Bound on the 99th percentile, in milliseconds. */
-  readonly p99BoundMs: number;
-  readonly steps: readonly Step[];
-  /** The basis of the planner's model. */
-  readonly curve: readonly CurvePoint[];
-  /** Achieved at the highest rate that passed; 0 if none passed. */
-  readonly loginsPerSecond: number;
-  readonly p99: number | null;
-  /** Number of hash workers; null without metrics. */
-  readonly cores: number | null;
-  /** Lanes of all workers together; absent or null without metrics. */
-  readonly lanes?: number | null;
-  readonly kernel: string | null;
-  /** Proportion of the raw capacity of the hashing core, 0 to 1; null without metrics. */
-  readonly shareOfRaw: number | null;
-  readonly sentence: string;
-}
-
-export interface CapacityReport extends CapacityResult {
+export type CapacityReport = Awaited<ReturnType<typeof findCapacity>> & {
   /** Shell command that repeats the search. */
   readonly command: string;
-}
+};
 
 /** Proportion of the best rate of the closed loop. */
 const FIRST_SHARE = 0.5;
@@ -82,11 +44,13 @@ const RAISE = 1.25;
 /** Bisection ends below it: short runs do not distinguish closer rates. */
 const RESOLUTION = 1.03;
 const MAX_RATES = 10;
+/** No rate has passed or failed. */
+const UNKNOWN = { passing: 0, failing: Number.POSITIVE_INFINITY };
 /** About half of the rates fail and are repeated. */
 const RUNS_PER_RATE = 1.5;
 
 /** @throws {CliError} 69 if no login succeeds, 130 if the signal came before the first point of the curve */
-export async function findCapacity(options: CapacityOptions): Promise<CapacityResult> {
+export async function findCapacity(options: CapacityOptions) {
   const { p99BoundMs, metrics, signal, asked, onProgress } = options;
   const startedAt = new Date().toISOString();
   const prepared = { ...options, next: await prepareRequests(options) };
@@ -95,12 +59,7 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
     ...prepared,
     onPoint(completed, { steps, seconds }) {
       if (completed !== null) points += 1;
-      const rates = remainingRates({
-        passing: 0,
-        failing: Number.POSITIVE_INFINITY,
-        rate: FIRST_SHARE,
-        best: 1,
-      });
+      const rates = remainingRates({ ...UNKNOWN, rate: FIRST_SHARE, best: 1 });
       const remaining = { steps: steps + rates, seconds: seconds + secondsOf(rates, options) };
       onProgress?.({ done: points, remaining, completed });
     },
@@ -117,9 +76,12 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
   const loginsPerSecond = highest?.achievedPerSecond ?? 0;
   const rawPerSecond = server?.capacityPerSecond ?? 0;
   const found = {
+    /** Bound on the 99th percentile, in milliseconds. */
     p99BoundMs,
+    /** Achieved at the highest rate that passed; 0 if none passed. */
     loginsPerSecond,
     p99: highest?.p99 ?? null,
+    /** Proportion of the raw capacity of the hashing core, 0 to 1; null without metrics. */
     shareOfRaw: rawPerSecond > 0 ? loginsPerSecond / rawPerSecond : null,
   };
   const bottleneck = trials.find(({ run }) => run.driver.bottleneck !== null)?.run.driver.bottleneck ?? null;
@@ -129,8 +91,10 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
     machine: describeMachine({ loadAverage: false }),
     url: asked.url,
     steps,
+    /** The basis of the planner's model. */
     curve,
     ...found,
+    /** Number of hash workers; null without metrics, as the lanes of all workers together and the kernel. */
     cores: server?.workers ?? null,
     lanes: server?.lanes ?? null,
     kernel: server?.kernel ?? null,
@@ -141,18 +105,12 @@ export async function findCapacity(options: CapacityOptions): Promise<CapacityRe
   };
 }
 
-interface Trial {
-  readonly run: Run;
-  readonly step: Step;
-}
-
 async function searchRate(
   options: RunLoadOptions & CapacityOptions,
   { best, points }: { readonly best: number; readonly points: number },
-): Promise<readonly Trial[]> {
-  const trials: Trial[] = [];
-  let passing = 0;
-  let failing = Number.POSITIVE_INFINITY;
+) {
+  const trials: Awaited<ReturnType<typeof tryRate>>[] = [];
+  let { passing, failing } = UNKNOWN;
   let rate = best * FIRST_SHARE;
   const report = (completed: Step): void => {
     const rates = Math.min(MAX_RATES - trials.length, remainingRates({ passing, failing, rate, best }));
@@ -177,14 +135,8 @@ async function searchRate(
   return trials;
 }
 
-interface Bounds {
-  readonly passing: number;
-  readonly failing: number;
-  /** The next one. */
-  readonly rate: number;
-  /** Expected to be the first rate that fails. */
-  readonly best: number;
-}
+/** `rate` is the next one, `best` is expected to be the first that fails. */
+type Bounds = Readonly<Record<"passing" | "failing" | "rate" | "best", number>>;
 
 function remainingRates({ passing, failing, rate, best }: Bounds): number {
   const bisections = (ratio: number) => Math.max(0, Math.ceil(Math.log2((ratio - 1) / (RESOLUTION - 1))));
@@ -196,31 +148,31 @@ function remainingRates({ passing, failing, rate, best }: Bounds): number {
 const secondsOf = (rates: number, { asked, warmUpSeconds = WARM_UP_SECONDS }: CapacityOptions): number =>
   RUNS_PER_RATE * rates * (warmUpSeconds + asked.durationSeconds);
 
-async function tryRate(
-  options: RunLoadOptions & CapacityOptions,
-  ratePerSecond: number,
-  attempts: number,
-): Promise<Trial> {
+async function tryRate(options: RunLoadOptions & CapacityOptions, ratePerSecond: number, attempts: number) {
   const load = { kind: "open", ratePerSecond, arrivals: options.arrivals } as const;
   const run = await runLoad({ ...options, asked: { ...options.asked, load } });
   const { sent, perSecond, latency, statuses, errors } = run.all;
   const shed = statuses["503"] ?? 0;
   const step = {
     ratePerSecond,
+    /** In a short run, Poisson arrivals differ from the rate. */
     sentPerSecond: sent / options.asked.durationSeconds,
     achievedPerSecond: perSecond,
     p50: latency?.p50 ?? null,
     p99: latency?.p99 ?? null,
     shed,
     errors: errors - shed,
+    /** Whether fewer logins were answered than offered. */
     overloaded: run.overloaded,
     passed: errors === 0 && !run.overloaded && latency !== null && latency.p99 <= options.p99BoundMs,
+    /** A failed run is repeated once; the figures are those of the last run. */
     attempts,
   };
   return { run, step };
 }
 
-type Found = Pick<CapacityResult, "p99BoundMs" | "loginsPerSecond" | "p99" | "shareOfRaw">;
+type Found = Readonly<Record<"p99BoundMs" | "loginsPerSecond", number>> &
+  Readonly<Record<"p99" | "shareOfRaw", number | null>>;
 
 function sentenceOf(found: Found, server: ServerFigures | null, bottleneck: string | null): string {
   const { p99BoundMs, loginsPerSecond, p99, shareOfRaw } = found;

@@ -7,17 +7,11 @@ import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
 
 interface LiveViewOptions {
-  readonly stream: { write(text: string): unknown };
+  readonly write: (text: string) => void;
   readonly isTerminal: boolean;
   /** Width of the terminal in characters. @default 80 */
   readonly columns?: number | undefined;
   readonly asked: RunOptions;
-}
-
-interface LiveView {
-  update(progress: Progress): void;
-  /** Removes the view and shows the cursor. Call it however the run ends; further calls do nothing. */
-  end(): void;
 }
 
 const HIDE_CURSOR = "\x1b[?25l";
@@ -27,14 +21,14 @@ const up = (lines: number): string => `\x1b[${lines}A\r`;
 
 const PLAIN_INTERVAL_SECONDS = 5;
 
-export function createLiveView({ stream, isTerminal, columns = 80, asked }: LiveViewOptions): LiveView {
+export function createLiveView({ write, isTerminal, columns = 80, asked }: LiveViewOptions) {
+  // A full line wraps on some terminals, and the next redraw would start too low: leave one column free.
+  const width = Math.max(1, columns - 1);
   let hasEnded = false;
   let drawn = 0;
   const draw = (progress: Progress): void => {
-    // A full line wraps on some terminals, and the next redraw would start too low: leave one column free.
-    const width = Math.max(1, columns - 1);
     const lines = linesOf(progress, asked, width).map((line) => line.slice(0, width));
-    stream.write(`${drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW}${lines.join("\n")}\n`);
+    write(`${drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW}${lines.join("\n")}\n`);
     drawn = lines.length;
   };
   /** Depends on the time of the run, not on the number of updates. */
@@ -43,28 +37,29 @@ export function createLiveView({ stream, isTerminal, columns = 80, asked }: Live
     const { elapsedSeconds } = progress;
     if (elapsedSeconds < due) return;
     due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
-    const { time, rate, latency, statuses, server } = describe(progress);
-    stream.write(`${[time, rate, latency, statuses, ...server].join("; ")}\n`);
+    const { time, rate, latency, statuses, server } = describe(progress, asked);
+    write(`${[time, rate, latency, statuses, ...server].join("; ")}\n`);
   };
   return {
-    update(progress) {
+    update(progress: Progress): void {
       if (hasEnded) return;
       if (isTerminal) draw(progress);
       else append(progress);
     },
-    end() {
-      if (!hasEnded && drawn > 0) stream.write(up(drawn) + ERASE_BELOW + SHOW_CURSOR);
+    /** Removes the view and shows the cursor. Call it however the run ends; further calls do nothing. */
+    end(): void {
+      if (!hasEnded && drawn > 0) write(up(drawn) + ERASE_BELOW + SHOW_CURSOR);
       hasEnded = true;
     },
   };
 }
 
 function linesOf(progress: Progress, asked: RunOptions, width: number): readonly string[] {
-  const { time, rate, latency, statuses, server } = describe(progress);
+  const { time, rate, latency, statuses, server } = describe(progress, asked);
   const barWidth = Math.min(40, width - time.length - 4);
   return [
     `${asked.scenario}, ${format.formatLoad(asked)}, ${asked.url}`,
-    `${bar(progress.elapsedSeconds / progress.durationSeconds, barWidth)}  ${time}`,
+    `${bar(progress.elapsedSeconds / asked.durationSeconds, barWidth)}  ${time}`,
     `rate      ${rate}`,
     `latency   ${latency}`,
     `statuses  ${statuses}`,
@@ -78,10 +73,9 @@ function bar(proportion: number, width: number): string {
   return `[${"█".repeat(done)}${"·".repeat(width - done)}]`;
 }
 
-function describe(progress: Progress) {
-  const { elapsedSeconds, durationSeconds, offeredPerSecond, latency, server } = progress;
-  const { completedPerSecond: completed } = progress;
-  const offered = offeredPerSecond === null ? "" : ` of ${format.formatRate(offeredPerSecond)}/s offered`;
+function describe(progress: Progress, { load, durationSeconds }: RunOptions) {
+  const { elapsedSeconds, completedPerSecond: completed, latency, server } = progress;
+  const offered = load.kind === "open" ? ` of ${format.formatRate(load.ratePerSecond)}/s offered` : "";
   const percentile = (name: "p50" | "p95" | "p99") => `${name} ${format.formatMs(latency?.[name])}`;
   return {
     time: `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,

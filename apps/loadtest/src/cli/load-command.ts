@@ -1,13 +1,13 @@
 /** Executes the load test commands: run, progress, report, assertions. Standard output contains only the report. */
-import { CliError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
+import { CliError, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity } from "../capacity/find-capacity.ts";
 import { checkAssertions } from "../measure/assertions.ts";
 import type { RunReport } from "../measure/results.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
+import { renderCapacityPage } from "../report/capacity-page.ts";
 import { renderJunit } from "../report/junit.ts";
-import { renderCapacityPage, renderRunPage, writeFile, writeReport } from "../report/page.ts";
-import { commandOf } from "../report/shell-command.ts";
+import { renderRunPage } from "../report/run-page.ts";
 import {
   describeAssertion,
   describeCapacity,
@@ -16,7 +16,7 @@ import {
   unansweredOf,
 } from "../report/text.ts";
 import { createLiveView } from "./live-view.ts";
-import { type Flags, type Options, parseOptions } from "./options.ts";
+import { commandOf, type Flags, type Options, parseOptions } from "./options.ts";
 
 interface Context {
   readonly metrics: ServerMetrics | undefined;
@@ -41,30 +41,20 @@ export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise
 }
 
 async function measure(options: Options, context: Context): Promise<void> {
-  const { asked, isJson, assertions, reportPath, junitPath } = options;
+  const { asked, isJson, assertions } = options;
   const { writeProgress } = context;
   const { isTTY: isTerminal } = process.stderr;
   // A terminal can have 0 columns: their number is then unknown.
   const columns = process.stderr.columns || undefined;
-  const view = createLiveView({ stream: { write: writeProgress }, isTerminal, columns, asked });
+  const view = createLiveView({ write: writeProgress, isTerminal, columns, asked });
   // A forced exit must restore the terminal, too.
   process.once("exit", view.end);
-  try {
-    const run = await runLoad({ ...options, ...context, onSecond: (progress) => view.update(progress) });
-    const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
-    view.end();
-    // Files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
-    try {
-      if (reportPath !== null) await writeReport(reportPath, report, renderRunPage);
-      if (junitPath !== null) await writeFile(junitPath, renderJunit(report));
-    } finally {
-      await write(isJson ? `${JSON.stringify(report)}\n` : describeRun(report));
-    }
-    writeProgress(describeFiles(options));
-    rejectFailure(report, isJson);
-  } finally {
-    view.end();
-  }
+  const onSecond = view.update;
+  const run = await runLoad({ ...options, ...context, onSecond }).finally(view.end);
+  const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
+  const renderers = { text: describeRun, page: renderRunPage, junit: renderJunit };
+  await publish(options, report, writeProgress, renderers);
+  rejectFailure(report, isJson);
 }
 
 /** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
@@ -83,28 +73,54 @@ async function searchCapacity(
   options: Options & { readonly p99BoundMs: number },
   context: Context,
 ): Promise<void> {
-  const { isJson, reportPath } = options;
   const { writeProgress, signal } = context;
   const result = await findCapacity({
     ...options,
     ...context,
     onProgress: (progress) => writeProgress(`${describeSearch(progress)}\n`),
   });
-  const report = { ...result, command: commandOf(options) };
   // The terminal has printed ^C.
   if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
-  try {
-    if (reportPath !== null) await writeReport(reportPath, report, renderCapacityPage);
-  } finally {
-    await write(isJson ? `${JSON.stringify(report)}\n` : describeCapacity(report));
-  }
-  writeProgress(describeFiles(options));
+  const report = { ...result, command: commandOf(options) };
+  await publish(options, report, writeProgress, { text: describeCapacity, page: renderCapacityPage });
   if (signal.aborted) throw new CliError("", EXIT.interrupted);
 }
 
-const describeFiles = ({ reportPath, junitPath }: Options): string =>
-  (reportPath === null ? "" : `Report: ${reportPath}.html and ${reportPath}.json\n`) +
-  (junitPath === null ? "" : `JUnit: ${junitPath}\n`);
+interface Renderers<Report> {
+  readonly text: (report: Report) => string;
+  readonly page: (report: Report) => Promise<string>;
+  readonly junit?: (report: Report) => string;
+}
+
+/** @throws {CliError} with exit code 69 if a file cannot be written */
+async function publish<Report>(
+  { isJson, reportPath, junitPath }: Options,
+  report: Report,
+  writeProgress: Context["writeProgress"],
+  { text, page, junit }: Renderers<Report>,
+): Promise<void> {
+  // Files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
+  try {
+    // JSON first: it must not depend on the page.
+    if (reportPath !== null) {
+      await writeFile(`${reportPath}.json`, `${JSON.stringify(report, null, 2)}\n`);
+      await writeFile(`${reportPath}.html`, await page(report));
+    }
+    if (junitPath !== null && junit) await writeFile(junitPath, junit(report));
+  } finally {
+    await write(isJson ? `${JSON.stringify(report)}\n` : text(report));
+  }
+  if (reportPath !== null) writeProgress(`Report: ${reportPath}.html and ${reportPath}.json\n`);
+  if (junitPath !== null) writeProgress(`JUnit: ${junitPath}\n`);
+}
+
+async function writeFile(path: string, text: string): Promise<void> {
+  try {
+    await Bun.write(path, text);
+  } catch (error) {
+    throw unavailable(`Cannot write the report: ${describeError(error)}`);
+  }
+}
 
 const USERS_INTERVAL_MS = 1000;
 

@@ -1,42 +1,23 @@
-/** Validates the options of the command line before anything is sent. */
+/** Validates the options of the command line before anything is sent, and prints them again. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
 import { type RunOptions, SCENARIOS } from "../load/run-options.ts";
 import { parseAssertions } from "../measure/assertions.ts";
-import type { CommandOptions } from "../report/shell-command.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
+export type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
 /** As commander returns them. */
-export interface Flags {
-  readonly url?: string;
-  readonly scenario: string;
-  readonly rate?: string;
-  readonly concurrency: string;
-  readonly arrivals: string;
-  readonly duration: string;
-  readonly users: string;
-  readonly unknown: string;
-  readonly wrong: string;
-  readonly seed: string;
-  readonly timeout: string;
-  readonly seedDatabase?: string;
-  readonly metrics?: string;
-  readonly report?: string;
-  readonly junit?: string;
-  readonly assert?: string;
+export interface Flags
+  extends Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown" | "wrong">,
+    Texts<"seed" | "timeout" | "p99">,
+    Partial<Texts<"url" | "rate" | "seedDatabase" | "metrics" | "report" | "junit" | "assert">> {
   readonly json?: boolean;
   readonly findCapacity?: boolean;
-  readonly p99: string;
 }
 
-export interface Options extends CommandOptions {
-  /** Without an extension; its folder exists. */
-  readonly reportPath: string | null;
-  /** Its folder exists. */
-  readonly junitPath: string | null;
-  readonly isJson: boolean;
-}
+export type Options = ReturnType<typeof parseOptions>;
 
 /** More than one load generator can send; also bounds the memory of the arrivals. */
 const MAX_RATE = 20_000;
@@ -44,7 +25,7 @@ const SECONDS: Range = { min: 1, max: 600 };
 const PERCENT: Range = { min: 0, max: 100 };
 
 /** @throws {CliError} with exit code 64 */
-export function parseOptions(flags: Flags): Options {
+export function parseOptions(flags: Flags) {
   const number = (name: keyof Flags, range: Range) =>
     parseNumber({ name: `--${name}`, text: String(flags[name]) }, range);
   const whole = (name: keyof Flags, min: number, max: number) =>
@@ -56,11 +37,7 @@ export function parseOptions(flags: Flags): Options {
     load:
       flags.rate === undefined
         ? { kind: "closed", concurrency: whole("concurrency", 1, 1000) }
-        : {
-            kind: "open",
-            ratePerSecond: number("rate", { min: 0.1, max: MAX_RATE }),
-            arrivals,
-          },
+        : { kind: "open", ratePerSecond: number("rate", { min: 0.1, max: MAX_RATE }), arrivals },
     durationSeconds: parseSeconds({ name: "--duration", text: flags.duration }, SECONDS),
     users: whole("users", 1, 100_000),
     unknownPercent: number("unknown", PERCENT),
@@ -70,14 +47,17 @@ export function parseOptions(flags: Flags): Options {
   rejectConflicts(flags, asked);
   return {
     asked,
+    /** Also of a capacity search. */
     arrivals,
     timeoutSeconds: parseSeconds({ name: "--timeout", text: flags.timeout }, SECONDS),
     seedDatabaseUrl: flags.seedDatabase,
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
+    /** Without an extension; its folder exists, as that of `junitPath`. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
     junitPath: flags.junit === undefined ? null : parseOutputPath({ name: "--junit", text: flags.junit }),
     assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert),
     isJson: flags.json ?? false,
+    /** The bound of a capacity search; null for a single run. */
     p99BoundMs: flags.findCapacity ? parseMilliseconds({ name: "--p99", text: flags.p99 }) : null,
   };
 }
@@ -105,8 +85,39 @@ const parseReportPath = (text: string): string =>
   parseOutputPath({ name: "--report", text }).replace(/\.(html|json)$/, "");
 
 /** Checked before the run: a missing folder must not lose the results of ten minutes. */
-function parseOutputPath({ name, text }: { readonly name: string; readonly text: string }): string {
+function parseOutputPath({ name, text }: Texts<"name" | "text">): string {
   const path = resolve(text);
   if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) return path;
   throw usageError(`${name} ${text} must be in an existing folder; see --help.`);
+}
+
+/** The options that determine the result. */
+export type CommandOptions = Omit<Options, "reportPath" | "junitPath" | "isJson">;
+
+/** Words without special characters are not quoted. */
+const quote = (word: string | number): string =>
+  /^[\w@%+=:,./-]+$/.test(`${word}`) ? `${word}` : `'${`${word}`.replaceAll("'", "'\\''")}'`;
+
+/** The command that repeats a run or a capacity search, quoted for a POSIX shell. */
+export function commandOf(options: CommandOptions): string {
+  const { asked, timeoutSeconds, seedDatabaseUrl: database, metricsUrl, assertions } = options;
+  const clauses = assertions.map(
+    ({ metric, operator, limit, unit }) => `${metric}${operator}${limit}${unit}`,
+  );
+  const words = [
+    ...["bun", "run", "loadtest", "--url", asked.url, "--scenario", asked.scenario, ...loadOf(options)],
+    ...["--duration", `${asked.durationSeconds}s`, "--timeout", `${timeoutSeconds}s`, "--users", asked.users],
+    ...["--unknown", asked.unknownPercent, "--wrong", asked.wrongPercent, "--seed", asked.seed],
+    ...(metricsUrl === undefined ? [] : ["--metrics", metricsUrl]),
+    ...(clauses.length === 0 ? [] : ["--assert", clauses.join(",")]),
+  ].map(quote);
+  // Other URLs than those of files contain passwords.
+  const value = database?.startsWith("file:") ? quote(database) : '"$DATABASE_URL"';
+  return [...words, ...(database === undefined ? [] : ["--seed-database", value])].join(" ");
+}
+
+function loadOf({ asked: { load }, arrivals, p99BoundMs }: CommandOptions): readonly (string | number)[] {
+  if (p99BoundMs !== null) return ["--find-capacity", "--p99", `${p99BoundMs}ms`, "--arrivals", arrivals];
+  if (load.kind === "closed") return ["--concurrency", load.concurrency];
+  return ["--rate", load.ratePerSecond, "--arrivals", arrivals];
 }

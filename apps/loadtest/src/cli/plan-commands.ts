@@ -2,11 +2,12 @@
 import { CliError, EXIT, parseNumber, parseWholeNumber, requireText, write, writeError } from "@latchkey/cli";
 import type { Command } from "commander";
 import { readCapacity } from "../plan/capacity-file.ts";
-import { createPlan, type PlanOptions } from "../plan/planner.ts";
+import { createPlan } from "../plan/planner.ts";
 import { withWorkers } from "../plan/service-model.ts";
 import { validate } from "../plan/validate.ts";
 import { describeComparisons, describePlan } from "../report/plan-text.ts";
 import { parseMilliseconds, parseOrigin, parseSeconds } from "./arguments.ts";
+import type { Texts } from "./options.ts";
 
 /** With this number of hash workers the one HTTP thread is still mostly idle. */
 const MAX_CORES = 64;
@@ -19,16 +20,14 @@ export function addPlanCommands(program: Command, signal: AbortSignal): void {
   addValidate(program, signal);
 }
 
-interface PlanFlags {
-  readonly loginsPerSecond?: string;
-  readonly p99: string;
-  readonly capacity?: string;
-  readonly coresPerReplica?: string;
-  readonly headroom: string;
-  readonly poolSize: string;
-  readonly maxConnections: string;
+interface PlanFlags
+  extends Texts<"p99" | "headroom" | "poolSize" | "maxConnections">,
+    Partial<Texts<"loginsPerSecond" | "capacity" | "coresPerReplica">> {
   readonly json?: boolean;
 }
+
+const whole = (name: string, text: string, min: number, max: number): number =>
+  parseWholeNumber({ name, text }, { min, max });
 
 function addPlan(program: Command): void {
   program
@@ -46,39 +45,27 @@ function addPlan(program: Command): void {
     .option("--max-connections <count>", "max_connections of PostgreSQL, 1 to 100000", "100")
     .option("--json", "print JSON instead of text")
     .action(async (flags: PlanFlags) => {
-      const asked = parsePlan(flags);
-      const coresPerReplica = parseCores(flags.coresPerReplica);
+      const asked = {
+        loginsPerSecond: parseNumber(
+          { name: "--logins-per-second", text: flags.loginsPerSecond },
+          { min: 0.1, max: 1_000_000 },
+        ),
+        p99Ms: parseMilliseconds({ name: "--p99", text: flags.p99 }),
+        headroomPercent: parseNumber({ name: "--headroom", text: flags.headroom }, { min: 0, max: 90 }),
+        poolSize: whole("--pool-size", flags.poolSize, 1, 1000),
+        maxConnections: whole("--max-connections", flags.maxConnections, 1, 100_000),
+      };
+      const { coresPerReplica: cores } = flags;
+      const workers = cores === undefined ? null : whole("--cores-per-replica", cores, 1, MAX_CORES);
       const capacity = await readCapacity(flags.capacity ?? null);
-      const service = withWorkers(capacity.service, coresPerReplica ?? capacity.service.workers);
-      const plan = createPlan(asked, service);
+      const plan = createPlan(asked, withWorkers(capacity.service, workers ?? capacity.service.workers));
       const { machine, kernel, path, startedAt } = capacity;
       const measured = { file: path, machine, kernel, startedAt };
       await write(flags.json ? `${JSON.stringify({ ...plan, measured })}\n` : describePlan(plan, capacity));
     });
 }
 
-const whole = (name: string, text: string, min: number, max: number): number =>
-  parseWholeNumber({ name, text }, { min, max });
-
-const parsePlan = (flags: PlanFlags): PlanOptions => ({
-  loginsPerSecond: parseNumber(
-    { name: "--logins-per-second", text: flags.loginsPerSecond },
-    { min: 0.1, max: 1_000_000 },
-  ),
-  p99Ms: parseMilliseconds({ name: "--p99", text: flags.p99 }),
-  headroomPercent: parseNumber({ name: "--headroom", text: flags.headroom }, { min: 0, max: 90 }),
-  poolSize: whole("--pool-size", flags.poolSize, 1, 1000),
-  maxConnections: whole("--max-connections", flags.maxConnections, 1, 100_000),
-});
-
-const parseCores = (text: string | undefined): number | null =>
-  text === undefined ? null : whole("--cores-per-replica", text, 1, MAX_CORES);
-
-interface ValidateFlags {
-  readonly url?: string;
-  readonly capacity?: string;
-  readonly duration: string;
-  readonly seed: string;
+interface ValidateFlags extends Texts<"duration" | "seed">, Partial<Texts<"url" | "capacity">> {
   readonly json?: boolean;
 }
 

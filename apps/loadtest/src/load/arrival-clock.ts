@@ -1,20 +1,12 @@
 /** Calls back at each intended start, at most a few hundredths of a millisecond late unless this process is overloaded. */
 import type { ArrivalSchedule } from "./arrival-thread.ts";
 
-export interface ArrivalClock {
-  /**
-   * Resolves after the last callback or `stop`.
-   * @param startAt on the clock of `performance.now()`
-   * @param onDue receives the intended start on the same clock
-   */
-  run(startAt: number, onDue: (due: number) => void): Promise<void>;
-  stop(): void;
-}
+export type ArrivalClock = Awaited<ReturnType<typeof openArrivalClock>>;
 
 const MAX_CALLS_PER_TURN = 16;
 
 /** @param times ms from the start, ascending */
-export async function openArrivalClock(times: readonly number[]): Promise<ArrivalClock> {
+export async function openArrivalClock(times: readonly number[]) {
   const thread = new Worker(new URL("./arrival-thread.ts", import.meta.url));
   await new Promise((resolve) => thread.addEventListener("open", resolve, { once: true }));
   const shared = new Float64Array(new SharedArrayBuffer(times.length * Float64Array.BYTES_PER_ELEMENT));
@@ -23,7 +15,12 @@ export async function openArrivalClock(times: readonly number[]): Promise<Arriva
   const ended = Promise.withResolvers<void>();
 
   return {
-    async run(startAt, onDue) {
+    /**
+     * Resolves after the last callback or `stop`.
+     * @param startAt on the clock of `performance.now()`
+     * @param onDue receives the intended start on the same clock
+     */
+    async run(startAt: number, onDue: (due: number) => void): Promise<void> {
       let imminent = 0;
       let next = 0;
       let isCalling = false;
@@ -52,7 +49,7 @@ export async function openArrivalClock(times: readonly number[]): Promise<Arriva
       if (times.length === 0) ended.resolve();
       await ended.promise;
     },
-    stop() {
+    stop(): void {
       Atomics.store(stop, 0, 1);
       Atomics.notify(stop, 0);
       thread.terminate();

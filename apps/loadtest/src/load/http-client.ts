@@ -2,8 +2,8 @@
  * Sends requests over as many keep-alive connections as needed and returns the status of each response, or the name of its
  * connection error. Uses node:http: fetch sends at most 256 requests concurrently and keeps 64 idle connections.
  */
-import { Agent, request as httpRequest } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import http from "node:http";
+import https from "node:https";
 
 export interface LoadRequest {
   /** Its name in the report, such as `login`. */
@@ -23,12 +23,7 @@ export interface ResponseStatus {
   readonly connectionError: string | null;
 }
 
-export interface HttpClient {
-  /** Never rejects. */
-  send(request: LoadRequest): Promise<ResponseStatus>;
-  /** Aborts all requests and closes every connection. */
-  close(): void;
-}
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** `closed`: the service closed the connection before the response was complete. */
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
@@ -43,19 +38,17 @@ const TIMEOUT_CHECK_MS = 100;
 const IDLE_TIMEOUT_MS = 4000;
 
 /** @param timeoutMs from sending to the end of the response */
-export function createHttpClient(url: string, timeoutMs: number): HttpClient {
+export function createHttpClient(url: string, timeoutMs: number) {
   const { protocol, hostname, port } = new URL(url);
-  const isSecure = protocol === "https:";
-  const pool = {
+  const { Agent, request }: Pick<typeof http, "Agent" | "request"> = protocol === "https:" ? https : http;
+  const agent = new Agent({
     keepAlive: true,
     maxSockets: Infinity,
     maxFreeSockets: 4096,
     scheduling: "lifo",
     timeout: IDLE_TIMEOUT_MS,
-  } as const;
-  const agent = isSecure ? new HttpsAgent(pool) : new Agent(pool);
-  const target = { agent, host: hostname.replace(/^\[|\]$/g, ""), port: port || (isSecure ? "443" : "80") };
-  const request = isSecure ? httpsRequest : httpRequest;
+  });
+  const target = { agent, protocol, host: hostname.replace(/^\[|\]$/g, ""), port };
   /** In ascending order of deadlines, since all requests have the same timeout. */
   const pending = new Set<{ readonly deadline: number; readonly abort: () => void }>();
 
@@ -68,7 +61,8 @@ export function createHttpClient(url: string, timeoutMs: number): HttpClient {
   }, TIMEOUT_CHECK_MS);
 
   return {
-    send({ method, path, headers, body }) {
+    /** Never rejects. */
+    send({ method, path, headers, body }: LoadRequest): Promise<ResponseStatus> {
       return new Promise((resolve) => {
         const settle = (status: string, connectionError: string | null = null): void => {
           pending.delete(entry);
@@ -90,7 +84,8 @@ export function createHttpClient(url: string, timeoutMs: number): HttpClient {
         sent.end(body ?? undefined);
       });
     },
-    close() {
+    /** Aborts all requests and closes every connection. */
+    close(): void {
       clearInterval(timer);
       for (const { abort } of [...pending]) abort();
       agent.destroy();

@@ -1,11 +1,13 @@
 /** Prepares a run: checks the service, creates users, logs in and creates todos. */
+import { existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { CliError, describeError, EXIT, unavailable } from "@latchkey/cli";
+import { CliError, describeError, EXIT, unavailable, usageError } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
+import { databaseFile, openDatabase, UnsupportedDatabaseUrl, UserAlreadyExists } from "@latchkey/database";
+import { createHasher } from "@latchkey/hashing";
 import { Check } from "typebox/value";
 import type { RunOptions } from "./run-options.ts";
 import { createRequests, type NextRequest, TODOS_PATH, userOf } from "./scenarios.ts";
-import { seedDatabase, type UsersOptions } from "./seed-database.ts";
 
 export interface PrepareOptions {
   readonly asked: RunOptions;
@@ -27,12 +29,25 @@ const PAGE_SIZE = 20;
 
 /** @throws {CliError} 64, 69, or 130 if the signal came first */
 export async function prepareRequests(options: PrepareOptions): Promise<NextRequest> {
-  const { asked, seedDatabaseUrl, signal = new AbortController().signal, onUser = () => {} } = options;
+  const { asked, seedDatabaseUrl, signal = new AbortController().signal, onUser } = options;
   const { users: count, scenario } = asked;
   const service = { url: asked.url, timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS, signal };
   await expectService(service);
-  if (seedDatabaseUrl === undefined) await registerUsers({ ...service, count, onUser });
-  else await seedDatabase({ url: seedDatabaseUrl, count, signal, onUser });
+  const createUsers: CreateUsers = async (concurrency, create) => {
+    let next = 0;
+    let done = 0;
+    const createRest = async (): Promise<void> => {
+      while (next < count && !signal.aborted) {
+        await create(userOf(next++));
+        onUser?.(++done, count);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, createRest));
+  };
+  // 409: registered by an earlier run.
+  const register = (user: User) => post(service, "/auth/register", user, [201, 409]);
+  if (seedDatabaseUrl === undefined) await createUsers(CONCURRENCY, register);
+  else await seedDatabase(seedDatabaseUrl, createUsers);
   // At least one login: it shows that the users exist and that logins are not rate limited.
   const isReading = scenario === "read" || scenario === "mixed";
   const tokens = await logIn(service, isReading ? Math.min(count, MAX_TOKENS) : 1);
@@ -41,17 +56,14 @@ export async function prepareRequests(options: PrepareOptions): Promise<NextRequ
   return createRequests(asked, tokens);
 }
 
+type User = ReturnType<typeof userOf>;
+/** Creates all users, several concurrently, until the signal. */
+type CreateUsers = (concurrency: number, create: (user: User) => Promise<unknown>) => Promise<void>;
+
 interface Service {
   readonly url: string;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
-}
-
-interface Received {
-  readonly response: Response;
-  readonly text: string;
-  /** Undefined if the text is not JSON. */
-  readonly json: unknown;
 }
 
 async function expectService(service: Service): Promise<void> {
@@ -62,18 +74,29 @@ async function expectService(service: Service): Promise<void> {
   );
 }
 
-/** Registers the users that do not exist yet. */
-async function registerUsers({ count, onUser, ...service }: Service & UsersOptions): Promise<void> {
-  let next = 0;
-  let done = 0;
-  const registerRest = async (): Promise<void> => {
-    while (next < count && !service.signal.aborted) {
-      // 409: registered by an earlier run.
-      await post(service, { path: "/auth/register", body: userOf(next++), accepted: [201, 409] });
-      onUser(++done, count);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, registerRest));
+/**
+ * Creates the missing users without requests: real hashes, each with its own salt, on all cores of this machine.
+ * @throws {CliError} 64 for an unsupported URL, 69 for a missing or unreachable database
+ */
+async function seedDatabase(url: string, createUsers: CreateUsers): Promise<void> {
+  try {
+    const path = databaseFile({ url });
+    if (path !== null && !existsSync(path)) throw unavailable(`the database ${path} does not exist.`);
+    await using database = await openDatabase({ url });
+    await using hasher = createHasher();
+    await hasher.ready();
+    // Twice the number of lanes: no lane is idle while a user is being stored.
+    await createUsers(hasher.stats().lanes * 2, async ({ email, username, password }) => {
+      if ((await database.users.findByEmail(email)) !== null) return;
+      const hashedPassword = await hasher.hash(password);
+      await database.users.create({ email, username, hashedPassword }).catch((error) => {
+        if (!(error instanceof UserAlreadyExists)) throw error;
+      });
+    });
+  } catch (error) {
+    const createError = error instanceof UnsupportedDatabaseUrl ? usageError : unavailable;
+    throw createError(`--seed-database: ${describeError(error)}`);
+  }
 }
 
 /** @returns tokens of the first users */
@@ -82,7 +105,7 @@ async function logIn(service: Service, count: number): Promise<string[]> {
   for (let index = 0; index < count; index++) {
     const { email, password } = userOf(index);
     const path = "/auth/login";
-    const { response, json } = await post(service, { path, body: { email, password }, accepted: [200] });
+    const { response, json } = await post(service, path, { email, password }, [200]);
     if (response.headers.has("ratelimit-limit")) throw rateLimited(service.url + path);
     if (!Check(Token, json)) throw unavailable(`${service.url}${path} returned no token.`);
     tokens.push(json.access_token);
@@ -94,8 +117,7 @@ async function logIn(service: Service, count: number): Promise<string[]> {
 async function createTodos(service: Service): Promise<void> {
   const { json } = await request(service, TODOS_PATH);
   for (let index = Check(TodoPage, json) ? json.items.length : 0; index < PAGE_SIZE; index++) {
-    const body = { title: `Load test ${index + 1}` };
-    await post(service, { path: "/todos", body, accepted: [201] });
+    await post(service, "/todos", { title: `Load test ${index + 1}` }, [201]);
   }
 }
 
@@ -104,16 +126,13 @@ const interrupted = (): CliError =>
 const rateLimited = (url: string): CliError =>
   unavailable(`${url} is rate limited. Start the service with RATE_LIMIT_ENABLED=false.`);
 
-async function request(
-  { url, timeoutSeconds, signal }: Service,
-  path: string,
-  init?: RequestInit,
-): Promise<Received> {
+async function request({ url, timeoutSeconds, signal }: Service, path: string, init?: RequestInit) {
   const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
   try {
     const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
     const text = await response.text();
-    return { response, text, json: parseJson(text) };
+    const json: unknown = await new Response(text).json().catch(() => undefined);
+    return { response, text, json };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);
@@ -121,22 +140,8 @@ async function request(
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-interface PostOptions {
-  readonly path: string;
-  readonly body: object;
-  readonly accepted: readonly number[];
-}
-
 /** Repeats the request while the service responds with 503 and `Retry-After`. */
-async function post(service: Service, { path, body, accepted }: PostOptions): Promise<Received> {
+async function post(service: Service, path: string, body: object, accepted: readonly number[]) {
   const headers = { "content-type": "application/json" };
   for (;;) {
     const received = await request(service, path, { method: "POST", headers, body: JSON.stringify(body) });

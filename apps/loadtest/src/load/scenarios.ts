@@ -6,8 +6,6 @@ import type { RunOptions } from "./run-options.ts";
 /** Returns the next request of a run; the n-th request is the same for the same seed. */
 export type NextRequest = () => LoadRequest;
 
-type CreateRequest = (random: () => number) => LoadRequest;
-
 export const TODOS_PATH = "/todos?limit=20";
 /** All users have the same password: it protects nothing. */
 const PASSWORD = "a load test's password";
@@ -20,53 +18,45 @@ export const userOf = (index: number) => ({
   password: PASSWORD,
 });
 
-/** An address that no user has. */
-const unknownEmailOf = (index: number): string => `loadtest-unknown-${index + 1}@example.org`;
-
 /** @param tokens of users that have logged in; `login` and `register` need none */
 export function createRequests(options: RunOptions, tokens: readonly string[]): NextRequest {
-  const random = createRandom(options.seed, "requests");
-  const create = scenariosOf(options, tokens)[options.scenario];
-  return () => create(random);
-}
-
-function scenariosOf(
-  options: RunOptions,
-  tokens: readonly string[],
-): Readonly<Record<RunOptions["scenario"], CreateRequest>> {
-  const { users, unknownPercent, wrongPercent } = options;
-  const login: CreateRequest = (random) => {
+  const { users, unknownPercent, wrongPercent, seed } = options;
+  const random = createRandom(seed, "requests");
+  const login = (): LoadRequest => {
     const index = Math.floor(random() * users);
     const percent = random() * 100;
     const { email, password } = userOf(index);
-    if (percent < unknownPercent) return loginRequest({ email: unknownEmailOf(index), password }, 401);
-    if (percent >= unknownPercent + wrongPercent) return loginRequest({ email, password }, 200);
-    return loginRequest({ email, password: WRONG_PASSWORD }, 401);
+    const unknown = `loadtest-unknown-${index + 1}@example.org`;
+    if (percent < unknownPercent) return post("login", "/auth/login", { email: unknown, password }, 401);
+    if (percent >= unknownPercent + wrongPercent)
+      return post("login", "/auth/login", { email, password }, 200);
+    return post("login", "/auth/login", { email, password: WRONG_PASSWORD }, 401);
   };
-  const me: CreateRequest = (random) => ({
+  const me = (): LoadRequest => ({
     ...GET,
     operation: "me",
     path: "/auth/me",
     headers: { authorization: `Bearer ${tokens[Math.floor(random() * tokens.length)] ?? ""}` },
   });
-  const todos: CreateRequest = () => ({ ...GET, operation: "todos", path: TODOS_PATH });
-  const createTodo: CreateRequest = (random) =>
+  const todos = (): LoadRequest => ({ ...GET, operation: "todos", path: TODOS_PATH });
+  const createTodo = () =>
     post("create-todo", "/todos", { title: `Load test ${Math.floor(random() * 1e6)}` }, 201);
-  return {
+  const scenarios: Readonly<Record<RunOptions["scenario"], NextRequest>> = {
     login,
-    read: (random) => (random() < 0.5 ? me(random) : todos(random)),
-    mixed: (random) => {
+    read: () => (random() < 0.5 ? me() : todos()),
+    mixed: () => {
       const percent = random() * 100;
-      if (percent < 10) return login(random);
-      if (percent < 50) return me(random);
-      return percent < 90 ? todos(random) : createTodo(random);
+      if (percent < 10) return login();
+      if (percent < 50) return me();
+      return percent < 90 ? todos() : createTodo();
     },
-    register: registrations(options.seed),
+    register: registrations(seed),
   };
+  return scenarios[options.scenario];
 }
 
 /** New users only: the seed, a counter and the current time make their names unique across runs. */
-function registrations(seed: number): CreateRequest {
+function registrations(seed: number): NextRequest {
   const startedAt = Date.now().toString(36);
   let count = 0;
   return () => {
@@ -78,11 +68,8 @@ function registrations(seed: number): CreateRequest {
 
 const GET = { method: "GET", headers: {}, body: null, expected: 200 } as const;
 
-function post(operation: string, path: string, value: unknown, expected: number): LoadRequest {
+function post(operation: string, path: string, value: object, expected: number): LoadRequest {
   const body = JSON.stringify(value);
   const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
   return { operation, method: "POST", path, headers, body, expected };
 }
-
-const loginRequest = (body: { email: string; password: string }, expected: number): LoadRequest =>
-  post("login", "/auth/login", body, expected);

@@ -1,6 +1,6 @@
 /** `--assert 'login.p99<800ms,errors<0.1%'`: conditions for a run, parsed before it begins and checked after it. */
 import { usageError } from "@latchkey/cli";
-import type { AssertionResult, Latency, OperationResult, Run } from "./results.ts";
+import type { AssertionResult, Run } from "./results.ts";
 
 const LATENCY_FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max", "mean"] as const;
 const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
@@ -17,18 +17,7 @@ type Operator = keyof typeof OPERATORS;
 
 type Unit = "ms" | "s" | "us" | "/s" | "%" | "";
 
-export interface Assertion {
-  /** As specified, such as `login.p99`. */
-  readonly metric: string;
-  /** `probe`, an operation, or null for all operations together. */
-  readonly subject: string | null;
-  readonly figure: Figure;
-  readonly operator: Operator;
-  /** In `unit`. */
-  readonly limit: number;
-  /** `/s` for a rate; `%` of the sent requests, or empty, for errors. */
-  readonly unit: Unit;
-}
+export type Assertion = ReturnType<typeof parseClause>;
 
 const CLAUSE =
   /^(?:([a-z][a-z-]*)\.)?([a-z0-9]+(?:\.\d)?)\s*(<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*(ms|s|us|%|\/s)?$/;
@@ -43,7 +32,7 @@ export function parseAssertions(text: string): readonly Assertion[] {
   return text.split(",").map((clause) => parseClause(clause.trim()));
 }
 
-function parseClause(clause: string): Assertion {
+function parseClause(clause: string) {
   const invalid = (problem: string) =>
     usageError(`--assert ${JSON.stringify(clause)}: ${problem}. Accepted: ${ACCEPTED}.`);
   const parts = CLAUSE.exec(clause);
@@ -60,8 +49,17 @@ function parseClause(clause: string): Assertion {
     throw invalid(isLatency ? `${figure} needs a unit: ms, s or us` : `${figure} cannot be in ${suffix}`);
   }
   if (!isOperator(sign)) throw invalid(`unknown operator ${sign}`);
-  const metric = subject === null ? figure : `${subject}.${figure}`;
-  return { metric, subject, figure, operator: sign, limit: Number(limit), unit };
+  return {
+    /** Such as `login.p99`. */
+    metric: subject === null ? figure : `${subject}.${figure}`,
+    /** `probe`, an operation, or null for all operations together. */
+    subject,
+    figure,
+    operator: sign,
+    /** In `unit`: that of a latency, `/s` for a rate, `%` of the sent requests or empty for errors. */
+    limit: Number(limit),
+    unit,
+  };
 }
 
 const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
@@ -80,32 +78,20 @@ export function checkAssertions(assertions: readonly Assertion[], run: Run): rea
 }
 
 /** In the unit of the assertion; a string is the reason why the measurement is missing. */
-function measure({ subject, figure, unit }: Assertion, run: Run): number | string {
-  if (isLatencyFigure(figure)) {
-    const latency = latencyOf(subject, run);
-    return typeof latency === "string" ? latency : inUnit(latency[figure], unit);
+function measure({ subject, figure, unit }: Assertion, { all, operations, probe }: Run): number | string {
+  if (subject === "probe" && probe.failure !== null) return `the probes ended early: ${probe.failure}`;
+  const result = subject === null ? all : new Map(Object.entries({ ...operations, probe })).get(subject);
+  if (result === undefined) {
+    return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;
   }
-  const result = operationOf(subject, run);
-  if (typeof result === "string") return result;
-  if (result.sent === 0) return "no request was sent";
+  if (isLatencyFigure(figure)) {
+    if (result.latency !== null) return inUnit(result.latency[figure], unit);
+    return subject === "probe" ? "there was no response to a probe" : "there was no expected response";
+  }
+  // The parser rejects the rate and the errors of the probe.
+  if (!("sent" in result) || result.sent === 0) return "no request was sent";
   if (figure === "rate") return result.perSecond;
   return unit === "%" ? (100 * result.errors) / result.sent : result.errors;
-}
-
-function latencyOf(subject: string | null, run: Run): Latency | string {
-  if (subject !== "probe") {
-    const result = operationOf(subject, run);
-    return typeof result === "string" ? result : (result.latency ?? "there was no expected response");
-  }
-  if (run.probe.failure !== null) return `the probes ended early: ${run.probe.failure}`;
-  return run.probe.latency ?? "there was no response to a probe";
-}
-
-function operationOf(subject: string | null, { all, operations }: Run): OperationResult | string {
-  if (subject === null) return all;
-  const known = Object.keys(operations);
-  const result = known.includes(subject) ? operations[subject] : undefined;
-  return result ?? `the run had no operation ${subject}, only ${known.join(", ") || "none"}`;
 }
 
 function inUnit(milliseconds: number, unit: Unit): number {

@@ -4,13 +4,8 @@
  */
 import type { ProbeMessage } from "./probe-thread.ts";
 
-interface ProbeStream {
-  /** @returns why the probes ended early; null if they did not */
-  stop(): Promise<string | null>;
-}
-
 /** @param record called for each response, with a delay */
-export function startProbeStream(url: string, record: (milliseconds: number) => void): ProbeStream {
+export function startProbeStream(url: string, record: (milliseconds: number) => void) {
   const thread = new Worker(new URL("./probe-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<string | null>();
   thread.onmessage = ({ data }: MessageEvent<ProbeMessage>) => {
@@ -20,7 +15,8 @@ export function startProbeStream(url: string, record: (milliseconds: number) => 
   thread.onerror = ({ message }) => ended.resolve(message);
   thread.postMessage(url);
   return {
-    async stop() {
+    /** @returns why the probes ended early; null if they did not */
+    async stop(): Promise<string | null> {
       thread.postMessage("stop");
       const failure = await ended.promise;
       thread.terminate();

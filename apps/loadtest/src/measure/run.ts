@@ -1,16 +1,15 @@
-/** One run from beginning to end: prepares, sends the load, probes, and returns the result. */
+/** One run from beginning to end: prepares, sends the load, probes, meters this process, and returns the result. */
 import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
-import { type LoopOptions, type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
+import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
 import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
-import { bottleneckOf, meterCpu } from "./load-generator.ts";
 import { startProbeStream } from "./probe-stream.ts";
 import { Recorder } from "./recorder.ts";
-import type { OperationResult, Run, ServerFigures } from "./results.ts";
+import type { LoadGeneratorResult, OperationResult, Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 export interface RunLoadOptions extends PrepareOptions {
@@ -24,16 +23,10 @@ export interface RunLoadOptions extends PrepareOptions {
   readonly onSecond?: ((progress: Progress) => void) | undefined;
 }
 
-/** Null: not known, or not yet. */
-export interface Progress {
+/** The result until now. Null: not known, or not yet. */
+export interface Progress extends Pick<OperationResult, "latency" | "statuses" | "connectionErrors"> {
   readonly elapsedSeconds: number;
-  readonly durationSeconds: number;
-  /** Null in a closed loop. */
-  readonly offeredPerSecond: number | null;
   readonly completedPerSecond: number | null;
-  readonly latency: OperationResult["latency"];
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly connectionErrors: Readonly<Record<string, number>>;
   readonly server: ServerFigures | null;
 }
 
@@ -52,17 +45,32 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const next = options.next ?? (await prepareRequests(options));
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
-  const runLoop = await createLoop(asked, warmUpSeconds);
+  const { load, seed, durationSeconds } = asked;
+  const totalSeconds = warmUpSeconds + durationSeconds;
+  const clock =
+    load.kind === "open"
+      ? await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds: totalSeconds }))
+      : null;
   const startAt = performance.now() + START_DELAY_MS;
   const from = startAt + warmUpSeconds * 1000;
-  const window = { from, to: from + asked.durationSeconds * 1000 };
-  const recorder = new Recorder(window, asked.load.kind);
+  const window = { from, to: from + durationSeconds * 1000 };
+  const recorder = new Recorder(window, load.kind);
   const probes = startProbeStream(asked.url, (milliseconds) => recorder.probed(milliseconds));
-  const report = (): void => onSecond?.(progressOf({ asked, metrics, recorder, window }));
+  const report = (): void => {
+    const elapsedSeconds = Math.max(0, (performance.now() - from) / 1000);
+    onSecond?.({
+      ...recorder.result(elapsedSeconds).all,
+      elapsedSeconds: Math.min(durationSeconds, elapsedSeconds),
+      completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
+      server: metrics?.current() ?? null,
+    });
+  };
   const watch = watchWindow(window, report);
   metrics?.peak();
 
-  await runLoop(startAt, { client, recorder, next, window, signal });
+  const loop = { client, recorder, next, window, signal };
+  if (clock !== null) await runOpenLoop({ ...loop, startAt, clock });
+  else if (load.kind === "closed") await runClosedLoop({ ...loop, concurrency: load.concurrency });
   // A timer may fire slightly early: a complete run has its full duration.
   const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
   const cpuShare = watch.stop();
@@ -70,7 +78,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   client.close();
   const { lateness, sentShare } = recorder;
   const result = recorder.result(countedSeconds);
-  const errorCodes = new Set(Object.keys(result.all.connectionErrors));
+  const { connectionErrors } = result.all;
   return {
     version: 1,
     startedAt,
@@ -82,7 +90,11 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
     ...result,
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, errorCodes }) },
+    driver: {
+      cpuShare,
+      lateness,
+      bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, connectionErrors }),
+    },
     server: metrics?.peak() ?? null,
   };
 }
@@ -101,29 +113,17 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
   return all.perSecond * seconds < MIN_ANSWERED_SHARE * offered - noise;
 }
 
-type RunLoop = (startAt: number, options: LoopOptions) => Promise<void>;
-
-async function createLoop(asked: RunOptions, warmUpSeconds: number): Promise<RunLoop> {
-  const { load, seed } = asked;
-  if (load.kind === "closed") {
-    return (_, options) => runClosedLoop({ ...options, concurrency: load.concurrency });
-  }
-  const durationSeconds = warmUpSeconds + asked.durationSeconds;
-  const clock = await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds }));
-  return (startAt, options) => runOpenLoop({ ...options, startAt, clock });
-}
-
 /** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
-  let cpuShare: (() => number) | null = null;
-  let share: number | null = null;
+  let cpuShare = () => 0;
   let ticks: Timer | undefined;
   const begin = setTimeout(() => {
     cpuShare = meterCpu();
     ticks = setInterval(onSecond, 1000);
   }, from - performance.now());
   const end = setTimeout(() => {
-    share = cpuShare?.() ?? 0;
+    const share = cpuShare();
+    cpuShare = () => share;
     clearInterval(ticks);
   }, to - performance.now());
   return {
@@ -131,27 +131,43 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
       clearTimeout(begin);
       clearTimeout(end);
       clearInterval(ticks);
-      return share ?? cpuShare?.() ?? 0;
+      return cpuShare();
     },
   };
 }
 
-interface ProgressOptions extends Pick<RunLoadOptions, "asked" | "metrics"> {
-  readonly recorder: Recorder;
-  readonly window: MeasurementWindow;
+const MAX_CPU_SHARE = 0.9;
+const MAX_LATENESS_P99_MS = 10;
+const MIN_SENT_SHARE = 0.99;
+/** No file descriptor or no port is available for another connection. */
+const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
+
+export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottleneck"> {
+  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
+  readonly sentShare: number;
+  readonly connectionErrors: OperationResult["connectionErrors"];
 }
 
-function progressOf({ asked, metrics, recorder, window }: ProgressOptions): Progress {
-  const elapsedSeconds = Math.max(0, (performance.now() - window.from) / 1000);
-  const { statuses, connectionErrors, latency } = recorder.result(elapsedSeconds).all;
-  return {
-    elapsedSeconds: Math.min(asked.durationSeconds, elapsedSeconds),
-    durationSeconds: asked.durationSeconds,
-    offeredPerSecond: asked.load.kind === "open" ? asked.load.ratePerSecond : null,
-    completedPerSecond: recorder.seconds().at(-1)?.answered ?? null,
-    latency,
-    statuses,
-    connectionErrors,
-    server: metrics?.current() ?? null,
+/** Why the load generator was the bottleneck; null if it was not. */
+export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
+  const { cpuShare, lateness, sentShare, connectionErrors } = figures;
+  const exhausted = EXHAUSTION_CODES.find((code) => code in connectionErrors);
+  if (exhausted !== undefined) return `it could not open more connections (${exhausted}).`;
+  if (sentShare < MIN_SENT_SHARE)
+    return `it sent only ${(100 * sentShare).toFixed(1)} % of the requests in time.`;
+  if (lateness !== null && lateness.p99 > MAX_LATENESS_P99_MS) {
+    return `it sent 1 % of the requests more than ${lateness.p99.toFixed(1)} ms late.`;
+  }
+  return cpuShare > MAX_CPU_SHARE ? `it used ${Math.round(100 * cpuShare)} % of a core.` : null;
+}
+
+/** Starts to measure the CPU share of this process. @returns a function that returns the share since then */
+function meterCpu(): () => number {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    const elapsedMs = performance.now() - startedAt;
+    return elapsedMs > 0 ? Math.round((user + system) / elapsedMs) / 1000 : 0;
   };
 }

@@ -5,20 +5,14 @@ import type { ServerFigures } from "./results.ts";
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 900;
 
-export interface ServerMetrics {
-  /** The latest figures. */
-  current(): ServerFigures;
-  /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
-  peak(): ServerFigures;
-  stop(): void;
-}
+export type ServerMetrics = Awaited<ReturnType<typeof openServerMetrics>>;
 
 /**
  * Reads the metrics now, and then once a second until stopped. A later failure keeps the previous figures: a service that is
  * overloaded or restarts already shows this in its responses.
  * @throws {CliError} with exit code 69 if the URL does not return the metrics
  */
-export async function openServerMetrics(url: string): Promise<ServerMetrics> {
+export async function openServerMetrics(url: string) {
   let current = await readServerFigures(url);
   let lanesBusy = 0;
   let queueLength = 0;
@@ -28,8 +22,10 @@ export async function openServerMetrics(url: string): Promise<ServerMetrics> {
     queueLength = Math.max(queueLength, current.queueLength);
   }, INTERVAL_MS);
   return {
+    /** The latest figures. */
     current: () => current,
-    peak() {
+    /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
+    peak(): ServerFigures {
       const figures = { ...current, lanesBusy, queueLength };
       lanesBusy = 0;
       queueLength = 0;

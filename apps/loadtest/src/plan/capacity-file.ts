@@ -3,7 +3,7 @@ import { describeError, usageError } from "@latchkey/cli";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import reference from "./reference.json" with { type: "json" };
-import { createServiceModel, type ServiceModel } from "./service-model.ts";
+import { createServiceModel } from "./service-model.ts";
 
 /** The portable kernel has one lane; other workers as many as the widest kernel of the processor. */
 const PORTABLE_LANES = 1;
@@ -13,6 +13,7 @@ const NATIVE_LANES = 16;
 const OVERLOADED = 0.95;
 
 const Positive = Type.Number({ exclusiveMinimum: 0 });
+const Count = Type.Integer({ minimum: 1 });
 
 /** The members that the planner needs; a report has more. */
 const capacityFile = Compile(
@@ -20,9 +21,7 @@ const capacityFile = Compile(
     version: Type.Literal(1),
     startedAt: Type.String(),
     machine: Type.String(),
-    curve: Type.Array(Type.Object({ concurrency: Type.Integer({ minimum: 1 }), perSecond: Positive }), {
-      minItems: 1,
-    }),
+    curve: Type.Array(Type.Object({ concurrency: Count, perSecond: Positive }), { minItems: 1 }),
     steps: Type.Array(
       Type.Object({
         ratePerSecond: Positive,
@@ -30,27 +29,20 @@ const capacityFile = Compile(
         passed: Type.Boolean(),
       }),
     ),
-    cores: Type.Union([Type.Null(), Type.Integer({ minimum: 1 })]),
+    cores: Type.Union([Type.Null(), Count]),
     kernel: Type.Union([Type.Null(), Type.String()]),
     /** Of all workers together; absent in reports without metrics. */
-    lanes: Type.Optional(Type.Union([Type.Null(), Type.Integer({ minimum: 1 })])),
+    lanes: Type.Optional(Type.Union([Type.Null(), Count])),
   }),
 );
 
-export interface Capacity {
-  readonly service: ServiceModel;
-  readonly machine: string;
-  readonly kernel: string | null;
-  readonly startedAt: string;
-  /** Null: the committed reference. */
-  readonly path: string | null;
-}
+export type Capacity = Awaited<ReturnType<typeof readCapacity>>;
 
 /**
  * @param path of a report written by `--find-capacity --report`; null for the committed reference
  * @throws {CliError} with exit code 64
  */
-export async function readCapacity(path: string | null): Promise<Capacity> {
+export async function readCapacity(path: string | null) {
   const report = path === null ? reference : await readJson(path);
   const name = path ?? "the reference";
   if (!capacityFile.Check(report)) {

@@ -4,9 +4,8 @@
  */
 import { usageError } from "@latchkey/cli";
 import { stationary } from "./queueing-theory.ts";
-import { type RepeatedResult, repeatSimulation } from "./repeated-simulation.ts";
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
-import { type Stores, type StoresOptions, storesOf } from "./stores.ts";
+import { repeatSimulation } from "./simulation.ts";
 
 const REPETITIONS = 10;
 const WARM_UP_SECONDS = 2;
@@ -16,42 +15,37 @@ const MIN_SECONDS = 10;
 /** Bisection steps of the capacity: resolves the highest rate to less than 1 %. */
 const BISECTIONS = 7;
 
-export interface PlanOptions extends Omit<StoresOptions, "replicas"> {
+/** A login reads one user by e-mail and writes nothing. */
+export const QUERIES_PER_LOGIN = 1;
+/** One script for the default quota and one for the quota of logins. */
+export const SCRIPTS_PER_LOGIN = 2;
+/** A starting replica opens one more connection for its migrations. */
+const CONNECTIONS_AT_START = 1;
+/** After a server hang, the connections of the replaced pool stay open for some seconds beside those of the new pool. */
+const CONCURRENT_POOLS = 2;
+/** Upper bound of the resident memory of an idle replica; lanes add a few kilobytes. */
+const REPLICA_MEGABYTES = 150;
+
+export interface PlanOptions {
+  /** Above 0. */
+  readonly loginsPerSecond: number;
   /** Bound on the 99th percentile of the latency of logins. */
   readonly p99Ms: number;
   /** Unused percentage of the highest rate within the bound, 0 to 90. */
   readonly headroomPercent: number;
+  /** PostgreSQL connections of each replica. */
+  readonly poolSize: number;
+  /** `max_connections` of PostgreSQL. */
+  readonly maxConnections: number;
 }
 
-export interface Plan {
-  readonly asked: PlanOptions;
-  /** Including one spare: the other replicas handle the load. */
-  readonly replicas: number;
-  readonly cores: number;
-  readonly replica: {
-    readonly cores: number;
-    /** With all lanes busy, at any latency. */
-    readonly capacityPerSecond: number;
-    /** The highest rate at which every repetition was within the bound. */
-    readonly highestPerSecond: number;
-    /** While one replica is missing. */
-    readonly perSecond: number;
-  };
-  /** Of one replica while another is missing. */
-  readonly prediction: {
-    readonly utilisation: number;
-    readonly meanByFormulaMs: number;
-    readonly shedProbability: number;
-    readonly simulated: RepeatedResult;
-  };
-  readonly stores: Stores;
-}
+export type Plan = ReturnType<typeof createPlan>;
 
 /**
  * @param service one replica
  * @throws {CliError} with exit code 64 if no number of replicas meets the bound
  */
-export function createPlan(asked: PlanOptions, service: ServiceModel): Plan {
+export function createPlan(asked: PlanOptions, service: ServiceModel) {
   const highestPerSecond = highestRate(asked, service);
   const usable = highestPerSecond * (1 - asked.headroomPercent / 100);
   const active = Math.ceil(asked.loginsPerSecond / usable);
@@ -60,25 +54,30 @@ export function createPlan(asked: PlanOptions, service: ServiceModel): Plan {
   const { utilisation, meanLatencyMs, shedProbability } = stationary(service, perSecond);
   return {
     asked,
+    /** Including one spare: the other replicas handle the load. */
     replicas,
     cores: replicas * service.workers,
     replica: {
       cores: service.workers,
+      /** With all lanes busy, at any latency. */
       capacityPerSecond: capacityPerSecond(service),
+      /** The highest rate at which every repetition was within the bound. */
       highestPerSecond,
+      /** While one replica is missing. */
       perSecond,
     },
+    /** Of one replica while another is missing. */
     prediction: {
       utilisation,
       meanByFormulaMs: meanLatencyMs,
       shedProbability,
       simulated: simulateRate(service, perSecond),
     },
-    stores: storesOf({ ...asked, replicas }),
+    stores: storesOf(asked, replicas),
   };
 }
 
-function simulateRate(service: ServiceModel, ratePerSecond: number): RepeatedResult {
+function simulateRate(service: ServiceModel, ratePerSecond: number) {
   const durationSeconds = Math.max(MIN_SECONDS, MEASURED_LOGINS / ratePerSecond);
   return repeatSimulation(
     { service, ratePerSecond, durationSeconds, warmUpSeconds: WARM_UP_SECONDS },
@@ -103,4 +102,24 @@ function highestRate({ p99Ms }: PlanOptions, service: ServiceModel): number {
   throw usageError(
     `No number of replicas has a p99 of ${p99Ms} ms: an almost idle replica has ${Math.ceil(p99At(high))} ms.`,
   );
+}
+
+/** The load on PostgreSQL, Redis and memory. Every factor is taken from the service's code or from a measurement. */
+export function storesOf({ loginsPerSecond, poolSize, maxConnections }: PlanOptions, replicas: number) {
+  const connectionsAtMost = replicas * Math.max(CONCURRENT_POOLS * poolSize, poolSize + CONNECTIONS_AT_START);
+  return {
+    postgres: {
+      queriesPerSecond: QUERIES_PER_LOGIN * loginsPerSecond,
+      /** In normal operation. */
+      connections: replicas * poolSize,
+      /** While all replicas start or replace their pools; `max_connections` must allow them. */
+      connectionsAtMost,
+      maxConnections,
+      /** Whether the server must allow more connections, or a pooler is required. */
+      isTooMany: connectionsAtMost >= maxConnections,
+    },
+    /** If the replicas share their rate limits. */
+    redis: { scriptsPerSecond: SCRIPTS_PER_LOGIN * loginsPerSecond },
+    memoryMegabytes: replicas * REPLICA_MEGABYTES,
+  };
 }

@@ -6,25 +6,18 @@
  */
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
 
-interface Stationary {
-  /** p(n) for n from 0 to all lanes and the whole queue; their sum is 1. */
-  readonly probabilities: readonly number[];
-  /** λ / μ with all lanes busy; from 1 on the queue fills and logins are rejected. */
-  readonly utilisation: number;
-  /** Of the logins that are not rejected: E[n] / λ', Little's law. */
-  readonly meanLatencyMs: number;
-  /** Probability that an arrival finds the queue full: Poisson arrivals see time averages (Wolff 1982). */
-  readonly shedProbability: number;
-}
-
 /** @param ratePerSecond above 0 */
-export function stationary(service: ServiceModel, ratePerSecond: number): Stationary {
+export function stationary(service: ServiceModel, ratePerSecond: number) {
   const probabilities = distribution(service, ratePerSecond);
   const mean = probabilities.reduce((sum, probability, logins) => sum + logins * probability, 0);
+  /** Probability that an arrival finds the queue full: Poisson arrivals see time averages (Wolff 1982). */
   const shedProbability = probabilities.at(-1) ?? 0;
   return {
+    /** p(n) for n from 0 to all lanes and the whole queue; their sum is 1. */
     probabilities,
+    /** λ / μ with all lanes busy; from 1 on the queue fills and logins are rejected. */
     utilisation: ratePerSecond / capacityPerSecond(service),
+    /** Of the logins that are not rejected: E[n] / λ', Little's law. */
     meanLatencyMs: (1000 * mean) / (ratePerSecond * (1 - shedProbability)),
     shedProbability,
   };

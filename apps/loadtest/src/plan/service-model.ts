@@ -43,12 +43,8 @@ export interface MeasuredService {
  * all lanes busy an overloaded open loop is more accurate: the clients of a closed loop synchronize the lanes, while lanes
  * that finish one by one shorten slices, which costs a few percent.
  */
-export function createServiceModel({
-  curve,
-  overloaded = [],
-  workers,
-  lanes,
-}: MeasuredService): ServiceModel {
+export function createServiceModel(measured: MeasuredService): ServiceModel {
+  const { curve, overloaded = [], workers, lanes } = measured;
   const allLanes = workers * lanes;
   const waiting = curve.filter(({ concurrency }) => concurrency > allLanes).map(({ perSecond }) => perSecond);
   const fullRate = meanOf(overloaded) ?? meanOf(waiting) ?? rateOf(curve, allLanes);
@@ -56,10 +52,8 @@ export function createServiceModel({
     const clients = workers * (index + 1);
     return (1000 * clients) / (clients === allLanes ? fullRate : rateOf(curve, clients));
   });
-  return withWorkers(
-    { workers, laneMs, groups: groupsOf(laneMs), sliceMs: SLICE_MS, queueLimit: 0 },
-    workers,
-  );
+  const groups = groupsOf(laneMs);
+  return withWorkers({ workers, laneMs, groups, sliceMs: SLICE_MS, queueLimit: 0 }, workers);
 }
 
 /** If fewer lanes already have about the same rate, the kernel advances only these: the oldest logins finish first. */

@@ -8,9 +8,7 @@ import type { ServiceModel } from "./service-model.ts";
 const ROUNDING = 1e-9;
 
 export class SimulatedWorker {
-  readonly #laneMs: readonly number[];
-  readonly #groups: readonly number[];
-  readonly #sliceMs: number;
+  readonly #model: ServiceModel;
   /** Arrival index of each login, in order. The first are in lanes, one per element of `#remaining`; the others enter next. */
   readonly #logins: number[] = [];
   /** Remaining part of each login in a lane, ascending. */
@@ -18,10 +16,8 @@ export class SimulatedWorker {
   #sliceBeganMs = 0;
   #sliceEndMs = Number.POSITIVE_INFINITY;
 
-  constructor({ laneMs, groups, sliceMs }: Pick<ServiceModel, "laneMs" | "groups" | "sliceMs">) {
-    this.#laneMs = laneMs;
-    this.#groups = groups;
-    this.#sliceMs = sliceMs;
+  constructor(model: ServiceModel) {
+    this.#model = model;
   }
 
   /** Infinity while idle. */
@@ -34,15 +30,15 @@ export class SimulatedWorker {
   }
 
   get hasRoom(): boolean {
-    return this.count < this.#laneMs.length;
+    return this.count < this.#model.laneMs.length;
   }
 
   /** Requires room. An idle worker starts immediately, a busy worker with its next slice. */
   start(login: number, nowMs: number): void {
     this.#logins.push(login);
     const isIdle = this.#remaining.length === 0;
-    if (!isIdle && this.#sliceMs === 0) this.#advance(nowMs);
-    if (isIdle || this.#sliceMs === 0) this.beginSlice(nowMs);
+    if (!isIdle && this.#model.sliceMs === 0) this.#advance(nowMs);
+    if (isIdle || this.#model.sliceMs === 0) this.beginSlice(nowMs);
   }
 
   /** Ends the slice at its time and returns the completed logins. Call `beginSlice` after filling lanes. */
@@ -62,12 +58,13 @@ export class SimulatedWorker {
   /** Puts all logins into lanes; the slice ends early when the first login is complete. */
   beginSlice(nowMs: number): void {
     while (this.#remaining.length < this.#logins.length) this.#remaining.push(1);
+    const { sliceMs } = this.#model;
     const [first] = this.#remaining;
     this.#sliceBeganMs = nowMs;
     if (first === undefined) this.#sliceEndMs = Number.POSITIVE_INFINITY;
     else {
       const remainingMs = first * this.#groupMs();
-      this.#sliceEndMs = nowMs + (this.#sliceMs === 0 ? remainingMs : Math.min(this.#sliceMs, remainingMs));
+      this.#sliceEndMs = nowMs + (sliceMs === 0 ? remainingMs : Math.min(sliceMs, remainingMs));
     }
   }
 
@@ -79,12 +76,12 @@ export class SimulatedWorker {
   }
 
   #groupSize(): number {
-    return this.#groups[this.#remaining.length - 1] ?? 0;
+    return this.#model.groups[this.#remaining.length - 1] ?? 0;
   }
 
   /** Duration of a login in the group, which has the speed of all busy lanes together. */
   #groupMs(): number {
     const busy = this.#remaining.length;
-    return ((this.#laneMs[busy - 1] ?? Number.POSITIVE_INFINITY) * this.#groupSize()) / busy;
+    return ((this.#model.laneMs[busy - 1] ?? Number.POSITIVE_INFINITY) * this.#groupSize()) / busy;
   }
 }

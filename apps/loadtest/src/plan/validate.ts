@@ -3,16 +3,13 @@ import { CliError, EXIT, unavailable } from "@latchkey/cli";
 import type { RunOptions } from "../load/run-options.ts";
 import type { Run } from "../measure/results.ts";
 import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
-import { type Interval, repeatSimulation, simulateRun } from "./repeated-simulation.ts";
 import { capacityPerSecond, type ServiceModel } from "./service-model.ts";
+import { type Interval, repeatSimulation, simulateRun } from "./simulation.ts";
 
-/** Up to 80 % the error is bounded. At 95 %, where a single run is unreliable, the repetitions give the bounds. */
-const SHARES: readonly { readonly percent: number; readonly bound: "error" | "interval" }[] = [
-  { percent: 50, bound: "error" },
-  { percent: 70, bound: "error" },
-  { percent: 80, bound: "error" },
-  { percent: 95, bound: "interval" },
-];
+/** Of the capacity. */
+const PERCENTAGES = [50, 70, 80, 95];
+/** Up to it the error is bounded. Above it, where a single run is unreliable, the repetitions give the bounds. */
+const MAX_RELIABLE_PERCENT = 80;
 const MAX_ERROR_PERCENT = 15;
 /** A run that follows the model is outside the interval once in fifty times; with 20 repetitions once in ten. */
 const REPETITIONS = 100;
@@ -33,34 +30,17 @@ export interface ValidationOptions {
   readonly onShare?: (sharePercent: number, ratePerSecond: number) => void;
 }
 
-export interface Compared {
-  readonly measured: number;
-  /** For the same arrivals. */
-  readonly predicted: number;
-  /** By how much the prediction is too high, as a percentage of the measured value. */
-  readonly errorPercent: number;
-  /** For other arrivals at the same rate. */
-  readonly repeated: Interval;
-}
-
-export interface Comparison {
-  readonly sharePercent: number;
-  readonly ratePerSecond: number;
-  readonly perSecond: Compared;
-  readonly p99: Compared;
-  readonly agrees: boolean;
-  /** Why the load generator was the bottleneck of this run; null if it was not. */
-  readonly bottleneck: string | null;
-}
+export type Compared = ReturnType<typeof compare>;
+export type Comparison = Awaited<ReturnType<typeof validate>>[number];
 
 /**
  * The signal ends it early, with the comparisons that are complete.
  * @throws {CliError} 69 if a run cannot begin, 130 if the first one was interrupted
  */
-export async function validate(options: ValidationOptions): Promise<Comparison[]> {
+export async function validate(options: ValidationOptions) {
   const { service, durationSeconds, seed, onShare } = options;
-  const comparisons: Comparison[] = [];
-  for (const { percent, bound } of SHARES) {
+  const comparisons = [];
+  for (const percent of PERCENTAGES) {
     const ratePerSecond = (capacityPerSecond(service) * percent) / 100;
     onShare?.(percent, ratePerSecond);
     const measured = await measure(options, ratePerSecond);
@@ -71,17 +51,20 @@ export async function validate(options: ValidationOptions): Promise<Comparison[]
     const repeated = repeatSimulation(rate, REPETITIONS);
     const perSecond = compare(measured.perSecond, predicted.achievedPerSecond, repeated.perSecond);
     const p99 = compare(measured.p99, predicted.p99, repeated.p99);
-    const agrees = [perSecond, p99].every(bound === "error" ? isClose : isContained);
+    const agrees = [perSecond, p99].every(percent <= MAX_RELIABLE_PERCENT ? isClose : isContained);
     const { bottleneck } = measured;
     comparisons.push({ sharePercent: percent, ratePerSecond, perSecond, p99, agrees, bottleneck });
   }
   return comparisons;
 }
 
-const compare = (measured: number, predicted: number, repeated: Interval): Compared => ({
+const compare = (measured: number, predicted: number, repeated: Interval) => ({
   measured,
+  /** For the same arrivals. */
   predicted,
+  /** By how much the prediction is too high, as a percentage of the measured value. */
   errorPercent: 100 * (predicted / measured - 1),
+  /** For other arrivals at the same rate. */
   repeated,
 });
 

@@ -65,7 +65,7 @@ ${charts.map(
 /** @throws {AggregateError} if the script cannot be built */
 async function bundleScript(): Promise<string> {
   const built = await Bun.build({
-    entrypoints: [fileURLToPath(new URL("client/main.ts", import.meta.url))],
+    entrypoints: [fileURLToPath(new URL("page-script.ts", import.meta.url))],
     target: "browser",
     format: "iife",
     minify: true,

@@ -1,4 +1,5 @@
 /** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
+import type { Step } from "../capacity/find-capacity.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { OperationResult, ServerFigures } from "../measure/results.ts";
 
@@ -21,6 +22,14 @@ export function formatMs(milliseconds: number | null | undefined): string {
   if (milliseconds >= 99.95) return formatCount(milliseconds);
   return formatDecimals(milliseconds, milliseconds >= 9.995 ? 1 : 2);
 }
+
+/** One rate of a capacity search: offered and achieved, p50 and p99, rejected, errors and attempts. */
+export const formatStep = (step: Step): readonly string[] => [
+  formatOffered(step.ratePerSecond),
+  formatRate(step.achievedPerSecond),
+  ...[step.p50, step.p99].map(formatMs),
+  ...[step.shed, step.errors, step.attempts].map(formatCount),
+];
 
 /** A proportion; only 0 and 1 are printed as `0 %` and `100 %`. */
 export function formatShare(part: number, whole: number): string {
@@ -79,26 +88,19 @@ export function alignTable(rows: readonly (readonly string[])[], minWidth = 8): 
 const WIDTH = 80;
 
 /** Wraps at spaces; a longer word is not divided, and neither are `200 × 12` and `5 %`. */
-export function wrap(text: string, indent = 0): string {
-  const lines: string[] = [];
-  for (const word of text.split(/(?<!×) (?![×%])/)) {
-    const line = lines.at(-1);
-    if (line !== undefined && indent + line.length + 1 + word.length <= WIDTH) {
-      lines[lines.length - 1] = `${line} ${word}`;
-    } else lines.push(word);
-  }
-  return lines.join(`\n${" ".repeat(indent)}`);
-}
+export const wrap = (text: string, indent = 0): string =>
+  fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
 
-/** Wraps a command between its options, to be pasted into a shell. */
-export function wrapCommand(command: string): string {
+/** Wraps a command between its options, to be pasted into a shell: indented, with a backslash after each line. */
+export const wrapCommand = (command: string): string =>
+  `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
+
+function fillLines(parts: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
-  for (const option of command.split(/ (?=--)/)) {
+  for (const part of parts) {
     const line = lines.at(-1);
-    // Two columns of indentation before, and two for the backslash after the line.
-    if (line !== undefined && line.length + 1 + option.length <= WIDTH - 6) {
-      lines[lines.length - 1] = `${line} ${option}`;
-    } else lines.push(option);
+    if (line === undefined || line.length + 1 + part.length > width) lines.push(part);
+    else lines[lines.length - 1] = `${line} ${part}`;
   }
-  return `  ${lines.join(" \\\n    ")}`;
+  return lines;
 }

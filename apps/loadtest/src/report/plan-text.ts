@@ -1,8 +1,7 @@
 /** A plan and a validation as text for a terminal. */
 import type { Capacity } from "../plan/capacity-file.ts";
-import type { Plan } from "../plan/planner.ts";
-import type { Interval } from "../plan/repeated-simulation.ts";
-import { QUERIES_PER_LOGIN, SCRIPTS_PER_LOGIN } from "../plan/stores.ts";
+import { type Plan, QUERIES_PER_LOGIN, SCRIPTS_PER_LOGIN } from "../plan/planner.ts";
+import type { Interval } from "../plan/simulation.ts";
 import type { Compared, Comparison } from "../plan/validate.ts";
 import { alignTable, formatDecimals } from "./format.ts";
 
@@ -99,18 +98,8 @@ export function describeComparisons(comparisons: readonly Comparison[]): string 
     ...[figure(p99.measured), figure(p99.predicted), errorOf(p99), range(p99.repeated)],
     agrees ? "agrees" : "DIFFERS",
   ]);
-  const header = [
-    "capacity",
-    "offered/s",
-    "measured/s",
-    "predicted/s",
-    "",
-    "p99 ms",
-    "predicted",
-    "",
-    "repeated",
-    "",
-  ];
+  const rates = ["offered/s", "measured/s", "predicted/s", ""];
+  const header = ["capacity", ...rates, "p99 ms", "predicted", "", "repeated", ""];
   const warnings = comparisons.flatMap(({ sharePercent, bottleneck }) =>
     bottleneck === null
       ? []

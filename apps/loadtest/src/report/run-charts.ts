@@ -7,55 +7,51 @@ const COLOURS: readonly Colour[] = ["blue", "amber", "green", "violet", "red", "
 const LOGARITHMIC_RATIO = 50;
 
 export function chartsOf(run: Run): readonly Chart[] {
-  const charts = [latencyOverTime(run), percentiles(run), throughput(run), probeOverTime(run)];
+  const { seconds, all } = run;
+  const isOpen = run.asked.load.kind === "open";
+  const overTime = {
+    axis: "seconds",
+    isLogarithmic: false,
+    x: seconds.map(({ second }) => second),
+  } as const;
+  const column = (name: keyof Second) => seconds.map((each) => each[name]);
+  const charts: readonly Chart[] = [
+    {
+      ...overTime,
+      title: "Latency over time",
+      note: isOpen
+        ? "From the intended start of each request, including waiting."
+        : "From sending to the response.",
+      unit: "ms",
+      series: [
+        series("p50", "blue", "line", column("p50")),
+        series("p99", "amber", "line", column("p99")),
+      ].filter(hasValues),
+    },
+    percentiles(run),
+    {
+      ...overTime,
+      title: isOpen ? "Throughput and offered rate" : "Throughput",
+      note: isOpen ? "Intended starts and completed requests per second." : "Completed requests per second.",
+      unit: "/s",
+      series: [
+        series("completed", "blue", "area", column("answered")),
+        ...(isOpen ? [series("offered", "grey", "dashed", column("offered"))] : []),
+        ...(all.errors > 0 ? [series("errors", "red", "line", column("errors"))] : []),
+      ],
+    },
+    {
+      ...overTime,
+      title: "Probe latency",
+      note: "Measured during the load, on a separate connection.",
+      unit: "ms",
+      series: [series("p99 of /healthz", "green", "area", column("probeP99"))].filter(hasValues),
+    },
+  ];
   return charts.filter(({ x, series }) => x.length > 0 && series.length > 0);
 }
 
-const overTime = ({ seconds }: Run) =>
-  ({ axis: "seconds", isLogarithmic: false, x: seconds.map(({ second }) => second) }) as const;
-const column = ({ seconds }: Run, name: keyof Second): Series["values"] => seconds.map((each) => each[name]);
 const hasValues = ({ values }: Series): boolean => values.some((value) => value !== null);
-
-function latencyOverTime(run: Run): Chart {
-  const isOpen = run.asked.load.kind === "open";
-  return {
-    ...overTime(run),
-    title: "Latency over time",
-    note: isOpen
-      ? "From the intended start of each request, including waiting."
-      : "From sending to the response.",
-    unit: "ms",
-    series: [
-      series("p50", "blue", "line", column(run, "p50")),
-      series("p99", "amber", "line", column(run, "p99")),
-    ].filter(hasValues),
-  };
-}
-
-function throughput(run: Run): Chart {
-  const isOpen = run.asked.load.kind === "open";
-  return {
-    ...overTime(run),
-    title: isOpen ? "Throughput and offered rate" : "Throughput",
-    note: isOpen ? "Intended starts and completed requests per second." : "Completed requests per second.",
-    unit: "/s",
-    series: [
-      series("completed", "blue", "area", column(run, "answered")),
-      ...(isOpen ? [series("offered", "grey", "dashed", column(run, "offered"))] : []),
-      ...(run.all.errors > 0 ? [series("errors", "red", "line", column(run, "errors"))] : []),
-    ],
-  };
-}
-
-function probeOverTime(run: Run): Chart {
-  return {
-    ...overTime(run),
-    title: "Probe latency",
-    note: "Measured during the load, on a separate connection.",
-    unit: "ms",
-    series: [series("p99 of /healthz", "green", "area", column(run, "probeP99"))].filter(hasValues),
-  };
-}
 
 /** With the axis of HdrHistogram's plots. */
 function percentiles({ operations }: Run): Chart {

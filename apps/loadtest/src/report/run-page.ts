@@ -1,16 +1,18 @@
 /** The page of a run, from the key figures to the figures of every second. */
 import type { OperationResult, Run, RunReport } from "../measure/results.ts";
-import type { Chart, Colour } from "./chart.ts";
+import type { Colour } from "./chart.ts";
 import { code, facts, formatTime, type Tile, table, tiles, warnings } from "./components.ts";
-import { chartFigures } from "./document.ts";
+import { chartFigures, renderDocument } from "./document.ts";
 import * as format from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { chartsOf } from "./run-charts.ts";
 import { describeLoadGenerator, describeServer, noticesOf, unansweredOf, warningsOf } from "./text.ts";
 
-export function runBody(run: RunReport, charts: readonly Chart[]): readonly Html[] {
+export function renderRunPage(run: RunReport): Promise<string> {
   const { asked, all, startedAt, machine, assertions, command } = run;
+  const charts = chartsOf(run);
   const unanswered = unansweredOf(run);
-  return [
+  const body = [
     html`<h1>${headingOf(run)}</h1>
 <p class="lead">${asked.url} · ${format.formatUsers(asked)} · ${formatTime(startedAt)}</p>
 `,
@@ -34,6 +36,7 @@ ${statusPanel(all)}</section>
 <details><summary>Every second</summary>${secondTable(run)}</details></div>
 `,
   ];
+  return renderDocument({ title: `Load test of ${asked.url}`, body, charts });
 }
 
 function headingOf({ asked }: Run): string {
@@ -147,10 +150,10 @@ function operationTable({ operations, all, probe }: Run): Html {
   return table(["", "Sent", "Errors", "Per second", ...latencies], rows);
 }
 
-function milliseconds(latency: OperationResult["latency"]): readonly string[] {
-  const { p50, p90, p95, p99, "p99.9": p999, mean, max } = latency ?? {};
-  return [p50, p90, p95, p99, p999, mean, max].map(format.formatMs);
-}
+const LATENCIES = ["p50", "p90", "p95", "p99", "p99.9", "mean", "max"] as const;
+
+const milliseconds = (latency: OperationResult["latency"]): readonly string[] =>
+  LATENCIES.map((name) => format.formatMs(latency?.[name]));
 
 const secondTable = ({ seconds }: Run): Html =>
   table(

@@ -5,6 +5,7 @@ import * as format from "./format.ts";
 
 /** Of the labels before texts. */
 const LABEL_WIDTH = 13;
+const LATENCIES = ["p50", "p90", "p95", "p99", "p99.9", "max"] as const;
 
 export function describeRun(run: RunReport): string {
   const { asked, operations, all, command, assertions } = run;
@@ -18,7 +19,7 @@ export function describeRun(run: RunReport): string {
     "",
     ...format.alignTable(
       [
-        ["", "rate/s", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "max ms"],
+        ["", "rate/s", ...LATENCIES.map((name) => `${name} ms`)],
         ...rows.map(([name, { perSecond, latency }]) => latencyRow(name, perSecond, latency)),
         latencyRow("probe", probeRate(run), run.probe.latency),
       ],
@@ -91,9 +92,8 @@ export const describeServer = (server: NonNullable<Run["server"]>): string =>
   `estimated capacity ${format.formatRate(server.capacityPerSecond)}/s`;
 
 function latencyRow(name: string, perSecond: number | null, latency: OperationResult["latency"]): string[] {
-  const { p50, p90, p95, p99, "p99.9": p999, max } = latency ?? {};
   const rate = perSecond === null ? format.NO_VALUE : format.formatRate(perSecond);
-  return [name, rate, ...[p50, p90, p95, p99, p999, max].map(format.formatMs)];
+  return [name, rate, ...LATENCIES.map((figure) => format.formatMs(latency?.[figure]))];
 }
 
 const describeStatuses = (result: OperationResult): string =>
@@ -107,13 +107,7 @@ const describeProbe = ({ probe: { latency } }: Run): string =>
   latency === null ? "no response" : `${format.formatCount(latency.count)} responses of /healthz`;
 
 export function describeCapacity({ url, p99BoundMs, steps, sentence, command }: CapacityReport): string {
-  const rows = steps.map((step) => [
-    step.passed ? "passed" : "failed",
-    format.formatOffered(step.ratePerSecond),
-    format.formatRate(step.achievedPerSecond),
-    ...[step.p50, step.p99].map(format.formatMs),
-    ...[step.shed, step.errors, step.attempts].map(format.formatCount),
-  ]);
+  const rows = steps.map((step) => [step.passed ? "passed" : "failed", ...format.formatStep(step)]);
   const header = ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "rejected", "errors", "attempts"];
   const lines = [
     `Capacity of logins with p99 within ${format.formatMs(p99BoundMs)} ms`,

@@ -8,8 +8,6 @@ const { asked, server } = exampleRun();
 
 const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Progress => ({
   elapsedSeconds,
-  durationSeconds: 60,
-  offeredPerSecond: 90,
   completedPerSecond: 88.4,
   latency: {
     count: 1321,
@@ -60,7 +58,7 @@ function createTerminal(columns: number) {
     else if (lines !== undefined) row -= Number(lines);
     else if (code !== "\r") throw new Error(`unknown code ${JSON.stringify(code)}`);
   };
-  return { terminal, view: createLiveView({ stream: terminal, isTerminal: true, columns, asked }) };
+  return { terminal, view: createLiveView({ write: terminal.write, isTerminal: true, columns, asked }) };
 }
 
 test("on a terminal the lines are redrawn in place with a hidden cursor", () => {
@@ -111,16 +109,28 @@ test.each([1, 8, 24, 40, 60, 200])("no line is wider than a terminal of %i colum
 
 test("without a terminal a plain line is written every five seconds of the run", () => {
   const written: string[] = [];
-  const stream = { write: (text: string) => written.push(text) };
-  const view = createLiveView({ stream, isTerminal: false, asked });
+  const write = (text: string): void => void written.push(text);
+  const view = createLiveView({ write, isTerminal: false, asked });
   for (const at of [0.5, 4.9, 5.1, 5.6, 9.9]) view.update(progressAt(at));
-  view.update(progressAt(21, { offeredPerSecond: null, statuses: {}, server: null }));
+  view.update(progressAt(21, { statuses: {}, server: null }));
   view.update(progressAt(24.9));
   view.end();
   view.update(progressAt(30));
   expect(written).toEqual([
     "5 of 60 s; 88.4/s completed of 90.0/s offered; p50 120  p95 640  p99 912 ms; 200 × 1,321, 503 × 12; " +
       "21 of 64 lanes busy, 0 queued (avx512)\n",
-    "21 of 60 s; 88.4/s completed; p50 120  p95 640  p99 912 ms; no response\n",
+    "21 of 60 s; 88.4/s completed of 90.0/s offered; p50 120  p95 640  p99 912 ms; no response\n",
   ]);
+});
+
+test("a closed loop has no offered rate", () => {
+  const written: string[] = [];
+  const closed = { ...asked, load: { kind: "closed", concurrency: 4 } } as const;
+  const view = createLiveView({
+    write: (text) => void written.push(text),
+    isTerminal: false,
+    asked: closed,
+  });
+  view.update(progressAt(5, { server: null }));
+  expect(written.join()).toStartWith("5 of 60 s; 88.4/s completed; p50 120 ");
 });

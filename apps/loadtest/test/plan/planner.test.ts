@@ -1,8 +1,7 @@
 /** The planner: its arithmetic and its bounds. */
 import { describe, expect, test } from "bun:test";
-import { createPlan, type PlanOptions } from "../../src/plan/planner.ts";
+import { createPlan, type PlanOptions, storesOf } from "../../src/plan/planner.ts";
 import { createServiceModel, withWorkers } from "../../src/plan/service-model.ts";
-import { storesOf } from "../../src/plan/stores.ts";
 
 const asked: PlanOptions = {
   loginsPerSecond: 1000,
@@ -60,7 +59,7 @@ describe("a plan", () => {
 
 describe("the stores", () => {
   test("handle one query and two scripts per login, and twice the connections while pools are replaced", () => {
-    expect(storesOf({ loginsPerSecond: 500, replicas: 4, poolSize: 10, maxConnections: 100 })).toEqual({
+    expect(storesOf({ ...asked, loginsPerSecond: 500 }, 4)).toEqual({
       postgres: {
         queriesPerSecond: 500,
         connections: 40,
@@ -74,7 +73,7 @@ describe("the stores", () => {
   });
 
   test("report too many connections", () => {
-    const { postgres } = storesOf({ loginsPerSecond: 500, replicas: 5, poolSize: 10, maxConnections: 100 });
+    const { postgres } = storesOf(asked, 5);
     expect(postgres).toMatchObject({ connectionsAtMost: 100, isTooMany: true });
   });
 });

@@ -12,7 +12,8 @@ import {
   overflowOf,
   type Visit,
 } from "@latchkey/testing/chromium";
-import { renderCapacityPage, renderRunPage } from "../../src/report/page.ts";
+import { renderCapacityPage } from "../../src/report/capacity-page.ts";
+import { renderRunPage } from "../../src/report/run-page.ts";
 import { exampleCapacity, exampleRun, latencyOf } from "../support/example-run.ts";
 
 const NARROW_PHONE = { width: 360, height: 780 };

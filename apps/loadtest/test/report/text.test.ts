@@ -1,10 +1,10 @@
 /** The exact report on a terminal, with aligned figures and warnings. */
 import { expect, test } from "bun:test";
+import { type CommandOptions, commandOf } from "../../src/cli/options.ts";
 import { parseAssertions } from "../../src/measure/assertions.ts";
 import type { Latency, OperationResult } from "../../src/measure/results.ts";
 import { formatMs, formatShare } from "../../src/report/format.ts";
 import { renderJunit } from "../../src/report/junit.ts";
-import { type CommandOptions, commandOf } from "../../src/report/shell-command.ts";
 import { describeCapacity, describeRun, describeSearch } from "../../src/report/text.ts";
 import { exampleCapacity, exampleRun } from "../support/example-run.ts";
 

@@ -1,17 +1,35 @@
-/** Converts a chart to uPlot options. Colours are functions, so that every redraw uses the current colour scheme. */
-import type uPlot from "uplot";
-import type { Chart, Series } from "../chart.ts";
-import { colourOf } from "./dom.ts";
+/**
+ * The page's script: draws all charts, and redraws them when their size or the colour scheme changes. Colours are functions,
+ * so that every redraw uses the current colour scheme.
+ */
+import uPlot from "uplot";
+import { CHARTS_ID, type Chart, type Series } from "./chart.ts";
 
-export const PLOT_HEIGHT = 230;
+/** The DOM API that this script uses. TypeScript's own declarations would replace Bun's in the whole project. */
+interface PageElement {
+  readonly clientWidth: number;
+  readonly dataset: Readonly<Record<string, string | undefined>>;
+}
+
+declare const document: {
+  readonly documentElement: PageElement;
+  getElementById(id: string): { readonly textContent: string | null } | null;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+};
+declare const getComputedStyle: (element: PageElement) => { getPropertyValue(name: string): string };
+declare const matchMedia: (query: string) => { addEventListener(type: "change", run: () => void): void };
+declare const ResizeObserver: new (run: () => void) => { observe(element: PageElement): void };
+
+const PLOT_HEIGHT = 230;
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 /** Lines with more points do not mark them. */
 const MAX_MARKED_POINTS = 24;
 
 const format = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 
-export function optionsOf(chart: Chart, width: number): uPlot.Options {
-  const { axis } = chart;
+function optionsOf(chart: Chart, width: number): uPlot.Options {
+  const { axis, series } = chart;
+  const markerOf = (_: uPlot, index: number) => `var(--${series[index - 1]?.colour ?? "grey"})`;
   return {
     width,
     height: PLOT_HEIGHT,
@@ -23,17 +41,12 @@ export function optionsOf(chart: Chart, width: number): uPlot.Options {
     ],
     series: [
       { label: "", value: (_, x) => (x === null ? "" : xLabel(x, axis)) },
-      ...chart.series.map((each) => lineOf(each, chart)),
+      ...series.map((each) => lineOf(each, chart)),
     ],
-    legend: { markers: { width: 2, stroke: markerOf(chart) } },
+    legend: { markers: { width: 2, stroke: markerOf } },
     cursor: axis === "seconds" ? { sync: { key: "seconds" }, drag: { x: false } } : { drag: { x: false } },
   };
 }
-
-const markerOf =
-  ({ series }: Chart) =>
-  (_: uPlot, index: number): string =>
-    `var(--${series[index - 1]?.colour ?? "grey"})`;
 
 const lines = (): uPlot.Axis => ({
   font: FONT,
@@ -100,4 +113,22 @@ function powersOfTen(min: number, max: number): number[] {
   const first = Math.ceil(Math.log10(min));
   const last = Math.floor(Math.log10(max));
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => 10 ** (first + index));
+}
+
+/** In the current colour scheme, `#rrggbb`. */
+const colourOf = (variable: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${variable}`).trim();
+
+/** Not validated: the same release has rendered the page and its charts. */
+const charts: readonly Chart[] = JSON.parse(document.getElementById(CHARTS_ID)?.textContent ?? "[]");
+for (const element of document.querySelectorAll(".plot")) {
+  const chart = charts[Number(element.dataset.chart)];
+  if (chart === undefined) continue;
+  const data: uPlot.AlignedData = [[...chart.x], ...chart.series.map(({ values }) => [...values])];
+  const plot = new uPlot(optionsOf(chart, element.clientWidth), data, element);
+  const resize = () => plot.setSize({ width: element.clientWidth, height: PLOT_HEIGHT });
+  new ResizeObserver(resize).observe(element);
+  // Printing changes the colour scheme, too.
+  for (const query of ["(prefers-color-scheme: dark)", "print"])
+    matchMedia(query).addEventListener("change", () => plot.redraw(false));
 }
