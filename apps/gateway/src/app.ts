@@ -19,10 +19,9 @@ import { createTodoService, type TodoService } from "./features/todos/service.ts
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
-import { cors, preflight } from "./middleware/cors.ts";
+import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { createTokens } from "./middleware/jwt.ts";
-import { nativeHeaders } from "./middleware/native-headers.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
@@ -107,9 +106,14 @@ export function createApp({
     write(entry);
     options.observe?.(entry);
   };
-  const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
+  const logsLiveness = logger.isLevelEnabled("debug");
+  const skipLogging = (path: string) => !logsLiveness && isLiveness(path);
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
 
+  const defaultHeaders = {
+    ...CORS_HEADERS,
+    ...secureHeaders({ secureTransport: config.environment === "production" }),
+  };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
   const features = createFeatures({
@@ -137,17 +141,15 @@ export function createApp({
       error: fallbackErrorHandler(logger),
     },
   })
-    .use(accessLog(log))
     .use(errorHandler())
     .use(cors(config.corsOrigins))
-    .use(secureHeaders({ secureTransport: config.environment === "production" }))
     .use(transportHeaders({ isStopping }))
     .use(requestId())
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging, peerAddress }))
-    .use(preflight(log))
+    .use(preflight(log, defaultHeaders))
     .use(rateLimit(limiters?.default, skipRateLimit))
     .use(bodyLimit())
-    .use(nativeHeaders)
+    .use(accessLog({ log, skipLogging: options.observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
     .use(documentRoutes({ features, assets }));
 

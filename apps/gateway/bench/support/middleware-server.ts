@@ -7,9 +7,8 @@ import { parseConfig } from "../../src/config.ts";
 import { type AccessLog, accessLog, createAccessLog } from "../../src/middleware/access-log.ts";
 import { bodyLimit } from "../../src/middleware/body-limit.ts";
 import { clientAddress } from "../../src/middleware/client-address.ts";
-import { cors, preflight } from "../../src/middleware/cors.ts";
+import { CORS_HEADERS, cors, preflight } from "../../src/middleware/cors.ts";
 import { errorHandler } from "../../src/middleware/error-handler.ts";
-import { nativeHeaders } from "../../src/middleware/native-headers.ts";
 import { createRateLimiters, rateLimit } from "../../src/middleware/rate-limit.ts";
 import { requestId } from "../../src/middleware/request-id.ts";
 import { secureHeaders } from "../../src/middleware/secure-headers.ts";
@@ -37,6 +36,7 @@ function stats(): never {
   throw new Error("nothing scrapes the metrics");
 }
 
+const defaultHeaders = { ...CORS_HEADERS, ...secureHeaders({ secureTransport: true }) };
 let observe: AccessLog = () => {};
 const log: AccessLog = (entry) => {
   write(entry);
@@ -46,18 +46,17 @@ let server: Bun.Server<undefined> | null = null;
 const peerAddress = (request: Request): string | undefined => server?.requestIP(request)?.address;
 
 const PARTS: Readonly<Record<string, (app: AnyElysia) => AnyElysia>> = {
-  "access log": (app) => app.use(accessLog(log)),
   "error handler": (app) => app.use(errorHandler()),
   CORS: (app) => app.use(cors(config.corsOrigins)),
-  "secure headers": (app) => app.use(secureHeaders({ secureTransport: true })),
   "transport headers": (app) => app.use(transportHeaders({ isStopping: () => false })),
   "request id": (app) => app.use(requestId()),
   "client address": (app) =>
     app.use(clientAddress({ trustProxy: 0, logger, skipLogging: () => false, peerAddress })),
-  preflight: (app) => app.use(preflight(log)),
+  preflight: (app) => app.use(preflight(log, defaultHeaders)),
   "rate limit": (app) => app.use(rateLimit(limiters?.default, () => false)),
   "body limit": (app) => app.use(bodyLimit()),
-  "native headers": (app) => app.use(nativeHeaders),
+  "default headers and access log": (app) =>
+    app.use(accessLog({ log, skipLogging: () => false, defaultHeaders })),
   metrics: (app) => {
     observe = createMetrics({ hasher: { stats }, poolSize: 1 }).observeRequest;
     return app;

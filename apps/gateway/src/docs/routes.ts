@@ -1,6 +1,7 @@
 /** Serves the OpenAPI document, the two pages that display it, and the assets of these pages. */
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, type Context, Elysia, NotFoundError } from "elysia";
+import { CORS_HEADERS } from "../middleware/cors.ts";
 import { completeDocument, type DescribedRoutes } from "./document.ts";
 import type { Assets } from "./pages/assets.ts";
 import { createText, serve } from "./pages/content.ts";
@@ -33,7 +34,7 @@ export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
 
 /** Browsers list `text/html` when a person opens a page; other clients expect an API and get 404. */
 function redirectBrowser(request: Request, set: Context["set"]): void {
-  set.headers.vary = `${set.headers.vary}, Accept`;
+  set.headers.vary = `${CORS_HEADERS.vary}, Accept`;
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (!isRead || !acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
   set.status = 303;

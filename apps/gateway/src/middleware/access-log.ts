@@ -5,6 +5,7 @@
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
+import { createDefaultHeaders } from "./default-headers.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
@@ -58,27 +59,59 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
   };
 }
 
-/** Logs every response except those that a hook returns before routing; such a hook logs its own. */
-export function accessLog(log: AccessLog) {
-  return new Elysia({ name: "access-log" })
-    .use(requestContext())
-    .onRequest((context) => {
-      context.startedAt = performance.now();
-    })
-    .onAfterResponse({ as: "global" }, (context) => {
-      const { responseValue } = context;
-      log({
-        path: context.path,
-        requestId: context.requestId,
-        isRequestIdInbound: context.isRequestIdInbound,
-        method: context.request.method,
-        route: context.route,
-        status: responseValue instanceof Response ? responseValue.status : context.set.status,
-        durationMs: performance.now() - context.startedAt,
-        clientAddress: context.clientAddress,
-        userId: context.userId,
-        audit: context.audit,
-        error: context.errorToLog,
-      });
-    });
+interface ResponseOptions {
+  readonly log: AccessLog;
+  /** Whether responses on a path need no entry unless they fail. */
+  readonly skipLogging: (path: string) => boolean;
+  readonly defaultHeaders: Readonly<Record<string, string>>;
 }
+
+/**
+ * Adds the default headers to every response and logs it, in one hook because the router runs only one of this kind. A hook
+ * that returns a response before routing does both itself. The entries of one turn of the event loop are written together
+ * after it: one task for each would cost as much as a short response.
+ */
+export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions) {
+  const addDefaultHeaders = createDefaultHeaders(defaultHeaders);
+  let pending: (() => void)[] = [];
+  const writePending = (): void => {
+    const entries = pending;
+    pending = [];
+    for (const write of entries) write();
+  };
+  const schedule = (write: () => void): void => {
+    if (pending.length === 0) setImmediate(writePending);
+    pending.push(write);
+  };
+  const middleware = new Elysia({ name: "access-log" })
+    .use(requestContext())
+    .mapResponse({ as: "global" }, (context) => {
+      const { responseValue } = context;
+      const status = responseValue instanceof Response ? responseValue.status : context.set.status;
+      const response = addDefaultHeaders(responseValue, context.set);
+      if (context.errorToLog !== undefined || !skipLogging(withoutTrailingSlash(context.path))) {
+        schedule(() =>
+          log({
+            path: context.path,
+            requestId: context.requestId,
+            isRequestIdInbound: context.isRequestIdInbound,
+            method: context.request.method,
+            route: context.route,
+            status,
+            durationMs: performance.now() - context.startedAt,
+            clientAddress: context.clientAddress,
+            userId: context.userId,
+            audit: context.audit,
+            error: context.errorToLog,
+          }),
+        );
+      }
+      return toResponse(response);
+    });
+  // The router awaits a hook whose source contains `return` and a call, although this one returns no promise.
+  for (const hook of middleware.event.mapResponse ?? []) hook.isAsync = false;
+  return middleware;
+}
+
+/** The cast is safe because the router converts what a hook returns like any other value. */
+const toResponse = (value: unknown): Response => value as Response;

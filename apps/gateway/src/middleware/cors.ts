@@ -5,15 +5,11 @@ import type { AccessLog } from "./access-log.ts";
 import { requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
-const REQUEST_HEADERS = ["Authorization", "Content-Type", "X-Request-ID"];
-const RESPONSE_HEADERS = [
-  "X-Request-ID",
-  "Retry-After",
-  "RateLimit-Limit",
-  "RateLimit-Remaining",
-  "RateLimit-Reset",
-];
+const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
+const EXPOSED_HEADERS = "X-Request-ID, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
+/** The plugin's types omit `false`. The cast is safe because the plugin sets these headers only for `true` and strings. */
+const DISABLED = false as unknown as string;
 
 /** A preflight as defined by the Fetch standard (§3.2.2); any other OPTIONS is an ordinary request. */
 export const isPreflight = (request: Request): boolean =>
@@ -21,36 +17,42 @@ export const isPreflight = (request: Request): boolean =>
   request.headers.has("origin") &&
   request.headers.has("access-control-request-method");
 
+/** The headers of every response, whichever its origin. */
+export const CORS_HEADERS = { vary: "Origin", "access-control-expose-headers": EXPOSED_HEADERS };
+
 /** @param origins exact origins, or `*` for any */
 export function cors(origins: "*" | readonly string[]) {
   const allowed = new Set(origins);
   const isAllowed = (request: Request) => allowed.has(request.headers.get("origin") ?? "");
   const plugin = corsHeaders({
     origin: origins === "*" ? "*" : allowed.size > 0 && isAllowed,
-    // Only preflights need them.
+    // Only preflights need the first two; the third is in `CORS_HEADERS`.
     methods: false,
-    allowedHeaders: REQUEST_HEADERS,
-    exposeHeaders: RESPONSE_HEADERS,
+    allowedHeaders: DISABLED,
+    exposeHeaders: DISABLED,
     credentials: false,
     // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
     preflight: false,
   });
   // The router awaits a hook whose source contains `return` and a call, although this one returns no promise.
   for (const hook of plugin.event.request ?? []) hook.isAsync = false;
-  return new Elysia({ name: "cors" })
-    .use(plugin)
-    .headers({ vary: "Origin" })
-    .onRequest(({ set }) => {
-      // The plugin sets `Vary: *`, which disables all caching.
-      set.headers.vary = "Origin";
-    });
+  return new Elysia({ name: "cors" }).use(plugin).onRequest(({ set }) => {
+    // The plugin sets `Vary: *`, which disables all caching.
+    if (set.headers.vary !== undefined) set.headers.vary = CORS_HEADERS.vary;
+  });
 }
 
 /** Responds to preflights. Register it after the middleware that applies to every response. */
-export function preflight(log: AccessLog) {
+export function preflight(log: AccessLog, defaultHeaders: Record<string, string>) {
+  const preflightHeaders = {
+    ...defaultHeaders,
+    "access-control-allow-methods": METHODS,
+    "access-control-allow-headers": REQUEST_HEADERS,
+    "access-control-max-age": String(PREFLIGHT_MAX_AGE_SECONDS),
+  };
   return new Elysia({ name: "preflight" })
     .use(requestContext())
-    .onRequest(({ request, set, requestId, isRequestIdInbound, startedAt, clientAddress }) => {
+    .onRequest(({ request, requestId, isRequestIdInbound, startedAt, clientAddress }) => {
       if (!isPreflight(request)) return;
       log({
         path: new URL(request.url).pathname,
@@ -61,8 +63,6 @@ export function preflight(log: AccessLog) {
         durationMs: performance.now() - startedAt,
         clientAddress,
       });
-      set.headers["access-control-allow-methods"] = METHODS;
-      set.headers["access-control-max-age"] = String(PREFLIGHT_MAX_AGE_SECONDS);
-      return new Response(null, { status: 204 });
+      return new Response(null, { status: 204, headers: preflightHeaders });
     });
 }

@@ -22,6 +22,9 @@ export function requestContext() {
       .decorate("errorToLog", undefined as unknown)
       /** `performance.now()` at the start of the request. */
       .decorate("startedAt", 0)
+      .onRequest((context) => {
+        context.startedAt = performance.now();
+      })
   );
 }
 

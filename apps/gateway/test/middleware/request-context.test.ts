@@ -51,3 +51,9 @@ test("no middleware makes the router wait before it calls the route", async () =
   // One asynchronous hook makes this function asynchronous.
   expect(opened.app.fetch.constructor.name).toBe("Function");
 });
+
+test("a route that waits for nothing responds in the turn in which its request arrived", async () => {
+  await using opened = await openApp();
+  const response: unknown = opened.app.fetch(new Request("http://localhost/healthz"));
+  expect(response).toBeInstanceOf(Response);
+});

@@ -4,6 +4,7 @@
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { CORS_HEADERS } from "../../middleware/cors.ts";
 
 /** In order of preference, for clients that accept several equally. */
 const CODINGS = ["br", "gzip"] as const;
@@ -82,7 +83,7 @@ export async function serve(
   Object.assign(set.headers, content.headers, {
     etag,
     "cache-control": content.cacheControl,
-    vary: [set.headers.vary, "Accept-Encoding"].flat().filter(Boolean).join(", "),
+    vary: `${CORS_HEADERS.vary}, Accept-Encoding`,
   });
   if (isCached(request.headers.get("if-none-match"), etag)) {
     set.status = 304;
