@@ -2,78 +2,68 @@
  * `bun run bench hashing [--rounds N] [--seconds S]`: compares the pool with its kernel in a C loop and with crypto.pbkdf2
  * on all cores. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
  */
+import { pbkdf2 } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/cli";
-import { kernels } from "../src/index.ts";
+import { promisify } from "node:util";
+import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
+import { $ } from "bun";
+import { buildNative } from "../build/build-native.ts";
+import { DEFAULT_NICE } from "../src/hasher.ts";
+import { createHasher, kernels } from "../src/index.ts";
 import { type KernelVariant, LANE_WORDS, loadAddon } from "../src/kernel/addon.ts";
 import { probeNativeKernels } from "../src/kernel/probe.ts";
-import {
-  buildKernelLoop,
-  type Contender,
-  crypto,
-  ITERATIONS,
-  kernelLoopRate,
-  openPool,
-  secondsFor,
-} from "./contenders.ts";
 
-const options = {
-  rounds: { type: "string", default: "5" },
-  seconds: { type: "string", default: "2" },
-} as const;
-const { values } = parseArgs({ options });
+const { rounds, seconds } = parseOptions({ rounds: 5, seconds: 2 });
 /** A single derivation is short, so a row is the mean of several. */
 const SEQUENTIAL_DERIVATIONS = 10;
-const rounds = Number(values.rounds);
-const seconds = Number(values.seconds);
+const ITERATIONS = 600_000;
+const SALT = new Uint8Array(32).fill(7);
+const PASSWORD = new TextEncoder().encode("correct horse battery staple");
+const cryptoPbkdf2 = promisify(pbkdf2);
 
-/** Runs every entry once per round, alternating. */
-async function interleave<Name extends string>(entries: Record<Name, () => number | Promise<number>>) {
-  const names = Object.keys(entries) as Name[];
-  const results = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) results[name].push(await entries[name]());
-  }
-  return results;
+/** Runs one derivation of 600,000 iterations. */
+type Derive = () => Promise<unknown>;
+
+const deriveWithCrypto: Derive = () => cryptoPbkdf2(PASSWORD, SALT, ITERATIONS, 32, "sha256");
+
+function openPool(kernel: string) {
+  const hasher = createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 });
+  const job = { password: PASSWORD, salt: SALT, iterations: ITERATIONS };
+  const derive: Derive = () => hasher.derive(job);
+  return { hasher, derive, [Symbol.asyncDispose]: () => hasher.close() };
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** The seconds that this number of concurrent derivations takes. */
+async function secondsFor(derive: Derive, derivations: number): Promise<number> {
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: derivations }, derive));
+  return (performance.now() - startedMs) / 1000;
 }
 
-interface Row {
-  readonly name: string;
-  readonly unit: string;
-  readonly rounds: readonly number[];
-  /** The baseline of the ratio at the end of the row. */
-  readonly baseline?: { readonly name: string; readonly rounds: readonly number[] };
+/** Compiles the kernels in a C loop; returns the path of the program. */
+async function buildKernelLoop(): Promise<string> {
+  const result = await buildNative({ environment: process.env, target: "bench" });
+  if (result.status === "failed") throw new Error(result.reason);
+  return result.path;
 }
 
-/** Prints the median and every round. The ratio compares round by round, because the machine's speed changes over time. */
-function printRow({ name, unit, rounds, baseline }: Row): void {
-  const each = rounds.map((value) => value.toFixed(1)).join(" ");
-  const ratios = rounds.map((value, round) => value / (baseline?.rounds[round] ?? Number.NaN));
-  const ratio = baseline ? `  ${median(ratios).toFixed(2)} × ${baseline.name}` : "";
-  print(`  ${name.padEnd(26)} ${median(rounds).toFixed(1).padStart(7)} ${unit} (${each})${ratio}`);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+/** Derivations per second of the kernel in a C loop, at the pool's priority but without JavaScript, a pool or slices. */
+async function kernelLoopRate(program: string, { family, width }: Pick<KernelVariant, "family" | "width">) {
+  const args = [family, width, workers, seconds];
+  // The program prints exactly this shape.
+  const line: { readonly derivationsPerSecond: number } =
+    await $`nice -n ${DEFAULT_NICE} ${program} ${args}`.json();
+  return line.derivationsPerSecond;
 }
 
 const status = probeNativeKernels();
 const variants: readonly KernelVariant[] = status.available ? status.variants : [];
 const kernelNames = kernels().map(({ name }) => name);
-print(describeMachine());
 print(`kernels: ${kernelNames.join(", ")}\n`);
 
 await using auto = openPool("auto");
-const workers = auto.hasher.stats().workers;
-await secondsFor(auto, 1);
+const { workers } = auto.hasher.stats();
+await secondsFor(auto.derive, 1);
 
 if (status.available) {
   print("one kernel on one core, ms of processor time per derivation with all lanes busy");
@@ -88,84 +78,78 @@ if (status.available) {
     addon.advance(Uint32Array.of(id), state, lanes, ITERATIONS / 10, null, seconds);
     return (10_000 * (seconds[0] ?? Number.NaN)) / width;
   };
-  const nameOf = ({ family, width }: KernelVariant) => `${family} × ${width}`;
-  const results = await interleave(
-    Object.fromEntries(variants.map((variant) => [nameOf(variant), () => measure(variant)])),
+  const tasks = variants.map(
+    (variant) => [`${variant.family} × ${variant.width}`, () => measure(variant)] as const,
   );
-  const baseline = { name: "sha-ni × 4", rounds: results["sha-ni × 4"] ?? [] };
-  for (const name of variants.map(nameOf)) {
-    printRow({
-      name,
-      unit: "ms",
-      rounds: results[name] ?? [],
-      ...(baseline.rounds.length > 0 && { baseline }),
-    });
-  }
+  const results = await interleave(Object.fromEntries(tasks), { rounds });
+  const { "sha-ni × 4": values } = results;
+  const baseline = values && { name: "sha-ni × 4", values };
+  for (const [name, milliseconds] of Object.entries(results))
+    printRow(name, milliseconds, { ...(baseline && { baseline }) });
 }
 
 print(`\none derivation alone, ms, mean of ${SEQUENTIAL_DERIVATIONS} in sequence`);
-const meanMs = async (contender: Contender): Promise<number> => {
+const meanMs = async (derive: Derive): Promise<number> => {
   let total = 0;
-  for (let index = 0; index < SEQUENTIAL_DERIVATIONS; index++) total += await secondsFor(contender, 1);
+  for (let index = 0; index < SEQUENTIAL_DERIVATIONS; index++) total += await secondsFor(derive, 1);
   return (1000 * total) / SEQUENTIAL_DERIVATIONS;
 };
-await meanMs(auto);
-const alone = await interleave({ pool: () => meanMs(auto), crypto: () => meanMs(crypto) });
-printRow({ name: "crypto.pbkdf2", unit: "ms", rounds: alone.crypto });
-printRow({
-  name: "pool",
-  unit: "ms",
-  rounds: alone.pool,
-  baseline: { name: "crypto", rounds: alone.crypto },
-});
+await meanMs(auto.derive);
+const alone = await interleave(
+  { pool: () => meanMs(auto.derive), crypto: () => meanMs(deriveWithCrypto) },
+  { rounds },
+);
+printRow("crypto.pbkdf2", alone.crypto);
+printRow("pool", alone.pool, { baseline: { name: "crypto", values: alone.crypto } });
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
 const program = variants.length > 0 ? await buildKernelLoop() : null;
+const cryptoDerivations = seconds * 15 * workers;
 for (const name of [...kernelNames, "auto"]) {
   await using pool = openPool(name);
-  await secondsFor(pool, 1);
+  await secondsFor(pool.derive, 1);
   const { lanes, capacityPerSecond, kernel: family } = pool.hasher.stats();
   // A multiple of the lanes, so that no lane is empty at the end while others are still running.
   const derivations = lanes * Math.max(1, Math.ceil((seconds * capacityPerSecond) / lanes));
-  const width = Math.max(
-    ...variants.filter((variant) => variant.family === family).map(({ width }) => width),
+  const widths = variants.filter((variant) => variant.family === family).map(({ width }) => width);
+  const width = Math.max(...widths);
+  const hasLoop = program !== null && widths.length > 0;
+  const results = await interleave(
+    {
+      pool: async () => derivations / (await secondsFor(pool.derive, derivations)),
+      loop: () => (hasLoop ? kernelLoopRate(program, { family, width }) : Number.NaN),
+      crypto: async () => cryptoDerivations / (await secondsFor(deriveWithCrypto, cryptoDerivations)),
+    },
+    { rounds },
   );
-  const loop = { family, width, threads: workers, seconds };
-  const results = await interleave({
-    pool: async () => derivations / (await secondsFor(pool, derivations)),
-    loop: () => (program && Number.isFinite(width) ? kernelLoopRate(program, loop) : Number.NaN),
-    crypto: async () => (seconds * 15 * workers) / (await secondsFor(crypto, seconds * 15 * workers)),
-  });
-  const row = { name: pool.name, unit: "/s", rounds: results.pool };
-  printRow({ name: "crypto.pbkdf2", unit: "/s", rounds: results.crypto });
-  if (Number.isFinite(width)) {
-    printRow({ name: `C loop, ${family} × ${width}`, unit: "/s", rounds: results.loop });
-    printRow({ ...row, baseline: { name: "C loop", rounds: results.loop } });
+  printRow("crypto.pbkdf2", results.crypto);
+  if (hasLoop) {
+    printRow(`C loop, ${family} × ${width}`, results.loop);
+    printRow(`pool ${name}`, results.pool, { baseline: { name: "C loop", values: results.loop } });
   }
-  printRow({ ...row, baseline: { name: "crypto", rounds: results.crypto } });
+  printRow(`pool ${name}`, results.pool, { baseline: { name: "crypto", values: results.crypto } });
 }
 
 print("\nconcurrent jobs, ms until the last one has finished");
 for (const jobs of [2, 8, 32, 200]) {
-  const results = await interleave({
-    pool: async () => 1000 * (await secondsFor(auto, jobs)),
-    crypto: async () => 1000 * (await secondsFor(crypto, jobs)),
-  });
-  printRow({ name: `crypto.pbkdf2, ${jobs} jobs`, unit: "ms", rounds: results.crypto });
-  const baseline = { name: "crypto", rounds: results.crypto };
-  printRow({ name: `pool, ${jobs} jobs`, unit: "ms", rounds: results.pool, baseline });
+  const results = await interleave(
+    {
+      pool: async () => 1000 * (await secondsFor(auto.derive, jobs)),
+      crypto: async () => 1000 * (await secondsFor(deriveWithCrypto, jobs)),
+    },
+    { rounds },
+  );
+  printRow(`crypto.pbkdf2, ${jobs} jobs`, results.crypto);
+  printRow(`pool, ${jobs} jobs`, results.pool, { baseline: { name: "crypto", values: results.crypto } });
 }
 
 print("\nevent loop delay, ms");
-for (const [name, load] of [
-  ["idle", null],
-  ["saturated", auto],
-] as const) {
+const saturate = () => secondsFor(auto.derive, Math.ceil(seconds * auto.hasher.stats().capacityPerSecond));
+for (const [name, load] of Object.entries({ idle: () => Bun.sleep(seconds * 1000), saturated: saturate })) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  if (load) await secondsFor(load, Math.ceil(seconds * load.hasher.stats().capacityPerSecond));
-  else await Bun.sleep(seconds * 1000);
+  await load();
   delay.disable();
   const percentiles = [50, 90, 99, 99.9, 100].map((p) => `p${p} ${(delay.percentile(p) / 1e6).toFixed(2)}`);
-  print(`  ${name.padEnd(26)} ${percentiles.join("  ")}`);
+  print(`  ${name.padEnd(36)} ${percentiles.join("  ")}`);
 }
