@@ -2,6 +2,7 @@
  * Constant traffic: reads, writes and logins, sent on schedule regardless of earlier responses. Every response must be a success;
  * anything else, and a missing response, is a lost request of the step during which it was sent.
  */
+import { openLoop } from "@latchkey/testing/measured-service";
 import { type RequestOptions, request } from "@latchkey/testing/service-process";
 
 export const REQUESTS_PER_SECOND = 50;
@@ -64,15 +65,12 @@ export async function startTraffic(url: string) {
   const send: Send = (path, options) =>
     request(url + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
   const sessions = await Promise.all(Array.from({ length: USERS }, (_, index) => openSession(send, index)));
-  const unanswered = new Set<Promise<void>>();
   let counts = createCounts();
-  let sequence = 0;
 
-  const sendNext = async (): Promise<void> => {
-    const request = REQUESTS[sequence % REQUESTS.length];
-    const session = sessions[sequence % sessions.length];
+  const sendNext = async (index: number): Promise<void> => {
+    const request = REQUESTS[index % REQUESTS.length];
+    const session = sessions[index % sessions.length];
     if (!request || !session) throw new Error("There is no request to send");
-    sequence += 1;
     const step = counts;
     step.sent += 1;
     const sentAt = performance.now();
@@ -87,14 +85,8 @@ export async function startTraffic(url: string) {
     if (problem !== null) step.lost.set(problem, (step.lost.get(problem) ?? 0) + 1);
   };
 
-  const startedAt = performance.now();
-  const timer = setInterval(() => {
-    const due = ((performance.now() - startedAt) / 1_000) * REQUESTS_PER_SECOND;
-    while (sequence < due) {
-      const response = sendNext().finally(() => unanswered.delete(response));
-      unanswered.add(response);
-    }
-  }, 1_000 / REQUESTS_PER_SECOND);
+  const stopped = new AbortController();
+  const sending = openLoop({ perSecond: REQUESTS_PER_SECOND, signal: stopped.signal }, sendNext);
 
   return {
     /** Starts to count for a new step. */
@@ -104,8 +96,8 @@ export async function startTraffic(url: string) {
     },
     /** Stops sending, and resolves when every request has its response. */
     async stop() {
-      clearInterval(timer);
-      await Promise.all(unanswered);
+      stopped.abort();
+      await sending;
     },
   };
 }

@@ -4,8 +4,8 @@
  * service and the attacker are separate processes; `--rate` is in guesses per second.
  */
 import { interleave, median, parseOptions, percentile, print, ratios } from "@latchkey/testing/benchmark";
-import { startService } from "@latchkey/testing/measured-service";
-import { countStatuses, openLoop, send, startProcess } from "./support/clients.ts";
+import { openLoop, startService } from "@latchkey/testing/measured-service";
+import { countStatuses, send, startProcess } from "./support/clients.ts";
 
 const { rounds, logins, rate } = parseOptions({ rounds: 5, logins: 300, rate: 100 });
 const TARGET = 1.1;
@@ -16,9 +16,7 @@ const ownerRequest = { headers: { "x-forwarded-for": "192.0.2.1" }, body: OWNER 
 /** Sends each guess from the next address; each is in another /64. */
 async function attack(url: string): Promise<void> {
   const count = countStatuses();
-  let sent = 0;
-  await openLoop({ perSecond: rate, seconds: Number.POSITIVE_INFINITY }, async () => {
-    sent += 1;
+  await openLoop({ perSecond: rate }, async (sent) => {
     const headers = { "x-forwarded-for": `2001:db8:${(sent % ADDRESSES).toString(16)}::1` };
     const body = { ...OWNER, password: `guess ${sent}` };
     const { status } = await send(`${url}/auth/login`, { headers, body });

@@ -3,8 +3,8 @@
  * measured first with closed-loop clients. The service, the logins and the probe of `/healthz` are separate processes.
  */
 import { metOrMissed, parseOptions, percentile, print } from "@latchkey/testing/benchmark";
-import { closedLoopRate, startService } from "@latchkey/testing/measured-service";
-import { openLoop, send, startProcess } from "./support/clients.ts";
+import { closedLoopRate, openLoop, startService } from "@latchkey/testing/measured-service";
+import { send, startProcess } from "./support/clients.ts";
 
 const { seconds, ignored, factor, clients } = parseOptions({
   seconds: 60,

@@ -9,13 +9,6 @@ interface ClientsOptions {
   readonly signal: AbortSignal;
 }
 
-export interface ClientResults {
-  /** Number of responses by status. */
-  readonly statuses: Map<number, number>;
-  /** Requests that got no response, with the reason. */
-  readonly failedRequests: string[];
-}
-
 type Send = (
   method: string,
   path: string,
@@ -29,17 +22,20 @@ const PASSWORD = "a password for the soak";
 let created = 0;
 
 /** Resolves with the results after the signal has ended all loops. */
-export async function runClients({ url, acknowledged, signal }: ClientsOptions): Promise<ClientResults> {
-  const results: ClientResults = { statuses: new Map(), failedRequests: [] };
+export async function runClients({ url, acknowledged, signal }: ClientsOptions) {
+  /** Number of responses by status. */
+  const statuses = new Map<number, number>();
+  /** Requests that got no response, with the reason. */
+  const failedRequests: string[] = [];
   const send: Send = async (method, path, options) => {
     try {
       const timeout = AbortSignal.timeout(TIMEOUT_MS);
       const response = await request(url + path, { ...options, method, signal: timeout });
       const text = await response.text();
-      results.statuses.set(response.status, (results.statuses.get(response.status) ?? 0) + 1);
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       return { status: response.status, body: text === "" ? null : JSON.parse(text) };
     } catch (error) {
-      results.failedRequests.push(`${method} ${path}: ${String(error)}`);
+      failedRequests.push(`${method} ${path}: ${String(error)}`);
       return null;
     }
   };
@@ -57,7 +53,7 @@ export async function runClients({ url, acknowledged, signal }: ClientsOptions):
     ...loops(3, () => runUser(send, signal)),
     loop(() => send("GET", "/readyz")),
   ]);
-  return results;
+  return { statuses, failedRequests };
 }
 
 /** Creates, deletes or updates a todo. */

@@ -65,6 +65,14 @@ await using auto = openPool("auto");
 const { workers } = auto.hasher.stats();
 await secondsFor(auto.derive, 1);
 
+/** Prints the figures of crypto.pbkdf2 and of the pool. */
+async function compareWithCrypto(suffix: string, measure: (derive: Derive) => Promise<number>) {
+  const tasks = { pool: () => measure(auto.derive), crypto: () => measure(deriveWithCrypto) };
+  const { pool, crypto } = await interleave(tasks, { rounds });
+  printRow(`crypto.pbkdf2${suffix}`, crypto);
+  printRow(`pool${suffix}`, pool, { baseline: { name: "crypto", values: crypto } });
+}
+
 if (status.available) {
   print("one kernel on one core, ms of processor time per derivation with all lanes busy");
   const addon = loadAddon(status.path);
@@ -95,12 +103,7 @@ const meanMs = async (derive: Derive): Promise<number> => {
   return (1000 * total) / SEQUENTIAL_DERIVATIONS;
 };
 await meanMs(auto.derive);
-const alone = await interleave(
-  { pool: () => meanMs(auto.derive), crypto: () => meanMs(deriveWithCrypto) },
-  { rounds },
-);
-printRow("crypto.pbkdf2", alone.crypto);
-printRow("pool", alone.pool, { baseline: { name: "crypto", values: alone.crypto } });
+await compareWithCrypto("", meanMs);
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
 const program = variants.length > 0 ? await buildKernelLoop() : null;
@@ -131,17 +134,8 @@ for (const name of [...kernelNames, "auto"]) {
 }
 
 print("\nconcurrent jobs, ms until the last one has finished");
-for (const jobs of [2, 8, 32, 200]) {
-  const results = await interleave(
-    {
-      pool: async () => 1000 * (await secondsFor(auto.derive, jobs)),
-      crypto: async () => 1000 * (await secondsFor(deriveWithCrypto, jobs)),
-    },
-    { rounds },
-  );
-  printRow(`crypto.pbkdf2, ${jobs} jobs`, results.crypto);
-  printRow(`pool, ${jobs} jobs`, results.pool, { baseline: { name: "crypto", values: results.crypto } });
-}
+for (const jobs of [2, 8, 32, 200])
+  await compareWithCrypto(`, ${jobs} jobs`, async (derive) => 1000 * (await secondsFor(derive, jobs)));
 
 print("\nevent loop delay, ms");
 const saturate = () => secondsFor(auto.derive, Math.ceil(seconds * auto.hasher.stats().capacityPerSecond));

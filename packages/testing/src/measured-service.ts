@@ -155,3 +155,26 @@ export async function closedLoopRate(
   await Promise.all(Array.from({ length: clients }, client));
   return counted / seconds;
 }
+
+interface OpenLoop {
+  readonly perSecond: number;
+  /** @default until the signal */
+  readonly seconds?: number;
+  /** Ends the loop. @default never */
+  readonly signal?: AbortSignal;
+}
+
+/** Sends requests on schedule, regardless of earlier responses. Resolves when all have their response. */
+export async function openLoop<Response>(
+  { perSecond, seconds = Number.POSITIVE_INFINITY, signal }: OpenLoop,
+  send: (index: number) => Promise<Response>,
+): Promise<Response[]> {
+  const responses: Promise<Response>[] = [];
+  const startedMs = performance.now();
+  while (responses.length < perSecond * seconds && !signal?.aborted) {
+    const dueMs = startedMs + (1000 * responses.length) / perSecond;
+    await Bun.sleep(Math.max(0, dueMs - performance.now()));
+    responses.push(send(responses.length));
+  }
+  return Promise.all(responses);
+}

@@ -9,21 +9,6 @@ export async function send(url: string, options: RequestOptions) {
   return { status: response.status, sentMs, ms: performance.now() - sentMs };
 }
 
-/** Sends requests on schedule, regardless of earlier responses. */
-export async function openLoop<Response>(
-  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
-  sendNext: () => Promise<Response>,
-): Promise<Response[]> {
-  const responses: Promise<Response>[] = [];
-  const startedMs = performance.now();
-  while (responses.length < perSecond * seconds) {
-    const dueMs = startedMs + (1000 * responses.length) / perSecond;
-    await Bun.sleep(Math.max(0, dueMs - performance.now()));
-    responses.push(sendNext());
-  }
-  return Promise.all(responses);
-}
-
 /**
  * Starts this benchmark again, with the same options and these variables. The result stops that process and returns its
  * output.
