@@ -49,7 +49,8 @@ const p99Of = ({ probe }: Run): number => probe.latency?.p99 ?? Number.NaN;
 const logIns = (duration: number): Promise<Run> =>
   runLoadTest({ concurrency: clients, users: clients, duration });
 /** Nearly idle, so that the same program measures the probe in both cases. */
-const idle = (): Promise<Run> => runLoadTest({ scenario: "read", rate: 1, users: 1, duration: seconds });
+const idle = (): Promise<Run> =>
+  runLoadTest({ scenario: "read", rate: 1, arrivals: "constant", users: 1, duration: seconds });
 
 await using hasher = createHasher();
 await hasher.ready();
