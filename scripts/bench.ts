@@ -1,5 +1,9 @@
-/** `bun run bench [NAME]` runs `bench/NAME.bench.ts` of the package that contains it, or lists the names. */
+/**
+ * `bun run bench [NAME]` runs `bench/NAME.bench.ts` of the package that contains it, between two descriptions of the machine, or
+ * lists the names.
+ */
 import { basename, join, resolve } from "node:path";
+import { describeMachine } from "@latchkey/cli";
 
 /** EX_USAGE of sysexits.h. */
 const USAGE_EXIT_CODE = 64;
@@ -19,9 +23,12 @@ if (path === undefined) {
   );
   process.exit(name === undefined ? 0 : USAGE_EXIT_CODE);
 }
+process.stdout.write(`${describeMachine()}\n`);
 const { exited } = Bun.spawn([process.execPath, path, ...args], {
   // Otherwise at most 256 requests of a benchmark run at the same time.
   env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "20000" },
   stdio: ["inherit", "inherit", "inherit"],
 });
-process.exit(await exited);
+const exitCode = await exited;
+process.stdout.write(`\n${describeMachine()}\n`);
+process.exit(exitCode);

@@ -13,15 +13,8 @@ export interface Release {
   readonly main: string;
 }
 
-interface Manifest {
-  readonly version: string;
-}
-
-interface Journal {
-  readonly entries: readonly { readonly when: number }[];
-}
-
-const readManifest = (root = ROOT): Promise<Manifest> => Bun.file(join(root, "package.json")).json();
+const readManifest = (root = ROOT): Promise<{ readonly version: string }> =>
+  Bun.file(join(root, "package.json")).json();
 
 /** The release that CHANGELOG.md names, with its native kernels. */
 export async function openPreviousRelease(): Promise<Release & AsyncDisposable> {
@@ -57,7 +50,8 @@ export async function createRelease(
 
   const migrations = join(root, "packages/database/src/postgres/migrations");
   const journalFile = join(migrations, "meta/_journal.json");
-  const journal: Journal = await Bun.file(journalFile).json();
+  const journal: { readonly entries: readonly { readonly when: number }[] } =
+    await Bun.file(journalFile).json();
   const latest = journal.entries.at(-1)?.when ?? 0;
   const added = statements.map((_, index) => ({
     when: latest + index + 1,

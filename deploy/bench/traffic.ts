@@ -2,34 +2,25 @@
  * Constant traffic: reads, writes and logins, sent on schedule regardless of earlier responses. Every response must be a success;
  * anything else, and a missing response, is a lost request of the step during which it was sent.
  */
+import { openLoop } from "@latchkey/testing/measured-service";
+import { type RequestOptions, request } from "@latchkey/testing/service-process";
+
 export const REQUESTS_PER_SECOND = 50;
 
 const TIMEOUT_MS = 30_000;
 const USERS = 3;
 const PASSWORD = "correct horse battery";
 
-export interface StepCounts {
-  sent: number;
-  slowestMs: number;
+const createCounts = () => ({
+  sent: 0,
+  slowestMs: 0,
   /** Number of requests by what was received instead of a success. */
-  readonly lost: Map<string, number>;
-}
+  lost: new Map<string, number>(),
+});
 
-interface Session {
-  readonly email: string;
-  readonly username: string;
-  /** Of the latest login. */
-  token: string;
-  readonly todo: number;
-}
+type Session = Awaited<ReturnType<typeof openSession>>;
 
-type Send = (path: string, options?: SendOptions) => Promise<Response>;
-
-interface SendOptions {
-  readonly method?: string;
-  readonly body?: unknown;
-  readonly token?: string;
-}
+type Send = (path: string, options?: RequestOptions) => Promise<Response>;
 
 /** Of ten requests: six reads, three writes, one login, whose token is then used at once. */
 const REQUESTS: readonly ((send: Send, session: Session) => Promise<Response>)[] = [
@@ -45,62 +36,41 @@ const REQUESTS: readonly ((send: Send, session: Session) => Promise<Response>)[]
   (send, { todo }) => send(`/todos/${todo}`),
 ];
 
-const createSend =
-  (url: string): Send =>
-  (path, { method = "GET", body, token } = {}) =>
-    fetch(url + path, {
-      method,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: {
-        ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-
-/** The cast is safe because the contracts of both routes define the members, and `Body` names them. */
-const readBody = async <Body>(response: Promise<Response>): Promise<Body> =>
-  (await (await response).json()) as Body;
-
 /** The next request with the new token usually goes to another replica. */
 async function logInAgain(send: Send, session: Session): Promise<Response> {
-  const body = { email: session.email, password: PASSWORD };
-  const response = await send("/auth/login", { method: "POST", body });
+  const { email, password } = session;
+  const response = await send("/auth/login", { method: "POST", body: { email, password } });
   if (!response.ok) return response;
-  const { access_token: token } = await readBody<{ access_token: string }>(Promise.resolve(response));
-  session.token = token;
-  return send("/auth/me", { token });
+  session.token = await readToken(response);
+  return send("/auth/me", { token: session.token });
 }
 
-async function openSession(send: Send, index: number): Promise<Session> {
-  const account = { email: `user-${index}@example.com`, username: `user-${index}`, password: PASSWORD };
-  await send("/auth/register", { method: "POST", body: account });
-  const login = send("/auth/login", { method: "POST", body: account });
-  const { access_token: token } = await readBody<{ access_token: string }>(login);
-  const created = send("/todos", { method: "POST", body: { title: "milk" } });
+/** The cast is safe because the contracts of the routes define the members, and `Body` names them. */
+const readBody = async <Body>(response: Response): Promise<Body> => (await response.json()) as Body;
+
+const readToken = async (response: Response): Promise<string> =>
+  (await readBody<{ access_token: string }>(response)).access_token;
+
+async function openSession(send: Send, index: number) {
+  const user = { email: `user-${index}@example.com`, username: `user-${index}`, password: PASSWORD };
+  await send("/auth/register", { method: "POST", body: user });
+  /** Of the latest login. */
+  const token = await readToken(await send("/auth/login", { method: "POST", body: user }));
+  const created = await send("/todos", { method: "POST", body: { title: "milk" } });
   const { id: todo } = await readBody<{ id: number }>(created);
-  return { email: account.email, username: account.username, token, todo };
+  return { ...user, token, todo };
 }
 
-export interface Traffic {
-  /** Starts to count for a new step. */
-  beginStep(): StepCounts;
-  /** Stops sending, and resolves when every request has its response. */
-  stop(): Promise<void>;
-}
-
-export async function startTraffic(url: string): Promise<Traffic> {
-  const send = createSend(url);
+export async function startTraffic(url: string) {
+  const send: Send = (path, options) =>
+    request(url + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
   const sessions = await Promise.all(Array.from({ length: USERS }, (_, index) => openSession(send, index)));
-  const unanswered = new Set<Promise<void>>();
-  let counts: StepCounts = { sent: 0, slowestMs: 0, lost: new Map() };
-  let sequence = 0;
+  let counts = createCounts();
 
-  const sendNext = async (): Promise<void> => {
-    const request = REQUESTS[sequence % REQUESTS.length];
-    const session = sessions[sequence % sessions.length];
+  const sendNext = async (index: number): Promise<void> => {
+    const request = REQUESTS[index % REQUESTS.length];
+    const session = sessions[index % sessions.length];
     if (!request || !session) throw new Error("There is no request to send");
-    sequence += 1;
     const step = counts;
     step.sent += 1;
     const sentAt = performance.now();
@@ -115,23 +85,19 @@ export async function startTraffic(url: string): Promise<Traffic> {
     if (problem !== null) step.lost.set(problem, (step.lost.get(problem) ?? 0) + 1);
   };
 
-  const startedAt = performance.now();
-  const timer = setInterval(() => {
-    const due = ((performance.now() - startedAt) / 1_000) * REQUESTS_PER_SECOND;
-    while (sequence < due) {
-      const response = sendNext().finally(() => unanswered.delete(response));
-      unanswered.add(response);
-    }
-  }, 1_000 / REQUESTS_PER_SECOND);
+  const stopped = new AbortController();
+  const sending = openLoop({ perSecond: REQUESTS_PER_SECOND, signal: stopped.signal }, sendNext);
 
   return {
+    /** Starts to count for a new step. */
     beginStep() {
-      counts = { sent: 0, slowestMs: 0, lost: new Map() };
+      counts = createCounts();
       return counts;
     },
+    /** Stops sending, and resolves when every request has its response. */
     async stop() {
-      clearInterval(timer);
-      await Promise.all(unanswered);
+      stopped.abort();
+      await sending;
     },
   };
 }

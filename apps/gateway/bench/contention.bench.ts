@@ -2,13 +2,15 @@
  * The response times of reads on the embedded database, alone and while other clients write as fast as the service
  * responds: `bun run bench contention`. Rounds with and without writers alternate.
  */
-import { describeMachine } from "@latchkey/cli";
-import { openFolder } from "@latchkey/testing/folder";
-import { startService } from "@latchkey/testing/measured-service";
-import { post } from "@latchkey/testing/service-process";
-import { LOAD_PROGRAM, type LoadResult, measureLoad } from "./support/load.ts";
-import { parseOptions, print } from "./support/options.ts";
-import { median } from "./support/rank-test.ts";
+import { interleave, median, metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
+import {
+  closedLoopRate,
+  LOAD_PROGRAM,
+  type LoadResult,
+  measureLoad,
+  startService,
+} from "@latchkey/testing/measured-service";
+import { send } from "./support/clients.ts";
 import { seed } from "./support/servers.ts";
 
 const { rounds, seconds, readers, writers } = parseOptions({
@@ -19,56 +21,38 @@ const { rounds, seconds, readers, writers } = parseOptions({
 });
 const TARGET = 2;
 
-await using folder = await openFolder();
-await using service = await startService(folder, { NODE_ENV: "production" });
+await using service = await startService({ NODE_ENV: "production" });
 const headers = await seed(service.url);
 
-/** Writes until the result is called, which returns the number of writes. */
-function startWriters(): () => Promise<number> {
-  let isStopped = false;
-  let count = 0;
-  const write = async (): Promise<void> => {
-    while (!isStopped) {
-      const { status } = await post(`${service.url}/todos`, { title: "Written during the reads" });
-      if (status !== 201) throw new Error(`POST /todos returned ${status}`);
-      count += 1;
-    }
-  };
-  const all = Promise.all(Array.from({ length: writers }, write));
-  return async () => {
-    isStopped = true;
-    await all;
-    return count;
-  };
+async function write(): Promise<boolean> {
+  const { status } = await send(`${service.url}/todos`, { body: { title: "Written during the reads" } });
+  if (status !== 201) throw new Error(`POST /todos returned ${status}`);
+  return true;
 }
 
-print(describeMachine());
+/** Prints the medians and returns that of the p99. */
+function report(name: string, loads: readonly LoadResult[]): number {
+  const of = (key: keyof LoadResult) => median(loads.map((load) => load[key]));
+  const list = loads.map(({ p99 }) => p99.toFixed(1)).join(" ");
+  const times = `p50 ${of("p50").toFixed(1)} ms, p99 ${of("p99").toFixed(1)} ms`;
+  print(`  ${name}: ${Math.round(of("rate"))} reads/s, ${times}; rounds ${list}`);
+  return of("p99");
+}
+
 print(`${rounds} rounds of ${seconds} s, ${readers} readers (${LOAD_PROGRAM}), ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
   const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
-  const results: Record<"alone" | "contended", LoadResult[]> = { alone: [], contended: [] };
-  const writes: number[] = [];
-  for (let round = -1; round < rounds; round++) {
-    const alone = await read();
-    const stop = startWriters();
-    const contended = await read();
-    const count = await stop();
-    if (round < 0) continue;
-    results.alone.push(alone);
-    results.contended.push(contended);
-    writes.push(count / seconds);
-  }
-  const row = (name: string, loads: readonly LoadResult[]): number => {
-    const of = (key: keyof LoadResult) => median(loads.map((load) => load[key]));
-    const list = loads.map(({ p99 }) => p99.toFixed(1)).join(" ");
-    print(
-      `  ${name}: ${Math.round(of("rate"))} reads/s, p50 ${of("p50").toFixed(1)} ms, p99 ${of("p99").toFixed(1)} ms; rounds ${list}`,
-    );
-    return of("p99");
-  };
-  print(`\n${path}; ${Math.round(median(writes))} writes/s`);
-  const alone = row("without writers", results.alone);
-  const ratio = row("with writers   ", results.contended) / alone;
-  print(`  ratio of the p99 ${ratio.toFixed(2)}; at most ${TARGET}: ${ratio <= TARGET ? "met" : "missed"}`);
+  const writeDuring = () => closedLoopRate({ clients: writers, seconds }, write);
+  const { alone, contended } = await interleave(
+    { alone: read, contended: () => Promise.all([read(), writeDuring()]) },
+    { rounds, warmUp: 1 },
+  );
+  print(`\n${path}; ${Math.round(median(contended.map(([, writes]) => writes)))} writes/s`);
+  const aloneMs = report("without writers", alone);
+  const contendedMs = report(
+    "with writers   ",
+    contended.map(([reads]) => reads),
+  );
+  const ratio = contendedMs / aloneMs;
+  print(`  ratio of the p99 ${ratio.toFixed(2)}; at most ${TARGET}: ${metOrMissed(ratio <= TARGET)}`);
 }
-print(`\n${describeMachine()}`);

@@ -3,26 +3,20 @@
  * of them blocks it for more than 3 ms.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/cli";
+import { median, parseOptions, print } from "@latchkey/testing/benchmark";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
 import type { Hold } from "./support/event-loop-probe.ts";
-import { print } from "./support/options.ts";
-import { median } from "./support/rank-test.ts";
 import { seed } from "./support/servers.ts";
 
-const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "15" }, only: { type: "string", default: "" } },
-});
-const rounds = Number(values.rounds);
+const { rounds, only } = parseOptions({ rounds: 15, only: "" });
 const LIMIT_MS = 3;
 
 await using folder = await openFolder();
 const unix = join(folder.path, "probe.sock");
-await using service = await startService(folder, {
+await using service = await startService({
   BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-probe.ts")}`,
   EVENT_LOOP_PROBE: unix,
   RATE_LIMIT_ENABLED: "false",
@@ -46,7 +40,6 @@ async function measure({ method, bytes }: HostileRequest): Promise<Hold & { read
   return { ...(await command("/stop")), status: response?.status ?? 0 };
 }
 
-print(describeMachine());
 print(`Each request was sent ${rounds} times, alone, over a connection of its own, to a service process that had just started.
 A probe in that process runs in every turn of the event loop. A request holds the loop for the longest time between two
 turns, without the time in which the kernel ran another thread on that core (Linux). "median" decides: at most ${LIMIT_MS} ms.
@@ -54,23 +47,15 @@ turns, without the time in which the kernel ran another thread on that core (Lin
 leads to a derivation, because the time of these depends on the hashing threads.
 `);
 print(`  median   first   worst   total ms  status  request`);
-let isSlow = false;
-for (const request of requests.filter(({ name }) => name.includes(values.only))) {
+for (const request of requests.filter(({ name }) => name.includes(only))) {
   const holds: Awaited<ReturnType<typeof measure>>[] = [];
   for (let round = 0; round < rounds; round++) holds.push(await measure(request));
   const longest = holds.map(({ longestMs }) => longestMs);
-  const figures = [
-    median(longest),
-    longest[0] ?? 0,
-    Math.max(...longest),
-    median(holds.map(({ totalMs }) => totalMs)),
-  ];
-  const isOver = median(longest) > LIMIT_MS;
-  isSlow ||= isOver;
+  const middle = median(longest);
+  const total = median(holds.map(({ totalMs }) => totalMs));
+  const figures = [middle, longest[0] ?? 0, Math.max(...longest), total];
+  const cells = figures.map((ms) => ms.toFixed(2).padStart(8)).join("");
   const statuses = [...new Set(holds.map(({ status }) => status))].join();
-  print(
-    `${figures.map((ms) => ms.toFixed(2).padStart(8)).join("")}       ${statuses}     ${request.name}${isOver ? "  TOO LONG" : ""}`,
-  );
+  print(`${cells}       ${statuses}     ${request.name}${middle > LIMIT_MS ? "  TOO LONG" : ""}`);
+  if (middle > LIMIT_MS) process.exitCode = 1;
 }
-print(`\n${describeMachine()}`);
-if (isSlow) process.exitCode = 1;

@@ -2,36 +2,24 @@
  * Compares three routes on the embedded database, in the configuration of production, with small programs without
  * middleware that return the same bodies, and measures the memory of the service.
  */
-import { describeMachine } from "@latchkey/cli";
-import { openFolder } from "@latchkey/testing/folder";
-import { startService } from "@latchkey/testing/measured-service";
-import { describeLoad } from "./support/compare.ts";
-import { parseOptions, print } from "./support/options.ts";
-import { compareRoutes } from "./support/routes.ts";
+import { parseOptions, print } from "@latchkey/testing/benchmark";
+import { residentBytes, startService } from "@latchkey/testing/measured-service";
+import { compareRoutes, describeLoad } from "./support/compare.ts";
 import { seed, startElysia, startFastify } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
+const residentMegabytes = async () => ((await residentBytes(service.pid)) / 1024 ** 2).toFixed(0);
 
-/** Resident memory in MB on Linux. */
-async function residentMegabytes(pid: number): Promise<string> {
-  const status = await Bun.file(`/proc/${pid}/status`).text();
-  return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toFixed(0);
-}
-
-await using folder = await openFolder();
-await using service = await startService(folder, { NODE_ENV: "production" });
-print(describeMachine());
+await using service = await startService({ NODE_ENV: "production" });
 await Bun.sleep(1000);
-print(`idle service: ${await residentMegabytes(service.pid)} MB resident`);
-const { authorization } = await seed(service.url);
-await using elysia = await startElysia("elysia-sqlite.ts", folder.databaseUrl);
-await using fastify = await startFastify(folder.databaseUrl);
+print(`idle service: ${await residentMegabytes()} MB resident`);
+const headers = await seed(service.url);
+await using elysia = await startElysia("elysia-sqlite.ts", service.databaseUrl);
+await using fastify = await startFastify(service.databaseUrl);
 print(describeLoad(options));
-const servers = {
-  Latchkey: service,
+const yardsticks = {
   "Elysia + `bun:sqlite`": elysia,
   ...(fastify && { "Fastify + better-sqlite3": fastify }),
 };
-await compareRoutes({ servers, authorization, ...options });
-print(`\nservice after the load: ${await residentMegabytes(service.pid)} MB resident`);
-print(describeMachine());
+await compareRoutes({ Latchkey: service, ...yardsticks }, { ...options, headers });
+print(`\nservice after the load: ${await residentMegabytes()} MB resident`);

@@ -3,108 +3,66 @@
  * `bun run bench login-throttling [--rounds N] [--logins N] [--rate N]`. Rounds with and without the attack alternate. The
  * service and the attacker are separate processes; `--rate` is in guesses per second.
  */
-import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/cli";
-import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
-import { print } from "./support/options.ts";
-import { median } from "./support/rank-test.ts";
+import { interleave, median, parseOptions, percentile, print, ratios } from "@latchkey/testing/benchmark";
+import { openLoop, startService } from "@latchkey/testing/measured-service";
+import { countStatuses, send, startProcess } from "./support/clients.ts";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "5" },
-    logins: { type: "string", default: "300" },
-    rate: { type: "string", default: "100" },
-    /** Internal: the process of the attacker, which runs until it is killed. */
-    attack: { type: "string" },
-  },
-});
+const { rounds, logins, rate } = parseOptions({ rounds: 5, logins: 300, rate: 100 });
 const TARGET = 1.1;
 const ADDRESSES = 10_000;
-const TICK_MS = 20;
 const OWNER = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
+const ownerRequest = { headers: { "x-forwarded-for": "192.0.2.1" }, body: OWNER };
 
-const send = (url: string, path: string, address: string, body: object): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-forwarded-for": address },
-    body: JSON.stringify(body),
+/** Sends each guess from the next address; each is in another /64. */
+async function attack(url: string): Promise<void> {
+  const count = countStatuses();
+  await openLoop({ perSecond: rate }, async (sent) => {
+    const headers = { "x-forwarded-for": `2001:db8:${(sent % ADDRESSES).toString(16)}::1` };
+    const body = { ...OWNER, password: `guess ${sent}` };
+    const { status } = await send(`${url}/auth/login`, { headers, body });
+    count(status);
   });
-
-/** Sends guesses on schedule, regardless of earlier responses, each from the next address; each is in another /64. */
-function attack(url: string): void {
-  const statuses = new Map<number, number>();
-  process.on("SIGTERM", () => {
-    process.stdout.write(JSON.stringify(Object.fromEntries(statuses)));
-    process.exit();
-  });
-  let sent = 0;
-  const guess = async () => {
-    sent += 1;
-    const address = `2001:db8:${(sent % ADDRESSES).toString(16)}::1`;
-    const response = await send(url, "/auth/login", address, { ...OWNER, password: `guess ${sent}` });
-    await response.arrayBuffer();
-    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-  };
-  const startedAt = performance.now();
-  setInterval(() => {
-    const due = ((performance.now() - startedAt) / 1000) * Number(values.rate);
-    while (sent < due) void guess();
-  }, TICK_MS);
 }
 
 async function run(): Promise<void> {
-  await using folder = await openFolder();
-  await using service = startProcess({
-    DATABASE_URL: folder.databaseUrl,
+  await using service = await startService({
+    HASH_WORKERS: "1",
     TRUST_PROXY: "1",
     // The owner logs in more often than the quota of one address allows.
     RATE_LIMIT_LOGIN: "1000000/minute",
-    RATE_LIMIT_DEFAULT: "1000000/minute",
   });
-  const url = await service.ready();
-  await send(url, "/auth/register", "192.0.2.1", OWNER);
+  const { url } = service;
+  await send(`${url}/auth/register`, ownerRequest);
 
   /** Returns the p99 of logins one after another, in milliseconds. All of them must succeed. */
-  const ownerP99 = async (): Promise<number> => {
+  const idle = async (): Promise<number> => {
     const times: number[] = [];
-    for (let login = 0; login < Number(values.logins); login++) {
-      const startedAt = performance.now();
-      const response = await send(url, "/auth/login", "192.0.2.1", OWNER);
-      await response.arrayBuffer();
-      times.push(performance.now() - startedAt);
-      if (response.status !== 200) throw new Error(`A login of the owner returned ${response.status}`);
+    while (times.length < logins) {
+      const { status, ms } = await send(`${url}/auth/login`, ownerRequest);
+      if (status !== 200) throw new Error(`A login of the owner returned ${status}`);
+      times.push(ms);
     }
-    return times.sort((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN;
+    return percentile(times, 99);
   };
   const attacked = async () => {
-    const command = [process.execPath, import.meta.path, "--attack", url, "--rate", values.rate];
-    const child = Bun.spawn(command, { stdout: "pipe" });
-    const p99 = await ownerP99();
-    child.kill();
-    return { p99, statuses: await new Response(child.stdout).text() };
+    const stop = startProcess({ ATTACKED_URL: url });
+    return { p99: await idle(), statuses: await stop() };
   };
 
-  print(describeMachine());
-  print(
-    `${values.rounds} rounds of ${values.logins} logins, without and with ${values.rate} guesses per second`,
-  );
+  print(`${rounds} rounds of ${logins} logins, without and with ${rate} guesses per second`);
   // Takes the ten attempts of the e-mail and compiles the code.
   await attacked();
-  const ratios: number[] = [];
-  for (let round = 1; round <= Number(values.rounds); round++) {
-    const idle = await ownerP99();
-    const { p99, statuses } = await attacked();
-    ratios.push(p99 / idle);
-    print(
-      `  round ${round}: p99 idle ${idle.toFixed(1)} ms, attacked ${p99.toFixed(1)} ms; guesses ${statuses}`,
-    );
+  const results = await interleave({ idle, attacked }, { rounds });
+  for (const [round, { p99, statuses }] of results.attacked.entries()) {
+    const times = `p99 idle ${results.idle[round]?.toFixed(1)} ms, attacked ${p99.toFixed(1)} ms`;
+    print(`  round ${round + 1}: ${times}; guesses ${statuses}`);
   }
-  const ratio = median(ratios);
+  const attackedP99s = results.attacked.map(({ p99 }) => p99);
+  const ratio = median(ratios(attackedP99s, results.idle));
   print(`p99 of the owner: ${ratio.toFixed(3)} times idle (median); at most ${TARGET}: ${ratio <= TARGET}`);
   if (ratio > TARGET) process.exitCode = 1;
-  print(describeMachine());
 }
 
-if (values.attack !== undefined) attack(values.attack);
-else await run();
+const { ATTACKED_URL } = process.env;
+if (ATTACKED_URL === undefined) await run();
+else await attack(ATTACKED_URL);

@@ -2,11 +2,16 @@
  * `bun run bench overload [--seconds 60] [--ignored 10] [--factor 3]`: an open loop of logins above the capacity, which is
  * measured first with closed-loop clients. The service, the logins and the probe of `/healthz` are separate processes.
  */
-import { describeMachine } from "@latchkey/cli";
-import { openFolder } from "@latchkey/testing/folder";
-import { post, startProcess } from "@latchkey/testing/service-process";
-import { parseOptions, print } from "./support/options.ts";
+import { metOrMissed, parseOptions, percentile, print } from "@latchkey/testing/benchmark";
+import { closedLoopRate, openLoop, startService } from "@latchkey/testing/measured-service";
+import { send, startProcess } from "./support/clients.ts";
 
+const { seconds, ignored, factor, clients } = parseOptions({
+  seconds: 60,
+  ignored: 10,
+  factor: 3,
+  clients: 64,
+});
 const PROMPT_MS = 1000;
 const BURST_SECONDS = 2;
 const PROBE_INTERVAL_MS = 5;
@@ -32,116 +37,54 @@ async function probe(origin: string): Promise<void> {
   print(String(percentile(times, 99)));
 }
 
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+/** The p99 of `/healthz` in milliseconds until the promise resolves. */
+async function probeDuring(task: Promise<unknown>, url: string): Promise<number> {
+  const stop = startProcess({ PROBED_URL: url });
+  await task;
+  return Number(await stop());
 }
 
 async function run(): Promise<void> {
-  const { seconds, ignored, factor, clients } = parseOptions({
-    seconds: 60,
-    ignored: 10,
-    factor: 3,
-    clients: 64,
+  const workers = String(navigator.hardwareConcurrency);
+  await using service = await startService({ RATE_LIMIT_ENABLED: "false", HASH_WORKERS: workers });
+  const { url } = service;
+  await send(`${url}/auth/register`, { body: USER });
+  const logIn = () => send(`${url}/auth/login`, { body: USER });
+
+  const capacity = await closedLoopRate({ clients, seconds: 5, warmUpSeconds: 1 }, async () => {
+    await logIn();
+    return true;
   });
-  await using folder = await openFolder();
-  await using service = startProcess(
-    {
-      DATABASE_URL: folder.databaseUrl,
-      RATE_LIMIT_ENABLED: "false",
-      HASH_WORKERS: String(navigator.hardwareConcurrency),
-    },
-    // A 503 is logged with its cause; there are thousands.
-    { onLine: () => {} },
-  );
-  const url = await service.ready();
-  await post(`${url}/auth/register`, USER);
-
-  const logIn = async () => {
-    const sentMs = performance.now();
-    const response = await post(`${url}/auth/login`, USER);
-    await response.arrayBuffer();
-    return { sentMs, status: response.status, ms: performance.now() - sentMs };
-  };
-  /** Returns the logins per second of a closed loop. */
-  const measureCapacity = async (): Promise<number> => {
-    const countedFrom = performance.now() + 1000;
-    const endsAt = countedFrom + 5000;
-    let counted = 0;
-    const client = async (): Promise<void> => {
-      while (performance.now() < endsAt) {
-        const { sentMs, ms } = await logIn();
-        if (sentMs + ms >= countedFrom && sentMs + ms < endsAt) counted += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-    return counted / 5;
-  };
-  /** Sends logins on schedule, regardless of earlier responses; returns those of the counted time. */
-  const openLoop = async (perSecond: number) => {
-    const logins: ReturnType<typeof logIn>[] = [];
-    const startedMs = performance.now();
-    for (let due = 0; due < perSecond * seconds; due++) {
-      await Bun.sleep(Math.max(0, startedMs + (1000 * due) / perSecond - performance.now()));
-      logins.push(logIn());
-    }
-    const countedFrom = startedMs + 1000 * ignored;
-    return (await Promise.all(logins)).filter(({ sentMs }) => sentMs >= countedFrom);
-  };
-  /** The p99 of `/healthz` in milliseconds until the promise resolves. */
-  const probeDuring = async (task: Promise<unknown>): Promise<number> => {
-    const command = [process.execPath, import.meta.path, "--probe", url];
-    const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
-    await task;
-    child.kill();
-    const output = await new Response(child.stdout).text();
-    if ((await child.exited) !== 0) throw new Error("The probe failed");
-    return Number(output);
-  };
-
-  print(describeMachine());
-  const capacity = await measureCapacity();
   print(`capacity ${capacity.toFixed(1)} logins/s in a closed loop of ${clients} clients`);
 
   const burst = await Promise.all(Array.from({ length: Math.round(BURST_SECONDS * capacity) }, logIn));
   const failed = burst.filter(({ status }) => status !== 200).length;
-  print(`burst of ${burst.length} logins on an idle service: ${failed} failed: ${result(failed === 0)}`);
+  print(`burst of ${burst.length} logins on an idle service: ${failed} failed: ${metOrMissed(failed === 0)}`);
 
-  const idleMs = await probeDuring(Bun.sleep(5000));
+  const idleMs = await probeDuring(Bun.sleep(5000), url);
 
-  const load = openLoop(factor * capacity);
+  const countedFrom = performance.now() + 1000 * ignored;
+  const load = openLoop({ perSecond: factor * capacity, seconds }, logIn);
   await Bun.sleep(1000 * ignored);
-  const probeMs = await probeDuring(load);
-  const logins = await load;
-  const answered = logins.filter(({ status }) => status === 200);
-  const prompt = answered.filter(({ ms }) => ms <= PROMPT_MS).length;
-  const shed = logins.filter(({ status }) => status === 503).map(({ ms }) => ms);
-  const counted = seconds - ignored;
-  const percent = (count: number): number => (100 * count) / (capacity * counted);
-  const others = logins.length - answered.length - shed.length;
+  const probeMs = await probeDuring(load, url);
+  const logins = (await load).filter(({ sentMs }) => sentMs >= countedFrom);
+  const timesOf = (code: number) => logins.filter(({ status }) => status === code).map(({ ms }) => ms);
+  const [answered, shed] = [timesOf(200), timesOf(503)];
+  const percent = (count: number): number => (100 * count) / (capacity * (seconds - ignored));
+  const promptPercent = percent(answered.filter((ms) => ms <= PROMPT_MS).length);
+  const shedMs = percentile(shed, 99);
+  const isPrompt = metOrMissed(promptPercent >= TARGETS.promptPercent);
+  const times = `p99 ${probeMs.toFixed(2)} ms, idle ${idleMs.toFixed(2)} ms`;
   print(`${factor} times the capacity, from second ${ignored} to ${seconds}:`);
+  print(`  200 within 1 s  ${promptPercent.toFixed(1)} % of the capacity: ${isPrompt}`);
   print(
-    `  200 within 1 s  ${percent(prompt).toFixed(1)} % of the capacity: ${result(percent(prompt) >= TARGETS.promptPercent)}`,
+    `  200             ${percent(answered.length).toFixed(1)} %; p50 ${percentile(answered, 50).toFixed(0)} ms`,
   );
-  print(
-    `  200             ${percent(answered.length).toFixed(1)} %; p50 ${percentile(
-      answered.map(({ ms }) => ms),
-      50,
-    ).toFixed(0)} ms`,
-  );
-  print(
-    `  503             ${shed.length}; p99 ${percentile(shed, 99).toFixed(0)} ms: ${result(percentile(shed, 99) <= PROMPT_MS)}`,
-  );
-  print(`  other statuses  ${others}`);
-  print(
-    `  /healthz        p99 ${probeMs.toFixed(2)} ms, idle ${idleMs.toFixed(2)} ms: ${result(probeMs < TARGETS.probeMs)}`,
-  );
-  print(describeMachine());
+  print(`  503             ${shed.length}; p99 ${shedMs.toFixed(0)} ms: ${metOrMissed(shedMs <= PROMPT_MS)}`);
+  print(`  other statuses  ${logins.length - answered.length - shed.length}`);
+  print(`  /healthz        ${times}: ${metOrMissed(probeMs < TARGETS.probeMs)}`);
 }
 
-const result = (isMet: boolean): string => (isMet ? "met" : "missed");
-
-const [flag, probed] = process.argv.slice(2);
-/** Internal: the process of the probe. */
-if (flag === "--probe" && probed !== undefined) await probe(probed);
-else await run();
+const { PROBED_URL } = process.env;
+if (PROBED_URL === undefined) await run();
+else await probe(PROBED_URL);

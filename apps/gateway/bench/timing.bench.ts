@@ -3,13 +3,12 @@
  * the time of a login that is limited per e-mail reveals whether the e-mail is known. Sends the logins one at a time in
  * random order. Exits with 1 if a rank test finds a difference.
  */
-import { describeMachine } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
-import { openFolder } from "@latchkey/testing/folder";
-import { post, startProcess } from "@latchkey/testing/service-process";
-import { parseOptions, print } from "./support/options.ts";
-import { median, rankTest } from "./support/rank-test.ts";
+import { interleave, median, parseOptions, print } from "@latchkey/testing/benchmark";
+import { startService } from "@latchkey/testing/measured-service";
+import { send } from "./support/clients.ts";
+import { rankTest } from "./support/rank-test.ts";
 
 /** Bonferroni correction for four comparisons: one false alarm in a hundred runs. */
 const SIGNIFICANCE = 0.01 / 4;
@@ -44,40 +43,28 @@ async function seed(databaseUrl: string): Promise<void> {
 }
 
 /** Returns the time until the complete response is received, in milliseconds. */
-async function timeLogin(url: string, email: string, status: number): Promise<number> {
-  const startedAt = performance.now();
-  const response = await post(`${url}/auth/login`, { email, password: "not the password" });
-  await response.arrayBuffer();
-  const milliseconds = performance.now() - startedAt;
-  if (response.status !== status) throw new Error(`A login that should fail returned ${response.status}`);
-  return milliseconds;
+async function timeLogin(email: string, expected: number): Promise<number> {
+  const body = { email, password: "not the password" };
+  const { status, ms } = await send(`${service.url}/auth/login`, { body });
+  if (status !== expected) throw new Error(`A login that should fail returned ${status}`);
+  return ms;
 }
 
-const shuffled = <Value>(items: readonly Value[]): Value[] =>
+const shuffle = <Value>(items: readonly Value[]): Value[] =>
   items
     .map((item) => ({ item, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
 
-/** Measures each reason once per round, in random order. */
-async function measure<Name extends Reason>(
-  reasons: readonly Name[],
+/** Measures each reason once per round, in random order. Prints all comparisons and returns whether one is significant. */
+async function findDifference(
+  reasons: readonly Reason[],
   rounds: number,
-  time: (reason: Name, round: number) => Promise<number>,
-): Promise<ReadonlyMap<Name, readonly number[]>> {
-  const times = new Map(reasons.map((reason) => [reason, [] as number[]]));
-  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    for (const reason of shuffled(reasons)) {
-      const milliseconds = await time(reason, round);
-      if (round >= 0) times.get(reason)?.push(milliseconds);
-    }
-  }
-  return times;
-}
-
-/** Prints all comparisons and returns whether one is significant. */
-function report(times: ReadonlyMap<Reason, readonly number[]>): boolean {
-  const entries = [...times];
+  time: (reason: Reason, round: number) => Promise<number>,
+): Promise<boolean> {
+  const tasks = reasons.map((reason) => [reason, (round: number) => time(reason, round)] as const);
+  const options = { rounds, warmUp: WARM_UP_ROUNDS, order: shuffle };
+  const entries = Object.entries(await interleave(Object.fromEntries(tasks), options));
   for (const [reason, values] of entries)
     print(`  ${reason.padEnd(24)} median ${median(values).toFixed(3)} ms`);
   let isDifferent = false;
@@ -92,29 +79,22 @@ function report(times: ReadonlyMap<Reason, readonly number[]>): boolean {
   return isDifferent;
 }
 
-await using folder = await openFolder();
-await using service = startProcess({
-  DATABASE_URL: folder.databaseUrl,
-  RATE_LIMIT_DEFAULT: "1000000/minute",
+await using service = await startService({
+  HASH_WORKERS: "1",
   RATE_LIMIT_LOGIN: "1000000/minute",
   LOG_LEVEL: "info",
 });
-const url = await service.ready();
-await seed(folder.databaseUrl);
-print(describeMachine());
+await seed(service.databaseUrl);
 print(`${samples} failed and ${limited} limited logins of each kind, one at a time, in random order`);
 
-const failedTimes = await measure(FAILED, samples, (reason, round) =>
-  timeLogin(url, emailOf(reason, round), 401),
+const failed = await findDifference(FAILED, samples, (reason, round) =>
+  timeLogin(emailOf(reason, round), 401),
 );
 for (const reason of LIMITED) {
-  for (let attempt = 1; attempt <= 10; attempt++) await timeLogin(url, emailOf(reason), 401);
+  for (let attempt = 1; attempt <= 10; attempt++) await timeLogin(emailOf(reason), 401);
 }
-const limitedTimes = await measure(LIMITED, limited, (reason) => timeLogin(url, emailOf(reason), 429));
-
-const differences = [report(failedTimes), report(limitedTimes)];
-const isDifferent = differences.includes(true);
+const isDifferent =
+  (await findDifference(LIMITED, limited, (reason) => timeLogin(emailOf(reason), 429))) || failed;
 const result = isDifferent ? "reveal" : "do not reveal";
 print(`The times ${result} the reason (Mann–Whitney test at ${SIGNIFICANCE.toFixed(4)}).`);
 if (isDifferent) process.exitCode = 1;
-print(describeMachine());

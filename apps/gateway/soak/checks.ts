@@ -1,10 +1,9 @@
 /** The checks at the end of the soak. */
+import type { Fault } from "./faults.ts";
 import type { Heap, ServerError } from "./service.ts";
 
 /** A fault that was injected; times are on the clock of `performance.now()`. */
-export interface InjectedFault {
-  readonly name: string;
-  readonly explains: readonly string[];
+export interface InjectedFault extends Pick<Fault, "name" | "explains"> {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -34,17 +33,11 @@ const isExplained = ({ atMs, status, cause }: ServerError, injected: readonly In
 
 /** Returns the growth in bytes per minute by linear regression (least squares). */
 function bytesPerMinute(samples: readonly Sample[]): number {
-  const minutes = samples.map(({ atMs }) => atMs / 60_000);
-  const mean = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-  const [meanMinute, meanBytes] = [mean(minutes), mean(samples.map(({ residentBytes }) => residentBytes))];
-  let covariance = 0;
-  let variance = 0;
-  for (const [index, { residentBytes }] of samples.entries()) {
-    const distance = (minutes[index] ?? 0) - meanMinute;
-    covariance += distance * (residentBytes - meanBytes);
-    variance += distance ** 2;
-  }
-  return covariance / variance;
+  const mean = (of: (sample: Sample) => number) =>
+    samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
+  const [meanMs, meanBytes] = [mean(({ atMs }) => atMs), mean(({ residentBytes }) => residentBytes)];
+  const covariance = mean(({ atMs, residentBytes }) => (atMs - meanMs) * (residentBytes - meanBytes));
+  return (60_000 * covariance) / mean(({ atMs }) => (atMs - meanMs) ** 2);
 }
 
 export function checkMemory(samples: readonly Sample[], heaps: readonly Heap[]): CheckResult[] {
@@ -68,17 +61,15 @@ export function checkMemory(samples: readonly Sample[], heaps: readonly Heap[]):
 
 export function checkErrors(errors: readonly ServerError[], injected: readonly InjectedFault[]): CheckResult {
   const unexplained = errors.filter((error) => !isExplained(error, injected));
-  const kinds = new Map<string, number>();
-  for (const { status, route, cause } of unexplained) {
-    const kind = `${status} ${route} ${cause}`;
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  }
+  const kinds = Object.groupBy(unexplained, ({ status, route, cause }) => `${status} ${route} ${cause}`);
   return {
     check: "every 5xx response is explained by a fault",
     passed: unexplained.length === 0,
     evidence:
       unexplained.length === 0
         ? `${errors.length} responses with 503, all during a fault or up to ten seconds after it`
-        : [...kinds].map(([kind, count]) => `${count} × ${kind}`).join("; "),
+        : Object.entries(kinds)
+            .map(([kind, list]) => `${list?.length} × ${kind}`)
+            .join("; "),
   };
 }

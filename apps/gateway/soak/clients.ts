@@ -1,4 +1,5 @@
 /** A mixed load in closed loops with pauses, far below the capacity of the machine. */
+import { type RequestOptions, request } from "@latchkey/testing/service-process";
 import type { AcknowledgedTodos } from "./acknowledged-todos.ts";
 
 interface ClientsOptions {
@@ -8,22 +9,11 @@ interface ClientsOptions {
   readonly signal: AbortSignal;
 }
 
-export interface ClientResults {
-  /** Number of responses by status. */
-  readonly statuses: Map<number, number>;
-  /** Requests that got no response, with the reason. */
-  readonly failedRequests: string[];
-}
-
-interface ClientResponse {
-  readonly status: number;
-  readonly body: unknown;
-}
 type Send = (
   method: string,
   path: string,
-  options?: { body?: object; token?: string },
-) => Promise<ClientResponse | null>;
+  options?: RequestOptions,
+) => Promise<{ readonly status: number; readonly body: unknown } | null>;
 
 const PAUSE_MS = 15;
 /** Longer than any response of the service takes. */
@@ -32,24 +22,20 @@ const PASSWORD = "a password for the soak";
 let created = 0;
 
 /** Resolves with the results after the signal has ended all loops. */
-export async function runClients({ url, acknowledged, signal }: ClientsOptions): Promise<ClientResults> {
-  const results: ClientResults = { statuses: new Map(), failedRequests: [] };
-  const send: Send = async (method, path, { body, token } = {}) => {
+export async function runClients({ url, acknowledged, signal }: ClientsOptions) {
+  /** Number of responses by status. */
+  const statuses = new Map<number, number>();
+  /** Requests that got no response, with the reason. */
+  const failedRequests: string[] = [];
+  const send: Send = async (method, path, options) => {
     try {
-      const response = await fetch(url + path, {
-        method,
-        headers: {
-          ...(body && { "content-type": "application/json" }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
+      const timeout = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await request(url + path, { ...options, method, signal: timeout });
       const text = await response.text();
-      results.statuses.set(response.status, (results.statuses.get(response.status) ?? 0) + 1);
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       return { status: response.status, body: text === "" ? null : JSON.parse(text) };
     } catch (error) {
-      results.failedRequests.push(`${method} ${path}: ${String(error)}`);
+      failedRequests.push(`${method} ${path}: ${String(error)}`);
       return null;
     }
   };
@@ -59,11 +45,15 @@ export async function runClients({ url, acknowledged, signal }: ClientsOptions):
       await Bun.sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   };
-  const writers = Array.from({ length: 4 }, () => loop(() => writeTodo(send, acknowledged)));
-  const readers = Array.from({ length: 4 }, () => loop(() => readTodos(send)));
-  const users = Array.from({ length: 3 }, () => loop(() => runUser(send, signal)));
-  await Promise.all([...writers, ...readers, ...users, loop(() => send("GET", "/readyz"))]);
-  return results;
+  const loops = (count: number, step: () => Promise<unknown>) =>
+    Array.from({ length: count }, () => loop(step));
+  await Promise.all([
+    ...loops(4, () => writeTodo(send, acknowledged)),
+    ...loops(4, () => readTodos(send)),
+    ...loops(3, () => runUser(send, signal)),
+    loop(() => send("GET", "/readyz")),
+  ]);
+  return { statuses, failedRequests };
 }
 
 /** Creates, deletes or updates a todo. */

@@ -22,54 +22,40 @@ const DOWN_MS = 3_000;
 const ABORTED_LOGINS = 100;
 const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not respond within 1000 ms"];
 
-export function createFaults({ service, postgres, redis }: FaultTargets): readonly Fault[] {
-  const faults: Fault[] = [
-    {
-      name: "PostgreSQL frozen",
-      explains: DATABASE,
-      async inject() {
-        using _ = await postgres.freeze();
-        await Bun.sleep(FROZEN_MS);
-      },
+/** Each server is frozen for a while, and killed and restarted. */
+const outages = (name: string, server: PostgresServer | RedisServer, explains: readonly string[]) => ({
+  frozen: {
+    name: `${name} frozen`,
+    explains,
+    async inject() {
+      using _ = await server.freeze();
+      await Bun.sleep(FROZEN_MS);
     },
+  },
+  restarted: {
+    name: `${name} killed and restarted`,
+    explains,
+    async inject() {
+      await server.kill();
+      await Bun.sleep(DOWN_MS);
+      await server.start();
+    },
+  },
+});
+
+export function createFaults({ service, postgres, redis }: FaultTargets): readonly Fault[] {
+  const database = outages("PostgreSQL", postgres, DATABASE);
+  return [
+    database.frozen,
     {
       name: "hash worker crashed",
       explains: ["HASH_WORKER_CRASHED"],
       inject: async () => service.crashWorker(),
     },
-    {
-      name: "PostgreSQL killed and restarted",
-      explains: DATABASE,
-      async inject() {
-        await postgres.kill();
-        await Bun.sleep(DOWN_MS);
-        await postgres.start();
-      },
-    },
+    database.restarted,
     { name: "clients disconnect", explains: [], inject: () => disconnectClients(service.url) },
+    ...(redis ? Object.values(outages("Redis", redis, [])) : []),
   ];
-  if (redis) {
-    faults.push(
-      {
-        name: "Redis frozen",
-        explains: [],
-        async inject() {
-          using _ = redis.freeze();
-          await Bun.sleep(FROZEN_MS);
-        },
-      },
-      {
-        name: "Redis killed and restarted",
-        explains: [],
-        async inject() {
-          await redis.kill();
-          await Bun.sleep(DOWN_MS);
-          await redis.start();
-        },
-      },
-    );
-  }
-  return faults;
 }
 
 /** Aborts logins, and closes connections in the middle of a request. */

@@ -2,19 +2,19 @@
  * `bun run soak [--minutes 10]`: runs the service on PostgreSQL and Redis under a mixed load with one fault per minute, and
  * prints a report. The exit code is 1 if a write was lost, memory grew or an error is not explained by a fault.
  */
-import { parseArgs } from "node:util";
+import { setTimeout } from "node:timers/promises";
 import { describeMachine } from "@latchkey/cli";
 import type { TodoPage } from "@latchkey/contracts";
+import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { createAcknowledgedTodos, type TodoContent } from "./acknowledged-todos.ts";
+import { AcknowledgedTodos, type TodoContent } from "./acknowledged-todos.ts";
 import { type CheckResult, checkErrors, checkMemory, type InjectedFault, type Sample } from "./checks.ts";
-import { type ClientResults, runClients } from "./clients.ts";
+import { runClients } from "./clients.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { type Heap, type SoakedService, startSoakedService } from "./service.ts";
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
-const minutes = Number(values.minutes);
+const { minutes } = parseOptions({ minutes: 10 });
 if (!(minutes >= 1)) {
   process.stderr.write("Usage: bun run soak [--minutes N], where N is at least 1\n");
   process.exit(64);
@@ -24,7 +24,6 @@ const SAMPLE_INTERVAL_MS = 2_000;
 /** Memory is not sampled while code is compiled and caches fill; shorter in a short soak. */
 const warmUpMs = Math.min(3, minutes / 3) * MINUTE_MS;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const clock = (): string => `${(performance.now() / MINUTE_MS).toFixed(1).padStart(5)} min`;
 
 /** Injects one fault per minute, 20 seconds after its start; each ends before the next starts. */
@@ -73,20 +72,9 @@ async function readAll(url: string): Promise<Map<number, TodoContent>> {
   }
 }
 
-async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  const end = performance.now() + durationMs;
-  while (performance.now() < end && !signal.aborted) await Bun.sleep(Math.min(100, end - performance.now()));
-}
-
-function checkResponses({ failedRequests }: ClientResults): CheckResult {
-  const [first] = failedRequests;
-  return {
-    check: "every request got a response",
-    passed: failedRequests.length === 0,
-    evidence:
-      first === undefined ? "no request failed" : `${failedRequests.length} failed, the first: ${first}`,
-  };
-}
+/** Resolves after this time, or when the soak ends. */
+const pause = (durationMs: number, signal: AbortSignal): Promise<unknown> =>
+  setTimeout(Math.max(0, durationMs), undefined, { signal }).catch(() => null);
 
 await using postgres = await startPostgresServer();
 await using redis = await startRedisServer();
@@ -104,7 +92,7 @@ print(
   `${describeMachine()}\n${minutes} minutes; memory is sampled after ${(warmUpMs / MINUTE_MS).toFixed(1)} minutes`,
 );
 
-const acknowledged = createAcknowledgedTodos();
+const acknowledged = new AcknowledgedTodos();
 const signal = AbortSignal.timeout(minutes * MINUTE_MS);
 const [results, injected, memory] = await Promise.all([
   runClients({ url: service.url, acknowledged, signal }),
@@ -114,6 +102,7 @@ const [results, injected, memory] = await Promise.all([
 const differences = acknowledged.differences(await readAll(service.url));
 const exitCode = await service.stop();
 
+const { failedRequests } = results;
 const checks: readonly CheckResult[] = [
   {
     check: "no acknowledged write is lost",
@@ -121,7 +110,14 @@ const checks: readonly CheckResult[] = [
     evidence: `${acknowledged.writes} acknowledged writes; ${differences.slice(0, 5).join("; ") || "no differences"}`,
   },
   checkErrors(service.errors, injected),
-  checkResponses(results),
+  {
+    check: "every request got a response",
+    passed: failedRequests.length === 0,
+    evidence:
+      failedRequests.length === 0
+        ? "no request failed"
+        : `${failedRequests.length} failed, the first: ${failedRequests[0]}`,
+  },
   ...checkMemory(memory.samples, memory.heaps),
   { check: "the service stops with exit code 0", passed: exitCode === 0, evidence: `exit code ${exitCode}` },
 ];

@@ -1,6 +1,7 @@
 /** The deployed service under soak, with its errors as it logged them and its memory. */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { residentBytes } from "@latchkey/testing/measured-service";
 import { startProcess } from "@latchkey/testing/service-process";
 
 export interface ServerError {
@@ -17,19 +18,7 @@ export interface Heap {
   readonly objects: number;
 }
 
-export interface SoakedService extends AsyncDisposable {
-  readonly url: string;
-  readonly errors: readonly ServerError[];
-  /** Log lines of level warn and above that do not belong to a request. */
-  readonly warnings: readonly string[];
-  readonly requests: () => number;
-  crashWorker(): void;
-  /** Collects garbage and returns the size of the heap. */
-  measureHeap(): Promise<Heap>;
-  residentBytes(): Promise<number>;
-  /** Stops the service and returns its exit code. */
-  stop(): Promise<number>;
-}
+export type SoakedService = Awaited<ReturnType<typeof startSoakedService>>;
 
 /** The members of a log line that the soak reads. */
 interface LogLine {
@@ -40,7 +29,7 @@ interface LogLine {
   readonly err?: { readonly code?: string; readonly type?: string; readonly message?: string };
 }
 
-export async function startSoakedService(env: Readonly<Record<string, string>>): Promise<SoakedService> {
+export async function startSoakedService(env: Readonly<Record<string, string>>) {
   const errors: ServerError[] = [];
   const warnings: string[] = [];
   let requests = 0;
@@ -67,20 +56,20 @@ export async function startSoakedService(env: Readonly<Record<string, string>>):
   return {
     url: await service.ready(),
     errors,
+    /** Log lines of level warn and above that do not belong to a request. */
     warnings,
     requests: () => requests,
     crashWorker: () => service.signal("SIGUSR1"),
-    async measureHeap() {
+    /** Collects garbage and returns the size of the heap. */
+    async measureHeap(): Promise<Heap> {
       const line = service.line("heap");
       service.signal("SIGUSR2");
       const { bytes, objects } = await line;
       return { bytes: Number(bytes), objects: Number(objects) };
     },
-    async residentBytes() {
-      const status = await Bun.file(`/proc/${service.pid}/status`).text();
-      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-    },
-    async stop() {
+    residentBytes: () => residentBytes(service.pid),
+    /** Stops the service and returns its exit code. */
+    async stop(): Promise<number> {
       service.signal("SIGTERM");
       const { code, stderr } = await service.ended();
       process.stderr.write(stderr);

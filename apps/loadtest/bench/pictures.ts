@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { describeMachine } from "@latchkey/cli";
+import { print } from "@latchkey/testing/benchmark";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
@@ -16,8 +17,6 @@ const SECONDS = 30;
 /** Logins per second: about 80 % of the capacity of two cores of the README's machine. */
 const RATES = { auto: 80, portable: 24 } as const;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
 print(describeMachine());
 await using folder = await openFolder();
 await using postgres = await startPostgresServer();
@@ -27,7 +26,7 @@ const databases = { libsql: folder.databaseUrl, postgres: await postgres.createD
 for (const [kind, database] of Object.entries(databases)) {
   for (const [kernel, rate] of Object.entries(RATES)) {
     const metricsPort = String(await freePort());
-    await using service = await startService(folder, {
+    await using service = await startService({
       DATABASE_URL: database,
       HASH_KERNEL: kernel,
       METRICS_PORT: metricsPort,

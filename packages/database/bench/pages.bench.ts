@@ -3,7 +3,7 @@
  * the query plan; the embedded database beside `bun:sqlite`, which returns the rows without any conversion.
  */
 import { Database as BunSqlite } from "bun:sqlite";
-import { describeMachine } from "@latchkey/cli";
+import { interleave, print, printRow } from "@latchkey/testing/benchmark";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Database } from "../src/index.ts";
 import { openLibsqlTestDatabase } from "../test/support/libsql-database.ts";
@@ -22,28 +22,19 @@ const USER = {
   hashedPassword: `${"0".repeat(32)}$${"0".repeat(64)}`,
 };
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
+type Queries = Readonly<Record<string, () => unknown>>;
 
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-type Queries = Record<string, () => unknown>;
-
-/** Prints the microseconds per query; interleaved, so that other load affects all equally. */
+/** Prints the microseconds per query. */
 async function report(name: string, queries: Queries, plan: readonly string[]): Promise<void> {
-  const samples = new Map(Object.keys(queries).map((query) => [query, [] as number[]]));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [query, run] of Object.entries(queries)) {
-      const startedAt = performance.now();
-      for (let count = 0; count < QUERIES_PER_ROUND; count++) await run();
-      samples.get(query)?.push(((performance.now() - startedAt) / QUERIES_PER_ROUND) * 1_000);
-    }
-  }
-  print(`\n${name}, ${ROWS.toLocaleString("en")} rows, ${LIMIT} rows per page, median of ${ROUNDS} rounds`);
-  for (const [query, costs] of samples) {
-    print(`  ${query.padEnd(36)} ${median(costs).toFixed(1).padStart(7)} µs`);
-  }
+  const measure = async (query: () => unknown): Promise<number> => {
+    const startedAt = performance.now();
+    for (let count = 0; count < QUERIES_PER_ROUND; count++) await query();
+    return ((performance.now() - startedAt) / QUERIES_PER_ROUND) * 1_000;
+  };
+  const tasks = Object.entries(queries).map(([query, run]) => [query, () => measure(run)] as const);
+  const results = await interleave(Object.fromEntries(tasks), { rounds: ROUNDS });
+  print(`\n${name}, ${ROWS.toLocaleString("en")} rows, ${LIMIT} rows per page, µs per query`);
+  for (const [query, microseconds] of Object.entries(results)) printRow(query, microseconds);
   for (const line of plan) print(`  ${line}`);
 }
 
@@ -100,7 +91,6 @@ async function reportPostgresPages(server: PostgresServer): Promise<void> {
   await report("PostgreSQL", queriesOf(testDatabase.database, id), lines);
 }
 
-print(describeMachine());
 await reportLibsqlPages();
 await using server = await startPostgresServer();
 await reportPostgresPages(server);

@@ -1,71 +1,66 @@
 /**
- * `bun run bench hashing [--rounds N] [--seconds S]`: compares the pool with its kernel in a C loop and with crypto.pbkdf2
+ * `bun run bench hashing [--rounds N] [--seconds S]`: compares the pool with its kernel in a loop and with crypto.pbkdf2
  * on all cores. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
  */
+import { pbkdf2 } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { parseArgs } from "node:util";
-import { describeMachine } from "@latchkey/cli";
-import { kernels } from "../src/index.ts";
+import { promisify } from "node:util";
+import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
+import { $ } from "bun";
+import { DEFAULT_NICE } from "../src/hasher.ts";
+import { createHasher, kernels } from "../src/index.ts";
 import { type KernelVariant, LANE_WORDS, loadAddon } from "../src/kernel/addon.ts";
 import { probeNativeKernels } from "../src/kernel/probe.ts";
-import { type Contender, crypto, ITERATIONS, kernelLoopRate, openPool, secondsFor } from "./contenders.ts";
+import type { KernelLoop } from "./kernel-loop.ts";
 
-const options = {
-  rounds: { type: "string", default: "5" },
-  seconds: { type: "string", default: "2" },
-} as const;
-const { values } = parseArgs({ options });
+const { rounds, seconds } = parseOptions({ rounds: 5, seconds: 2 });
 /** A single derivation is short, so a row is the mean of several. */
 const SEQUENTIAL_DERIVATIONS = 10;
-const rounds = Number(values.rounds);
-const seconds = Number(values.seconds);
+const ITERATIONS = 600_000;
+const SALT = new Uint8Array(32).fill(7);
+const PASSWORD = new TextEncoder().encode("correct horse battery staple");
+const LOOP_PROGRAM = `${import.meta.dir}/kernel-loop.ts`;
+const cryptoPbkdf2 = promisify(pbkdf2);
 
-/** Runs every entry once per round, alternating. */
-async function interleave<Name extends string>(entries: Record<Name, () => number | Promise<number>>) {
-  const names = Object.keys(entries) as Name[];
-  const results = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) results[name].push(await entries[name]());
-  }
-  return results;
+/** Runs one derivation of 600,000 iterations. */
+type Derive = () => Promise<unknown>;
+
+const deriveWithCrypto: Derive = () => cryptoPbkdf2(PASSWORD, SALT, ITERATIONS, 32, "sha256");
+
+function openPool(kernel: string) {
+  const hasher = createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 });
+  const job = { password: PASSWORD, salt: SALT, iterations: ITERATIONS };
+  const derive: Derive = () => hasher.derive(job);
+  return { hasher, derive, [Symbol.asyncDispose]: () => hasher.close() };
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** The seconds that this number of concurrent derivations takes. */
+async function secondsFor(derive: Derive, derivations: number): Promise<number> {
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: derivations }, derive));
+  return (performance.now() - startedMs) / 1000;
 }
 
-interface Row {
-  readonly name: string;
-  readonly unit: string;
-  readonly rounds: readonly number[];
-  /** The baseline of the ratio at the end of the row. */
-  readonly baseline?: { readonly name: string; readonly rounds: readonly number[] };
-}
-
-/** Prints the median and every round. The ratio compares round by round, because the machine's speed changes over time. */
-function printRow({ name, unit, rounds, baseline }: Row): void {
-  const each = rounds.map((value) => value.toFixed(1)).join(" ");
-  const ratios = rounds.map((value, round) => value / (baseline?.rounds[round] ?? Number.NaN));
-  const ratio = baseline ? `  ${median(ratios).toFixed(2)} × ${baseline.name}` : "";
-  print(`  ${name.padEnd(26)} ${median(rounds).toFixed(1).padStart(7)} ${unit} (${each})${ratio}`);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
-}
+/** Derivations per second of the kernel in a loop, at the pool's priority but without a pool or slices. */
+const kernelLoopRate = async (loop: KernelLoop): Promise<number> =>
+  Number(await $`nice -n ${DEFAULT_NICE} ${process.execPath} ${LOOP_PROGRAM} ${JSON.stringify(loop)}`.text());
 
 const status = probeNativeKernels();
 const variants: readonly KernelVariant[] = status.available ? status.variants : [];
 const kernelNames = kernels().map(({ name }) => name);
-print(describeMachine());
 print(`kernels: ${kernelNames.join(", ")}\n`);
 
 await using auto = openPool("auto");
-const workers = auto.hasher.stats().workers;
-await secondsFor(auto, 1);
+const { workers } = auto.hasher.stats();
+await secondsFor(auto.derive, 1);
+
+/** Prints the figures of crypto.pbkdf2 and of the pool. */
+async function compareWithCrypto(suffix: string, measure: (derive: Derive) => Promise<number>) {
+  const tasks = { pool: () => measure(auto.derive), crypto: () => measure(deriveWithCrypto) };
+  const { pool, crypto } = await interleave(tasks, { rounds });
+  printRow(`crypto.pbkdf2${suffix}`, crypto);
+  printRow(`pool${suffix}`, pool, { baseline: { name: "crypto", values: crypto } });
+}
 
 if (status.available) {
   print("one kernel on one core, ms of processor time per derivation with all lanes busy");
@@ -78,84 +73,62 @@ if (status.available) {
     }
     return (10_000 * addon.advance(id, state, lanes, ITERATIONS / 10, null)) / width;
   };
-  const nameOf = ({ family, width }: KernelVariant) => `${family} × ${width}`;
-  const results = await interleave(
-    Object.fromEntries(variants.map((variant) => [nameOf(variant), () => measure(variant)])),
+  const tasks = variants.map(
+    (variant) => [`${variant.family} × ${variant.width}`, () => measure(variant)] as const,
   );
-  const baseline = { name: "sha-ni × 4", rounds: results["sha-ni × 4"] ?? [] };
-  for (const name of variants.map(nameOf)) {
-    printRow({
-      name,
-      unit: "ms",
-      rounds: results[name] ?? [],
-      ...(baseline.rounds.length > 0 && { baseline }),
-    });
-  }
+  const results = await interleave(Object.fromEntries(tasks), { rounds });
+  const { "sha-ni × 4": values } = results;
+  const baseline = values && { name: "sha-ni × 4", values };
+  for (const [name, milliseconds] of Object.entries(results))
+    printRow(name, milliseconds, { ...(baseline && { baseline }) });
 }
 
 print(`\none derivation alone, ms, mean of ${SEQUENTIAL_DERIVATIONS} in sequence`);
-const meanMs = async (contender: Contender): Promise<number> => {
+const meanMs = async (derive: Derive): Promise<number> => {
   let total = 0;
-  for (let index = 0; index < SEQUENTIAL_DERIVATIONS; index++) total += await secondsFor(contender, 1);
+  for (let index = 0; index < SEQUENTIAL_DERIVATIONS; index++) total += await secondsFor(derive, 1);
   return (1000 * total) / SEQUENTIAL_DERIVATIONS;
 };
-await meanMs(auto);
-const alone = await interleave({ pool: () => meanMs(auto), crypto: () => meanMs(crypto) });
-printRow({ name: "crypto.pbkdf2", unit: "ms", rounds: alone.crypto });
-printRow({
-  name: "pool",
-  unit: "ms",
-  rounds: alone.pool,
-  baseline: { name: "crypto", rounds: alone.crypto },
-});
+await meanMs(auto.derive);
+await compareWithCrypto("", meanMs);
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
+const cryptoDerivations = seconds * 15 * workers;
 for (const name of [...kernelNames, "auto"]) {
   await using pool = openPool(name);
-  await secondsFor(pool, 1);
+  await secondsFor(pool.derive, 1);
   const { lanes, capacityPerSecond, kernel: family } = pool.hasher.stats();
   // A multiple of the lanes, so that no lane is empty at the end while others are still running.
   const derivations = lanes * Math.max(1, Math.ceil((seconds * capacityPerSecond) / lanes));
   const [widest] = variants.filter((variant) => variant.family === family).sort((a, b) => b.width - a.width);
-  const runLoop = (): number =>
-    status.available && widest
-      ? kernelLoopRate({ ...widest, path: status.path, threads: workers, seconds })
-      : Number.NaN;
-  const results = await interleave({
-    pool: async () => derivations / (await secondsFor(pool, derivations)),
-    loop: runLoop,
-    crypto: async () => (seconds * 15 * workers) / (await secondsFor(crypto, seconds * 15 * workers)),
-  });
-  const row = { name: pool.name, unit: "/s", rounds: results.pool };
-  printRow({ name: "crypto.pbkdf2", unit: "/s", rounds: results.crypto });
-  if (widest) {
-    printRow({ name: `C loop, ${family} × ${widest.width}`, unit: "/s", rounds: results.loop });
-    printRow({ ...row, baseline: { name: "C loop", rounds: results.loop } });
+  const loop = status.available && widest && { ...widest, path: status.path, threads: workers, seconds };
+  const results = await interleave(
+    {
+      pool: async () => derivations / (await secondsFor(pool.derive, derivations)),
+      loop: () => (loop ? kernelLoopRate(loop) : Number.NaN),
+      crypto: async () => cryptoDerivations / (await secondsFor(deriveWithCrypto, cryptoDerivations)),
+    },
+    { rounds },
+  );
+  printRow("crypto.pbkdf2", results.crypto);
+  if (loop) {
+    printRow(`bare loop, ${family} × ${loop.width}`, results.loop);
+    printRow(`pool ${name}`, results.pool, { baseline: { name: "bare loop", values: results.loop } });
   }
-  printRow({ ...row, baseline: { name: "crypto", rounds: results.crypto } });
+  printRow(`pool ${name}`, results.pool, { baseline: { name: "crypto", values: results.crypto } });
 }
 
 print("\nconcurrent jobs, ms until the last one has finished");
-for (const jobs of [2, 8, 32, 200]) {
-  const results = await interleave({
-    pool: async () => 1000 * (await secondsFor(auto, jobs)),
-    crypto: async () => 1000 * (await secondsFor(crypto, jobs)),
-  });
-  printRow({ name: `crypto.pbkdf2, ${jobs} jobs`, unit: "ms", rounds: results.crypto });
-  const baseline = { name: "crypto", rounds: results.crypto };
-  printRow({ name: `pool, ${jobs} jobs`, unit: "ms", rounds: results.pool, baseline });
-}
+for (const jobs of [2, 8, 32, 200])
+  await compareWithCrypto(`, ${jobs} jobs`, async (derive) => 1000 * (await secondsFor(derive, jobs)));
 
 print("\nevent loop delay, ms");
-for (const [name, load] of [
-  ["idle", null],
-  ["saturated", auto],
-] as const) {
+const saturate = () => secondsFor(auto.derive, Math.ceil(seconds * auto.hasher.stats().capacityPerSecond));
+for (const [name, load] of Object.entries({ idle: () => Bun.sleep(seconds * 1000), saturated: saturate })) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  if (load) await secondsFor(load, Math.ceil(seconds * load.hasher.stats().capacityPerSecond));
-  else await Bun.sleep(seconds * 1000);
+  await load();
   delay.disable();
   const percentiles = [50, 90, 99, 99.9, 100].map((p) => `p${p} ${(delay.percentile(p) / 1e6).toFixed(2)}`);
-  print(`  ${name.padEnd(26)} ${percentiles.join("  ")}`);
+  print(`  ${name.padEnd(36)} ${percentiles.join("  ")}`);
 }

@@ -2,6 +2,7 @@
  * `timed-derivations.ts INDEX KERNEL burst JOBS | saturate SECONDS | poisson RATE SECONDS`: runs derivations with the package at INDEX
  * and prints their mean and p99 in milliseconds and their rate as JSON.
  */
+import { percentile } from "@latchkey/testing/benchmark";
 import type * as Hashing from "../src/index.ts";
 
 const BURSTS = 5;
@@ -9,14 +10,10 @@ const [index = "", kernel = "auto", task = "", ...numbers] = process.argv.slice(
 const [size = 0, seconds = 0] = numbers.map(Number);
 /** No derivation is rejected. */
 const queue = { queueLimit: 100_000, queueSeconds: 3600 };
-const { createHasher } = await importHashing(index);
+// The checkouts that this is used with have these options and `hash`.
+const { createHasher }: typeof Hashing = await import(index);
 await using hasher = createHasher({ kernel, ...queue, ...(task === "burst" && { workers: 1 }) });
 const times: number[] = [];
-
-/** Safe for the checkouts that this is used with: their `createHasher` has these options and `hash`. */
-function importHashing(path: string): Promise<typeof Hashing> {
-  return import(path);
-}
 
 async function hash(): Promise<void> {
   const startedMs = performance.now();
@@ -55,11 +52,10 @@ if (task === "burst") for (let burst = 0; burst < BURSTS; burst++) await togethe
 else if (task === "poisson") await poisson(size);
 else while (performance.now() - startedMs < 1000 * size) await together(hasher.stats().lanes);
 const elapsedMs = performance.now() - startedMs;
-const sorted = times.toSorted((a, b) => a - b);
 process.stdout.write(
   JSON.stringify({
     mean: times.reduce((sum, ms) => sum + ms, 0) / times.length,
-    p99: sorted[Math.ceil(0.99 * sorted.length) - 1],
+    p99: percentile(times, 99),
     perSecond: (1000 * times.length) / elapsedMs,
   }),
 );

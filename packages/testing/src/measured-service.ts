@@ -1,6 +1,10 @@
-/** The deployed service for benchmarks: its log goes to a file, so that the benchmark spends no time on reading it. */
+/**
+ * The deployed service for benchmarks, and the load on it. The log goes to a file, so that the benchmark spends no time on
+ * reading it.
+ */
 import { join } from "node:path";
-import type { TemporaryFolder } from "./folder.ts";
+import { percentile } from "./benchmark.ts";
+import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 import { freePort } from "./server-process.ts";
@@ -8,16 +12,16 @@ import { freePort } from "./server-process.ts";
 export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 
 /**
- * Starts the service with all middleware, with limits too high to be reached and with one JSON line per request in a file
- * in the folder. Resolves once `/readyz` returns 200.
+ * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
+ * per request in a file. Resolves once `/readyz` returns 200.
  * @param main another program that reads the same variables
  */
 export async function startService(
-  folder: TemporaryFolder,
   env: Readonly<Record<string, string>> = {},
   main = GATEWAY_MAIN,
-): Promise<MeasuredServer> {
+): Promise<MeasuredServer & { readonly databaseUrl: string }> {
   const port = await freePort();
+  const folder = await openFolder();
   const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
@@ -27,12 +31,12 @@ export async function startService(
       LOG_FORMAT: "json",
       ...env,
     },
-    stdout: Bun.file(join(folder.path, `${port}.log`)),
+    stdout: Bun.file(join(folder.path, "service.log")),
     stderr: "inherit",
   });
-  const url = `http://127.0.0.1:${port}`;
+  const server = toMeasuredServer(`http://127.0.0.1:${port}`, child);
   const isReady = () =>
-    fetch(`${url}/readyz`).then(
+    fetch(`${server.url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -40,7 +44,14 @@ export async function startService(
     if (child.exitCode !== null) throw new Error(`The service exited with ${child.exitCode}`);
     await Bun.sleep(10);
   }
-  return toMeasuredServer(url, child);
+  return {
+    ...server,
+    databaseUrl: folder.databaseUrl,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Starts a program that prints its URL once it listens. */
@@ -60,3 +71,107 @@ const toMeasuredServer = (url: string, child: Bun.Subprocess) => ({
     await child.exited;
   },
 });
+
+/** Resident memory of a process on Linux. */
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text();
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+export interface Load {
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+interface LoadOptions extends Load {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const LOAD_PROGRAM = Bun.which("wrk") === null ? "fetch" : "wrk";
+
+/** Requests per second and response times in milliseconds. */
+export type LoadResult = Readonly<Record<"rate" | "p50" | "p99", number>>;
+
+/** Loads a URL over several connections, with wrk if it is installed. Throws if a response is not 2xx. */
+export const measureLoad = (options: LoadOptions): Promise<LoadResult> =>
+  LOAD_PROGRAM === "wrk" ? loadWithWrk(options) : loadWithFetch(options);
+
+async function loadWithWrk({ url, headers = {}, connections, seconds }: LoadOptions): Promise<LoadResult> {
+  const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const size = ["--latency", "-t", "1", "-c", String(connections), "-d", `${seconds}s`];
+  const child = Bun.spawn(["wrk", ...size, ...headerArguments, url], { stdout: "pipe" });
+  const report = await new Response(child.stdout).text();
+  const perSecond = /Requests\/sec:\s+([\d.]+)/.exec(report)?.[1];
+  if (perSecond === undefined || /Non-2xx|Socket errors/.test(report)) throw new Error(report);
+  const latency = (percent: number): number => {
+    const [, value, unit = ""] = new RegExp(`${percent}%\\s+([\\d.]+)(us|ms|s)`).exec(report) ?? [];
+    return Number(value) * (WRK_UNITS_MS[unit] ?? Number.NaN);
+  };
+  return { rate: Number(perSecond), p50: latency(50), p99: latency(99) };
+}
+
+const WRK_UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
+
+async function loadWithFetch({ url, headers = {}, connections, seconds }: LoadOptions): Promise<LoadResult> {
+  const times: number[] = [];
+  const rate = await closedLoopRate({ clients: connections, seconds }, async () => {
+    const sentAt = performance.now();
+    const response = await fetch(url, { headers });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${url} returned ${response.status}`);
+    times.push(performance.now() - sentAt);
+    return true;
+  });
+  return { rate, p50: percentile(times, 50), p99: percentile(times, 99) };
+}
+
+interface ClosedLoop {
+  readonly clients: number;
+  /** Duration of the measurement, after the warm-up. */
+  readonly seconds: number;
+  /** @default 0 */
+  readonly warmUpSeconds?: number;
+}
+
+/** Each client sends its next request when it has the response. Returns how many per second `send` counts as successful. */
+export async function closedLoopRate(
+  { clients, seconds, warmUpSeconds = 0 }: ClosedLoop,
+  send: () => Promise<boolean>,
+): Promise<number> {
+  const countedFrom = performance.now() + warmUpSeconds * 1000;
+  const endsAt = countedFrom + seconds * 1000;
+  let counted = 0;
+  const client = async (): Promise<void> => {
+    while (performance.now() < endsAt) {
+      const isSuccessful = await send();
+      const now = performance.now();
+      if (isSuccessful && now >= countedFrom && now < endsAt) counted += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return counted / seconds;
+}
+
+interface OpenLoop {
+  readonly perSecond: number;
+  /** @default until the signal */
+  readonly seconds?: number;
+  /** Ends the loop. @default never */
+  readonly signal?: AbortSignal;
+}
+
+/** Sends requests on schedule, regardless of earlier responses. Resolves when all have their response. */
+export async function openLoop<Response>(
+  { perSecond, seconds = Number.POSITIVE_INFINITY, signal }: OpenLoop,
+  send: (index: number) => Promise<Response>,
+): Promise<Response[]> {
+  const responses: Promise<Response>[] = [];
+  const startedMs = performance.now();
+  while (responses.length < perSecond * seconds && !signal?.aborted) {
+    const dueMs = startedMs + (1000 * responses.length) / perSecond;
+    await Bun.sleep(Math.max(0, dueMs - performance.now()));
+    responses.push(send(responses.length));
+  }
+  return Promise.all(responses);
+}

@@ -83,10 +83,27 @@ export function startProcess(
   };
 }
 
-/** Sends a POST request with a JSON body. */
-export const post = (url: string, body: unknown): Promise<Response> =>
+export interface RequestOptions {
+  /** @default "GET" */
+  readonly method?: string;
+  /** Sent as JSON. @default no body */
+  readonly body?: unknown;
+  /** Sent as a bearer token. @default none */
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export const request = (url: string, { body, token, headers, ...init }: RequestOptions): Promise<Response> =>
   fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+    ...init,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+
+/** Sends a POST request with a JSON body. */
+export const post = (url: string, body: unknown): Promise<Response> => request(url, { method: "POST", body });

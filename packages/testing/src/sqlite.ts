@@ -2,14 +2,14 @@
  * Access to an embedded database from another process. A second SQLite in the same process would release the locks of the
  * first (https://sqlite.org/howtocorrupt.html §2.2), so every action starts its own process.
  */
-import { join } from "node:path";
+import { Database } from "bun:sqlite";
 
 /** `hold` takes the write lock and `hold-exclusively` an exclusive lock, until standard input ends. */
 type Action = "query" | "hold" | "hold-exclusively";
 
-/** Starts `sqlite-process.ts`, which prints a line once it holds a lock. `url` is a `file:` URL. */
+/** Starts the process of an action, which prints a line once it holds a lock. `url` is a `file:` URL. */
 export function spawnSqlite(action: Action, url: string, sql = "") {
-  return Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-process.ts"), action, url, sql], {
+  return Bun.spawn([process.execPath, import.meta.path, action, url, sql], {
     stdin: "pipe",
     stdout: "pipe",
   });
@@ -35,4 +35,20 @@ export async function holdSqliteLock(
       await child.exited;
     },
   };
+}
+
+if (import.meta.main) {
+  const [action, url = "", sql = ""] = process.argv.slice(2);
+  using sqlite = new Database(url.slice("file:".length));
+  sqlite.run("pragma busy_timeout = 1000");
+  if (action === "query") {
+    process.stdout.write(JSON.stringify(sqlite.query(sql).all()));
+  } else {
+    // In WAL mode, a transaction excludes readers only in this locking mode, as the recovery of a file does.
+    if (action === "hold-exclusively") sqlite.run("pragma locking_mode = exclusive");
+    sqlite.run(action === "hold" ? "begin immediate" : "begin exclusive");
+    process.stdout.write("held\n");
+    for await (const _ of process.stdin);
+    sqlite.run("rollback");
+  }
 }

@@ -6,13 +6,6 @@ import { openSync, readSync } from "node:fs";
 import { platform } from "node:os";
 import { isMainThread } from "node:worker_threads";
 
-export interface Hold {
-  /** The longest time from one turn to the next. */
-  readonly longestMs: number;
-  /** All times above {@link IDLE_TURN_MS}, added up. */
-  readonly totalMs: number;
-}
-
 /** A turn that runs only the callback of the probe takes less. */
 const IDLE_TURN_MS = 0.1;
 
@@ -27,32 +20,31 @@ function readWaitedMs(): number {
 }
 
 let isRunning = false;
-let longestMs = 0;
-let totalMs = 0;
+const hold = {
+  /** The longest time from one turn to the next. */
+  longestMs: 0,
+  /** All times above {@link IDLE_TURN_MS}, added up. */
+  totalMs: 0,
+};
+export type Hold = Readonly<typeof hold>;
 
 function turn(previousMs: number): void {
   if (!isRunning) return;
   const nowMs = performance.now() - readWaitedMs();
   const heldMs = nowMs - previousMs;
-  longestMs = Math.max(longestMs, heldMs);
-  if (heldMs > IDLE_TURN_MS) totalMs += heldMs;
+  hold.longestMs = Math.max(hold.longestMs, heldMs);
+  if (heldMs > IDLE_TURN_MS) hold.totalMs += heldMs;
   setImmediate(turn, nowMs);
 }
 
-const commands: Readonly<Record<string, () => Hold>> = {
-  "/start"() {
-    isRunning = true;
-    [longestMs, totalMs] = [0, 0];
+function handle({ url }: Request): Response {
+  isRunning = url.endsWith("/start");
+  if (isRunning) {
+    Object.assign(hold, { longestMs: 0, totalMs: 0 });
     setImmediate(turn, performance.now() - readWaitedMs());
-    return { longestMs, totalMs };
-  },
-  "/stop"() {
-    isRunning = false;
-    return { longestMs, totalMs };
-  },
-};
+  }
+  return Response.json(hold);
+}
 
 const { EVENT_LOOP_PROBE: unix } = process.env;
-if (isMainThread && unix !== undefined) {
-  Bun.serve({ unix, fetch: ({ url }) => Response.json(commands[new URL(url).pathname]?.()) });
-}
+if (isMainThread && unix !== undefined) Bun.serve({ unix, fetch: handle });

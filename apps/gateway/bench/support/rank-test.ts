@@ -1,12 +1,5 @@
 /** Tests whether two samples come from the same distribution, without assumptions about the distribution. */
 
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
-};
-
 /**
  * The two-sided Mann–Whitney U test: returns the p-value. Uses the normal approximation with corrections for ties and
  * continuity, which is accurate from about 20 values per sample.

@@ -1,11 +1,12 @@
 /** The programs that the service is compared with, and the data of the service. */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { print } from "@latchkey/testing/benchmark";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type MeasuredServer, startProgram } from "@latchkey/testing/measured-service";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
-import { print } from "./options.ts";
+import { $ } from "bun";
 
 const BENCH = join(import.meta.dir, "..");
 /** Outside of the workspaces, because only this benchmark needs the native driver, which npm compiles for minutes. */
@@ -30,12 +31,7 @@ export async function startFastify(url: string): Promise<MeasuredServer | null> 
   }
   await mkdir(FASTIFY, { recursive: true });
   await cp(join(BENCH, "fastify"), FASTIFY, { recursive: true });
-  const install = Bun.spawn([npm, "install", "--no-package-lock", "--no-audit", "--no-fund"], {
-    cwd: FASTIFY,
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  if ((await install.exited) !== 0) throw new Error(await new Response(install.stderr).text());
+  await $`${npm} install --no-package-lock --no-audit --no-fund`.cwd(FASTIFY).quiet();
   return startProgram(node, join(FASTIFY, "server.js"), url, SECRET_KEY);
 }
 

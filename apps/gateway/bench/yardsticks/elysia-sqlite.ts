@@ -6,29 +6,12 @@ import { Database } from "bun:sqlite";
 import { jwt } from "@elysiajs/jwt";
 import { Elysia, status } from "elysia";
 
-interface Todo {
-  readonly id: number;
-  readonly title: string;
-  readonly completed: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-interface User {
-  readonly id: number;
-  readonly email: string;
-  readonly username: string;
-  readonly is_active: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
 const [url = "", secret = ""] = process.argv.slice(2);
 const database = new Database(url.slice("file:".length), { readonly: true });
-const page = database.query<Todo, [number, number]>(
+const page = database.query<{ readonly id: number; readonly completed: number }, [number, number]>(
   "select id, title, completed, created_at, updated_at from todos where id > ? order by id limit ?",
 );
-const userById = database.query<User, [number]>(
+const userById = database.query<{ readonly is_active: number }, [number]>(
   "select id, email, username, is_active, created_at, updated_at from users where id = ?",
 );
 

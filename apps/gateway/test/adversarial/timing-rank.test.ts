@@ -1,6 +1,7 @@
 /** The rank test of `bun run bench timing`, compared with values calculated by hand. */
 import { expect, test } from "bun:test";
-import { median, rankTest } from "../../bench/support/rank-test.ts";
+import { median } from "@latchkey/testing/benchmark";
+import { rankTest } from "../../bench/support/rank-test.ts";
 
 const series = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => from + index);

@@ -1,0 +1,118 @@
+/**
+ * Three replicas behind HAProxy under constant traffic, and the steps that change them. Each replica has an address, at which
+ * processes replace each other.
+ */
+import { print } from "@latchkey/testing/benchmark";
+import { freePort } from "@latchkey/testing/server-process";
+import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
+import { startBalancer } from "../test/compose/balancer.ts";
+import type { Variables } from "../test/configuration.ts";
+import { startTraffic } from "./traffic.ts";
+
+/** Longer than HAProxy needs to notice that a replica is or is not ready. */
+export const SHUTDOWN_DELAY_SECONDS = 3;
+
+export interface Slot {
+  readonly port: number;
+  replica: ServiceProcess | null;
+}
+
+export type Slots = readonly [Slot, Slot, Slot];
+
+/** Disposing the resources ends the replicas that run then. */
+export async function openSlots(resources: AsyncDisposableStack): Promise<Slots> {
+  const open = async (): Promise<Slot> => ({ port: await freePort(), replica: null });
+  const slots = [await open(), await open(), await open()] as const;
+  resources.defer(async () => {
+    for (const { replica } of slots) await replica?.[Symbol.asyncDispose]();
+  });
+  return slots;
+}
+
+export function start(
+  slot: Slot,
+  variables: Variables,
+  options?: Parameters<typeof startProcess>[1],
+): ServiceProcess {
+  const shared = {
+    NODE_ENV: "production",
+    PORT: String(slot.port),
+    TRUST_PROXY: "1",
+    // Enabled, because logins then also store networks.
+    RATE_LIMIT_DEFAULT: "1000000/hour",
+    RATE_LIMIT_LOGIN: "1000000/hour",
+    SHUTDOWN_DELAY_SECONDS: String(SHUTDOWN_DELAY_SECONDS),
+  };
+  slot.replica = startProcess({ ...shared, ...variables }, options);
+  return slot.replica;
+}
+
+/** @throws {Error} if the exit code is not 0 */
+export async function stop(slot: Slot): Promise<void> {
+  slot.replica?.signal("SIGTERM");
+  const ended = await slot.replica?.ended();
+  slot.replica = null;
+  if (ended && ended.code !== 0) throw new Error(`A replica exited with ${ended.code}: ${ended.stderr}`);
+}
+
+/** Stops one replica after another and starts a new one in its place. */
+export async function replaceAll(slots: Slots, startReady: (slot: Slot) => Promise<unknown>): Promise<void> {
+  for (const slot of slots) {
+    await stop(slot);
+    await startReady(slot);
+  }
+}
+
+export interface Step {
+  readonly name: string;
+  /** Rejects if the step does not do what it describes. */
+  readonly run: () => Promise<unknown>;
+  /** Afterwards all replicas run, so that the next step does not depend on this one. */
+  readonly restore?: (hasFailed: boolean) => Promise<void>;
+  /** Whether the step must lose requests. @default false */
+  readonly isControl?: boolean;
+}
+
+/** Runs the steps under traffic and prints a line for each. Returns whether all passed: without a lost request or an error. */
+export async function runSteps(
+  resources: AsyncDisposableStack,
+  slots: Slots,
+  steps: readonly Step[],
+): Promise<boolean> {
+  const addresses = slots.map(({ port }) => `127.0.0.1:${port}`);
+  const balancer = resources.use(await startBalancer({ addresses }));
+  const traffic = await startTraffic(`http://127.0.0.1:${balancer.port}`);
+  const results = [];
+  for (const { name, run, restore, isControl = false } of steps) {
+    const startedAt = performance.now();
+    const counts = traffic.beginStep();
+    const error = await run().then(
+      () => null,
+      (reason: unknown) => String(reason),
+    );
+    await restore?.(error !== null);
+    results.push({ name, counts, error, isControl, seconds: (performance.now() - startedAt) / 1_000 });
+  }
+  await traffic.stop();
+
+  // Reported together, because a request of a step can be lost after the step has ended.
+  let isPassed = true;
+  for (const { name, counts, error, isControl, seconds } of results) {
+    const lost = counts.lost.values().reduce((sum, count) => sum + count, 0);
+    const isStepPassed = error === null && lost > 0 === isControl;
+    isPassed &&= isStepPassed;
+    const figures = [
+      isStepPassed ? "ok     " : "FAILED ",
+      name.padEnd(48),
+      `${counts.sent} requests`.padStart(14),
+      `${lost} lost`.padStart(9),
+      `slowest ${Math.round(counts.slowestMs)} ms`.padStart(18),
+      `${seconds.toFixed(0)} s`.padStart(6),
+      isControl ? "  must lose requests" : "",
+    ];
+    print(figures.join(""));
+    for (const [problem, count] of counts.lost) print(`  ${count} × ${problem}`);
+    if (error !== null) print(`  ${error.trim()}`);
+  }
+  return isPassed;
+}

@@ -1,0 +1,97 @@
+/** What the benchmarks share: options, interleaved rounds and figures. `scripts/bench.ts` prints the machine. */
+import { parseArgs } from "node:util";
+
+/** EX_USAGE of sysexits.h. */
+const USAGE_EXIT_CODE = 64;
+
+export const print = (line = ""): void => void process.stdout.write(`${line}\n`);
+
+type Options<Defaults> = {
+  readonly [Name in keyof Defaults]: Defaults[Name] extends number ? number : string;
+};
+
+/** Parses `--name VALUE` options; prints the usage and exits if a name is unknown or a number is not 0 or more. */
+export function parseOptions<Defaults extends Readonly<Record<string, number | string>>>(
+  defaults: Defaults,
+): Options<Defaults> {
+  const entries = Object.entries(defaults);
+  const options = entries.map(([name, value]) => [name, { type: "string", default: `${value}` }] as const);
+  try {
+    const { values } = parseArgs({ options: Object.fromEntries(options) });
+    const parsed = entries.map(([name, value]) => {
+      const number = Number(values[name]);
+      if (typeof value === "number" && !(number >= 0)) throw new Error(`--${name} must be a number`);
+      return [name, typeof value === "number" ? number : values[name]] as const;
+    });
+    // The cast is safe because `entries` are all the defaults.
+    return Object.fromEntries(parsed) as Options<Defaults>;
+  } catch (error) {
+    const usage = entries.map(([name, value]) => `[--${name} ${value}]`).join(" ");
+    process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions: ${usage}\n`);
+    process.exit(USAGE_EXIT_CODE);
+  }
+}
+
+interface RoundOptions {
+  /** Number of rounds whose results are returned. */
+  readonly rounds: number;
+  /** Number of rounds before them. @default 0 */
+  readonly warmUp?: number;
+  /** The order of the tasks in a round. @default alternates, so that a slow change of the machine's load favours no task */
+  readonly order?: <Task>(tasks: Task[], round: number) => Task[];
+}
+
+type Results<Tasks extends Readonly<Record<string, (round: number) => unknown>>> = {
+  readonly [Name in keyof Tasks]: Awaited<ReturnType<Tasks[Name]>>[];
+};
+
+/** Runs each task once per round, so that other load on the machine affects all of them equally. */
+export async function interleave<Tasks extends Readonly<Record<string, (round: number) => unknown>>>(
+  tasks: Tasks,
+  { rounds, warmUp = 0, order = (each, round) => (round % 2 === 0 ? each : each.toReversed()) }: RoundOptions,
+): Promise<Results<Tasks>> {
+  const entries = Object.entries(tasks).map(([name, run]) => ({ name, run, results: [] as unknown[] }));
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const { run, results } of order(entries, round)) {
+      const result = await run(round);
+      if (round >= 0) results.push(result);
+    }
+  }
+  // The cast is safe because each name has the results of its own task.
+  return Object.fromEntries(entries.map(({ name, results }) => [name, results])) as Results<Tasks>;
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
+};
+
+/** The nearest-rank percentile. */
+export const percentile = (values: readonly number[], percent: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? Number.NaN;
+
+/** The quotients of the same round, because the machine's speed changes over time. */
+export const ratios = (values: readonly number[], baseline: readonly number[]): number[] =>
+  values.map((value, round) => value / (baseline[round] ?? Number.NaN));
+
+export const metOrMissed = (isMet: boolean): string => (isMet ? "met" : "missed");
+
+interface RowOptions {
+  /** Decimal places. @default 1 */
+  readonly digits?: number;
+  /** Adds the median of the ratios to these values. @default none */
+  readonly baseline?: { readonly name: string; readonly values: readonly number[] };
+}
+
+/** Prints the median and the value of every round. */
+export function printRow(
+  name: string,
+  values: readonly number[],
+  { digits = 1, baseline }: RowOptions = {},
+): void {
+  const rounds = values.map((value) => value.toFixed(digits)).join(" ");
+  const ratio = baseline ? `  ${median(ratios(values, baseline.values)).toFixed(2)} × ${baseline.name}` : "";
+  print(`  ${name.padEnd(36)} ${median(values).toFixed(digits).padStart(8)} (${rounds})${ratio}`);
+}
