@@ -5,7 +5,7 @@
 import { describeMachine } from "@latchkey/cli";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { parseConfig } from "../src/config.ts";
-import { createTokens } from "../src/middleware/jwt.ts";
+import { createTokens } from "../src/middleware/bearer-auth.ts";
 import { importTokenKeys } from "../src/token-keys.ts";
 import { parseOptions, print } from "./support/options.ts";
 import { median } from "./support/rank-test.ts";

@@ -4,7 +4,6 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
-import { createDigests } from "./digests.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
@@ -17,11 +16,11 @@ import { createReadiness, type Readiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
 import { createTodoService, type TodoService } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { createTokens } from "./middleware/bearer-auth.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
-import { createTokens } from "./middleware/jwt.ts";
 import { nativeHeaders } from "./middleware/native-headers.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
@@ -89,7 +88,7 @@ export function createApp({
   const { createStore = createMemoryStore, createBudgetStore = createMemoryBudgetStore } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
   const { rejectionDelayMs } = options;
-  const digests = createDigests(keys);
+  const { digests, publicKeySet } = keys;
   const authService = createAuthService({
     users: database.users,
     hasher,
@@ -116,7 +115,7 @@ export function createApp({
     readiness: createReadiness({ ping: () => database.ping(), isStopping }),
     authService,
     limiters,
-    publicKeySet: keys.publicKeySet,
+    publicKeySet,
     digests,
     requireCurrentPassword: config.auth.requireCurrentPassword,
     todoService: createTodoService(database.todos),

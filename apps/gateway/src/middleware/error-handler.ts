@@ -1,6 +1,6 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
-import { errorResponseFor, MethodNotAllowed, TooManyRequests, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
@@ -16,7 +16,8 @@ export function errorHandler() {
       set.status = status;
       Object.assign(set.headers, headers);
       if (status >= 500) context.errorToLog = error;
-      if (error instanceof TooManyRequests && error.delayMs > 0) await Bun.sleep(error.delayMs);
+      if (error instanceof ServiceError && error.properties.delayMs)
+        await Bun.sleep(error.properties.delayMs);
       await drainChunkedBody(request);
       return body;
     });
@@ -45,7 +46,7 @@ export function methodNotAllowed(app: AnyElysia) {
   for (const [path, methods] of methodsOf) {
     const allow = [...methods].sort().join(", ");
     const refuse = () => {
-      throw new MethodNotAllowed(allow);
+      throw new ServiceError("METHOD_NOT_ALLOWED", { allow });
     };
     fallbacks.all(path, refuse, { parse: "none", detail: { hide: true } });
   }

@@ -5,7 +5,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
-import { TooManyRequests, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, ServiceError } from "../errors.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
@@ -29,9 +29,9 @@ interface RateLimiter {
   increment(client: Client): Increment | Promise<Increment>;
   /** How long the response to a counted request is delayed. */
   delayMs(counted: Increment): number;
-  /** Sets `RateLimit-*` on the response to a counted request. @throws {TooManyRequests} */
+  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
   check(counted: Increment, headers: ResponseHeaders): void;
-  /** Counts one request and checks it. @throws {TooManyRequests} */
+  /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
   limit(client: Client, headers: ResponseHeaders): Promise<void>;
 }
 
@@ -75,7 +75,9 @@ function createRateLimiter(name: string, quota: Quota, createStore: CreateStore)
     headers["RateLimit-Limit"] = limit;
     headers["RateLimit-Remaining"] = Math.max(0, limit - count);
     headers["RateLimit-Reset"] = resetSeconds;
-    if (count > limit) throw new TooManyRequests(text, resetSeconds, delayMs(counted));
+    if (count <= limit) return;
+    const properties = { quota: text, retryAfterSeconds: resetSeconds, delayMs: delayMs(counted) };
+    throw new ServiceError("TOO_MANY_REQUESTS", properties);
   };
   return {
     quota,
@@ -164,6 +166,6 @@ function skipCookies(app: AnyElysia): void {
 
 /** The response of any other 429; the plugin adds the headers. */
 function rejection({ text }: Quota): Response {
-  const { status, body } = toErrorResponse(new TooManyRequests(text, 0));
+  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
   return Response.json(body, { status });
 }

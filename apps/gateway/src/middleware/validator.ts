@@ -6,7 +6,7 @@ import { EMAIL_PATTERN, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
-import { InvalidRequest } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** https://standardschema.dev, version 1, as far as the router uses it. */
 interface StandardSchema<Output> {
@@ -26,7 +26,7 @@ interface ValidatorOptions {
   readonly prepare?: (members: Members) => Members;
 }
 
-/** Wraps an object schema for a route; its `validate` throws {@link InvalidRequest} with all issues. */
+/** Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues. */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   options: ValidatorOptions,
@@ -42,7 +42,7 @@ export function validator<Schema extends Type.TObject>(
 /**
  * Returns a function that reads the declared parameters from the query string of a URL. It replaces the router's own
  * reader, which fills an object with all parameters (see `json.ts`).
- * @throws {InvalidRequest} with all issues
+ * @throws INVALID_REQUEST with all issues
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
@@ -83,7 +83,7 @@ function createCheck<Schema extends Type.TObject>(
     // The other members are checked as if these were empty.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
     const errors = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
-    throw new InvalidRequest([
+    const issues = [
       ...tooLong.map(({ name, maxLength }) => ({
         loc: [location, name],
         msg: `must be at most ${maxLength} characters long`,
@@ -92,7 +92,8 @@ function createCheck<Schema extends Type.TObject>(
       ...errors
         .flatMap((error) => issuesOf(error, location))
         .filter(({ loc: [, name = ""] }) => !(name in emptied)),
-    ]);
+    ];
+    throw new ServiceError("INVALID_REQUEST", { issues });
   };
 }
 

@@ -4,9 +4,9 @@
  */
 import { isIP } from "node:net";
 import type { Timestamp, UserRepository } from "@latchkey/database";
-import type { Digests } from "../../digests.ts";
-import { TooManyRequests } from "../../errors.ts";
+import { ServiceError } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
+import type { Digests } from "../../token-keys.ts";
 
 export interface LoginThrottleOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;
@@ -28,7 +28,7 @@ interface Client {
 interface LoginAttempt {
   /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
   readonly networkDigest: string;
-  /** @throws TooManyRequests if the network is unfamiliar and the budget of the e-mail is empty */
+  /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
   deduct(networkSeenAt: Timestamp | null): Promise<void>;
 }
 
@@ -63,7 +63,8 @@ export function createLoginThrottle({
           const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
           if (waitMs === 0) return clearTimeout(timer);
           await rejection.promise;
-          throw new TooManyRequests("too many attempts for this e-mail", Math.ceil(waitMs / 1000));
+          const quota = "too many attempts for this e-mail";
+          throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
         },
       };
     },

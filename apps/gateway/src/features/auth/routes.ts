@@ -10,13 +10,13 @@ import {
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
-import type { Digests } from "../../digests.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { requestContext } from "../../middleware/request-context.ts";
 import { validator } from "../../middleware/validator.ts";
+import type { Digests } from "../../token-keys.ts";
 import * as operations from "./operations.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 

@@ -1,7 +1,7 @@
 /** The rules of todos: keyset pagination, and an error for a todo that does not exist. Does not depend on HTTP. */
 import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
 import type { Todo, TodoRepository } from "@latchkey/database";
-import { TodoNotFound } from "./errors.ts";
+import { ServiceError } from "../../errors.ts";
 
 export interface TodoPage {
   readonly items: readonly Todo[];
@@ -11,11 +11,11 @@ export interface TodoPage {
 
 export interface TodoService {
   create(todo: CreateTodoRequest): Promise<Todo>;
-  /** @throws TodoNotFound */
+  /** @throws TODO_NOT_FOUND */
   read(id: number): Promise<Todo>;
-  /** An empty change changes nothing. @throws TodoNotFound */
+  /** An empty change changes nothing. @throws TODO_NOT_FOUND */
   update(id: number, change: UpdateTodoRequest): Promise<Todo>;
-  /** @throws TodoNotFound */
+  /** @throws TODO_NOT_FOUND */
   delete(id: number): Promise<void>;
   /** The first `limit` todos with an id greater than `after`, in ascending order of id. */
   list(page: { readonly after: number; readonly limit: number }): Promise<TodoPage>;
@@ -27,7 +27,7 @@ export function createTodoService(todos: TodoRepository): TodoService {
     read: async (id) => found(await todos.findById(id)),
     update: async (id, change) => found(await todos.update(id, change)),
     async delete(id) {
-      if (!(await todos.delete(id))) throw new TodoNotFound();
+      if (!(await todos.delete(id))) throw new ServiceError("TODO_NOT_FOUND");
     },
     async list({ after, limit }) {
       // One more row shows whether there is a next page.
@@ -39,6 +39,6 @@ export function createTodoService(todos: TodoRepository): TodoService {
 }
 
 function found(todo: Todo | null): Todo {
-  if (!todo) throw new TodoNotFound();
+  if (!todo) throw new ServiceError("TODO_NOT_FOUND");
   return todo;
 }
