@@ -1,6 +1,6 @@
 /** Metrics of the hasher, read from its `stats()` at each scrape. */
 import type { Hasher, HasherStats, HistogramSnapshot } from "@latchkey/hashing";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, type Histogram, type Registry } from "prom-client";
 
 type Definitions<Value> = Readonly<
   Record<string, readonly [help: string, read: (stats: HasherStats) => Value]>
@@ -81,47 +81,27 @@ export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher
     });
   }
   for (const [name, [help, read]] of Object.entries(HISTOGRAMS)) {
-    registry.registerMetric(new SnapshotHistogram(name, help, () => read(stats())));
+    registry.registerMetric(snapshotHistogram(name, help, () => read(stats())));
   }
 }
 
-/**
- * A histogram whose buckets the hasher counts. prom-client has no such class, so this one overrides what a scrape reads
- * and is never observed into.
- */
-class SnapshotHistogram extends Histogram {
-  readonly #empty: Histogram;
-  readonly #name: string;
-  readonly #read: () => HistogramSnapshot;
-
-  constructor(name: string, help: string, read: () => HistogramSnapshot) {
-    super({ name, help, registers: [] });
-    this.#empty = new Histogram({ name, help, registers: [] });
-    this.#name = name;
-    this.#read = read;
-  }
-
-  /** The registry calls this instead of `get` if a metric has it, as prom-client's histograms do. */
-  getForPromString() {
-    return this.get();
-  }
-
-  override async get() {
-    const { bounds, counts, sum, count } = this.#read();
-    const sample = (suffix: string, value: number, labels: { le?: string } = {}) => ({
-      metricName: `${this.#name}_${suffix}`,
-      labels,
-      value,
-      exemplar: null,
-    });
-    return {
-      ...(await this.#empty.get()),
-      values: [
-        ...bounds.map((bound, index) => sample("bucket", counts[index] ?? 0, { le: String(bound) })),
-        sample("bucket", count, { le: "+Inf" }),
-        sample("sum", sum),
-        sample("count", count),
-      ],
-    };
-  }
+/** A histogram whose buckets the hasher counts. prom-client has no class for it. */
+function snapshotHistogram(name: string, help: string, read: () => HistogramSnapshot): Histogram {
+  const sample = (suffix: string, value: number, labels: { le?: string } = {}) => ({
+    metricName: `${name}_${suffix}`,
+    labels,
+    value,
+  });
+  const get = async () => {
+    const { bounds, counts, sum, count } = read();
+    const values = [
+      ...bounds.map((bound, index) => sample("bucket", counts[index] ?? 0, { le: String(bound) })),
+      sample("bucket", count, { le: "+Inf" }),
+      sample("sum", sum),
+      sample("count", count),
+    ];
+    return { name, help, type: "histogram", values };
+  };
+  // The cast is safe because the registry reads only these members of a metric.
+  return { name, get } as unknown as Histogram;
 }

@@ -1,4 +1,5 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
+import { UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { VERSION } from "../version.ts";
@@ -15,22 +16,7 @@ interface RequestObservation {
   readonly audit?: Pick<AuditEntry, "event"> | undefined;
 }
 
-export type QueryOutcome = "success" | "conflict" | "failure";
-
-export interface QueryObservation {
-  /** `ping`, or a repository and its method, such as `users.create`. */
-  readonly operation: string;
-  readonly outcome: QueryOutcome;
-  readonly durationMs: number;
-}
-
-export interface Metrics {
-  observeRequest(request: RequestObservation): void;
-  /** Counts a query in flight; call the returned function when it ends. */
-  beginQuery(): (query: QueryObservation) => void;
-  /** Returns all metrics in the Prometheus text format. */
-  read(): Promise<{ readonly contentType: string; readonly text: string }>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface MetricsOptions {
   readonly hasher: Pick<Hasher, "stats">;
@@ -64,10 +50,17 @@ const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
 /** Starts collecting the process metrics; the hasher's are read at each scrape. */
-export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
+export function createMetrics({ hasher, poolSize }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
-  registerProcessMetrics(registry);
+  // The event loop delay is measured between two scrapes.
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults });
+  for (const name of PROCESS_METRICS) {
+    const metric = defaults.getSingleMetric(name);
+    // Some exist only on Linux.
+    if (metric) registry.registerMetric(metric);
+  }
   registerHasherMetrics(registry, hasher);
   new Gauge({
     name: "latchkey_build_info",
@@ -116,30 +109,31 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   );
 
   return {
-    observeRequest({ method, route = "none", status = 200, durationMs, audit }) {
+    observeRequest({ method, route = "none", status = 200, durationMs, audit }: RequestObservation): void {
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === TOO_MANY_REQUESTS) limited.inc();
       if (audit) audited.inc({ event: audit.event });
     },
-    beginQuery() {
+    /**
+     * Runs a query and observes its duration and outcome.
+     * @param operation `ping`, or a repository and its method, such as `users.create`
+     */
+    async timeQuery<Result>(operation: string, query: () => Promise<Result>): Promise<Result> {
+      const startedAt = performance.now();
+      let outcome = "success";
       inFlight += 1;
-      return ({ operation, outcome, durationMs }) => {
+      try {
+        return await query();
+      } catch (error) {
+        outcome = error instanceof UserAlreadyExists ? "conflict" : "failure";
+        throw error;
+      } finally {
         inFlight -= 1;
-        queries.observe({ operation, outcome }, durationMs / 1000);
-      };
+        queries.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+      }
     },
+    /** Returns all metrics in the Prometheus text format. */
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
-}
-
-/** The event loop delay is measured between two scrapes. */
-function registerProcessMetrics(registry: Registry): void {
-  const all = new Registry();
-  collectDefaultMetrics({ register: all });
-  for (const name of PROCESS_METRICS) {
-    const metric = all.getSingleMetric(name);
-    // Some exist only on Linux.
-    if (metric) registry.registerMetric(metric);
-  }
 }
