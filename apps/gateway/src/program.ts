@@ -108,9 +108,9 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
 
   await hasher.ready();
   onListen(shutdown);
-  if (metrics && config.metrics) metricsServer = serveMetrics({ ...config.metrics, metrics });
+  if (metrics && config.metrics) metricsServer = serveMetrics(metrics, config.metrics);
   const { host, port } = config;
-  listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
+  listen("PORT", config, () => app.listen({ hostname: host, port }));
   const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
   logger.info(

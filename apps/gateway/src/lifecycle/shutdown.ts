@@ -12,13 +12,7 @@ export interface ShutdownOptions {
   readonly exit: (code: number) => void;
 }
 
-export interface Shutdown {
-  readonly isStopping: () => boolean;
-  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
-  begin(reason: string, exitCode: number): void;
-  /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
-  onSignal(signal: string): void;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /** A signal to a process group arrives twice: directly, and forwarded by the parent. */
 const DUPLICATE_SIGNAL_MS = 500;
@@ -26,7 +20,7 @@ const DUPLICATE_SIGNAL_MS = 500;
 const EXIT_FORCED = 143;
 const EXIT_GRACE_EXCEEDED = 1;
 
-export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions): Shutdown {
+export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
   let startedAt: number | null = null;
   let exitCode = 0;
 
@@ -44,6 +38,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     exit(exitCode);
   };
 
+  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
   const begin = (reason: string, code: number): void => {
     exitCode ||= code;
     if (startedAt !== null) return;
@@ -53,9 +48,10 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
   };
 
   return {
-    isStopping: () => startedAt !== null,
+    isStopping: (): boolean => startedAt !== null,
     begin,
-    onSignal(signal) {
+    /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
+    onSignal(signal: string): void {
       if (startedAt === null) begin(signal, 0);
       else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT_FORCED);
     },
