@@ -38,9 +38,7 @@ export type SchemaName = keyof typeof SCHEMAS;
 
 /** `components.schemas`: the response bodies, and the request bodies that the routes refer to by name. */
 export const componentSchemas = (bodies: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> =>
-  Object.fromEntries(
-    Object.entries({ ...bodies, ...SCHEMAS }).map(([name, schema]) => [name, translateMembers(schema)]),
-  );
+  mapMembers({ ...bodies, ...SCHEMAS }, translateMembers);
 
 /** The name in `components` of each schema object. */
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
@@ -57,7 +55,7 @@ export function translate(part: unknown): unknown {
 function translateMembers(schema: object): JsonObject {
   const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
-    ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translate(value)])),
+    ...mapMembers(rest, translate),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] }),
     ...(Array.isArray(anyOf) && translateUnion(anyOf)),
@@ -85,3 +83,12 @@ const isLong = ({ type, maximum }: JsonObject): boolean =>
   type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;
 
 const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
+
+/** The cast is safe because the result has the same names. */
+export const mapMembers = <Name extends string, Value, Mapped>(
+  members: Readonly<Record<Name, Value>>,
+  map: (value: Value, name: Name) => Mapped,
+): Record<Name, Mapped> =>
+  Object.fromEntries(
+    Object.entries<Value>(members).map(([name, value]) => [name, map(value, name as Name)]),
+  ) as Record<Name, Mapped>;

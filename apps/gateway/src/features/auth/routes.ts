@@ -17,7 +17,7 @@ import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.
 import { requestContext } from "../../middleware/request-context.ts";
 import { validator } from "../../middleware/validator.ts";
 import type { Digests } from "../../token-keys.ts";
-import * as operations from "./operations.ts";
+import { operations } from "./operations.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {

@@ -13,7 +13,7 @@ import { Elysia } from "elysia";
 import { jsonBody } from "../../middleware/body-limit.ts";
 import { queryValidator, validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import * as operations from "./operations.ts";
+import { operations } from "./operations.ts";
 import type { TodoService } from "./service.ts";
 
 /** A repeated `cursor` is malformed, and a malformed cursor is ignored. */
