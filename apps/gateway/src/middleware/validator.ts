@@ -121,17 +121,11 @@ function issuesOf(error: TLocalizedValidationError, location: string): Validatio
   const loc = [location, ...error.instancePath.split("/").slice(1)];
   switch (error.keyword) {
     case "required":
-      return error.params.requiredProperties.map((name) => ({
-        loc: [...loc, name],
-        msg: "is required",
-        type: "missing",
-      }));
-    case "dependentRequired":
-      return error.params.dependencies.map((name) => ({
-        loc: [...loc, name],
-        msg: "is required",
-        type: "missing",
-      }));
+    case "dependentRequired": {
+      const { params } = error;
+      const names = "dependencies" in params ? params.dependencies : params.requiredProperties;
+      return names.map((name) => ({ loc: [...loc, name], msg: "is required", type: "missing" }));
+    }
     case "type": {
       const type = [error.params.type].flat().join();
       return [{ loc, msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` }];

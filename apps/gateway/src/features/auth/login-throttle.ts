@@ -25,18 +25,7 @@ interface Client {
   readonly network: string;
 }
 
-interface LoginAttempt {
-  /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
-  readonly networkDigest: string;
-  /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
-  deduct(networkSeenAt: Timestamp | null): Promise<void>;
-}
-
-export interface LoginThrottle {
-  begin(client: Client): LoginAttempt;
-  /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
-  storeNetwork(client: Client, userId: number, networkSeenAt: Timestamp | null): Promise<void>;
-}
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FAMILIAR_MS = 30 * DAY_MS;
@@ -49,16 +38,18 @@ export function createLoginThrottle({
   digests,
   createBudgetStore,
   rejectionDelayMs = 10,
-}: LoginThrottleOptions): LoginThrottle {
+}: LoginThrottleOptions) {
   const budgets = createBudgetStore(BUDGET);
 
   return {
-    begin({ email, network }) {
+    begin({ email, network }: Client) {
       const rejection = Promise.withResolvers<void>();
       const timer = setTimeout(rejection.resolve, rejectionDelayMs);
       return {
+        /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
         networkDigest: digests.network(email, network),
-        async deduct(networkSeenAt) {
+        /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
+        async deduct(networkSeenAt: Timestamp | null): Promise<void> {
           const isFamiliar = isIP(network) !== 0 && ageMs(networkSeenAt) < FAMILIAR_MS;
           const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
           if (waitMs === 0) return clearTimeout(timer);
@@ -68,7 +59,8 @@ export function createLoginThrottle({
         },
       };
     },
-    async storeNetwork({ email, network }, userId, networkSeenAt) {
+    /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
+    async storeNetwork({ email, network }: Client, userId: number, networkSeenAt: Timestamp | null) {
       if (isIP(network) === 0 || ageMs(networkSeenAt) < DAY_MS) return;
       await users.storeNetwork(userId, digests.network(email, network));
     },
