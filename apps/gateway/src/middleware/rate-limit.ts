@@ -21,20 +21,7 @@ interface Client {
 
 type ResponseHeaders = Record<string, string | number>;
 
-interface RateLimiter {
-  readonly quota: Quota;
-  /** Whether `increment` returns no promise for a client without `userId`. */
-  readonly isSynchronous: boolean;
-  /** Counts one request. */
-  increment(client: Client): Increment | Promise<Increment>;
-  /** How long the response to a counted request is delayed. */
-  delayMs(counted: Increment): number;
-  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
-  check(counted: Increment, headers: ResponseHeaders): void;
-  /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
-  limit(client: Client, headers: ResponseHeaders): Promise<void>;
-}
-
+type RateLimiter = ReturnType<typeof createRateLimiter>;
 export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
 
 /**
@@ -55,37 +42,43 @@ export function createRateLimiters(quotas: RateLimits, createStore: CreateStore)
   };
 }
 
-function createRateLimiter(name: string, quota: Quota, createStore: CreateStore): RateLimiter {
+function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
   const { limit, windowMs, text } = quota;
   const addresses = createStore({ name, windowMs });
   const users = createStore({ name: `${name}-user`, windowMs });
 
   const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number) =>
     stricter(await ofAddress, await users.increment(String(userId)), limit);
+  /** Counts one request. */
   const increment = ({ clientAddress, userId }: Client): Increment | Promise<Increment> => {
     const ofAddress = addresses.increment(clientKey(clientAddress));
     return userId === undefined ? ofAddress : incrementBoth(ofAddress, userId);
   };
+  /** How long the response to a counted request is delayed. */
   const delayMs = ({ count }: Increment): number =>
     count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
+  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
   const check = (counted: Increment, headers: ResponseHeaders): void => {
     const { count, resetsAt } = counted;
     const respondsAt = Date.now() + delayMs(counted);
-    const resetSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
+    const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
     headers["RateLimit-Limit"] = limit;
     headers["RateLimit-Remaining"] = Math.max(0, limit - count);
-    headers["RateLimit-Reset"] = resetSeconds;
-    if (count <= limit) return;
-    const properties = { quota: text, retryAfterSeconds: resetSeconds, delayMs: delayMs(counted) };
-    throw new ServiceError("TOO_MANY_REQUESTS", properties);
+    headers["RateLimit-Reset"] = retryAfterSeconds;
+    if (count > limit) {
+      const properties = { quota: text, retryAfterSeconds, delayMs: delayMs(counted) };
+      throw new ServiceError("TOO_MANY_REQUESTS", properties);
+    }
   };
   return {
     quota,
+    /** Whether `increment` returns no promise for a client without `userId`. */
     isSynchronous: addresses.isSynchronous,
     increment,
     delayMs,
     check,
-    limit: async (client, headers) => check(await increment(client), headers),
+    /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
+    limit: async (client: Client, headers: ResponseHeaders) => check(await increment(client), headers),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
+import { withTimeout } from "../../timeout.ts";
 
 interface ReadinessOptions {
   /** A trivial query. */
@@ -9,10 +10,7 @@ interface ReadinessOptions {
   readonly timeoutMs?: number;
 }
 
-export interface Readiness {
-  /** Never rejects. */
-  check(): Promise<ReadinessResult>;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 /** A shutdown is not an error: `error` is then undefined. */
 type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
@@ -20,27 +18,18 @@ type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; r
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };
 
-export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions): Readiness {
+export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions) {
   let inFlight: Promise<ReadinessResult> | null = null;
 
-  const query = async (): Promise<ReadinessResult> => {
-    const { promise: deadline, resolve } = Promise.withResolvers<ReadinessResult>();
-    const timer = setTimeout(() => {
-      resolve({ isReady: false, error: new Error(`The database did not respond within ${timeoutMs} ms`) });
-    }, timeoutMs);
-    const response = ping().then(
+  const query = (): Promise<ReadinessResult> =>
+    withTimeout("The database", ping(), timeoutMs).then(
       () => READY,
-      (error: unknown): ReadinessResult => ({ isReady: false, error }),
+      (error: unknown) => ({ isReady: false, error }),
     );
-    try {
-      return await Promise.race([response, deadline]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 
   return {
-    async check() {
+    /** Never rejects. */
+    async check(): Promise<ReadinessResult> {
       if (isStopping()) return STOPPING;
       inFlight ??= query().finally(() => {
         inFlight = null;
