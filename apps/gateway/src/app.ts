@@ -81,13 +81,14 @@ export function createApp({
   database,
   hasher,
   logger,
-  isStopping,
+  createStore = createMemoryStore,
+  createBudgetStore = createMemoryBudgetStore,
+  rejectionDelayMs,
   idleTimeoutSeconds = 60,
-  ...options
+  observe,
+  isStopping,
 }: AppOptions) {
-  const { createStore = createMemoryStore, createBudgetStore = createMemoryBudgetStore } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
-  const { rejectionDelayMs } = options;
   const { digests, publicKeySet } = keys;
   const authService = createAuthService({
     users: database.users,
@@ -104,7 +105,7 @@ export function createApp({
     const isAsset = assets.contents.has(original.route ?? "");
     const entry = isAsset ? { ...original, route: ASSET_ROUTE } : original;
     write(entry);
-    options.observe?.(entry);
+    observe?.(entry);
   };
   const skipLogging = (path: string) => isLiveness(path) && !logger.isLevelEnabled("debug");
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);

@@ -10,8 +10,7 @@ import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { serveMetrics } from "./observability/metrics-server.ts";
+import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { importTokenKeys } from "./token-keys.ts";
@@ -60,13 +59,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     ...config.auth,
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
-  const hasher = createHasher({
-    kernel: config.hash.kernel,
-    nice: config.hash.nice,
-    queueSeconds: config.hash.queueSeconds,
-    ...(config.hash.workers !== null && { workers: config.hash.workers }),
-    ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
-  });
+  const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
 
@@ -130,32 +123,24 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   );
 }
 
-/** Opens no resource. */
-function printConfig(variables: Variables): void {
-  const { values, warnings } = checkConfig(variables, configContext());
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  process.stdout.write(values);
-}
-
-async function runCommand(args: readonly string[], context: ProgramContext): Promise<void> {
-  switch (args.length > 1 ? null : args[0]) {
-    case undefined:
-      return serve(parseConfig(context.variables, configContext()), context);
-    case "--check-config":
-      return printConfig(context.variables);
-    case "--help":
-      return void process.stdout.write(describeUsage());
-    case "--version":
-      return void process.stdout.write(`${VERSION}\n`);
-    default:
-      throw new StartupError(EXIT.usage, USAGE);
-  }
-}
-
 /** Starts the service, or runs the command in the arguments. Exits if the start fails. */
 export async function run(args: readonly string[], context: ProgramContext): Promise<void> {
   try {
-    await runCommand(args, context);
+    switch (args.length > 1 ? null : args[0]) {
+      case undefined:
+        return await serve(parseConfig(context.variables, configContext()), context);
+      case "--check-config": {
+        const { values, warnings } = checkConfig(context.variables, configContext());
+        for (const warning of warnings) process.stderr.write(`${warning}\n`);
+        return void process.stdout.write(values);
+      }
+      case "--help":
+        return void process.stdout.write(describeUsage());
+      case "--version":
+        return void process.stdout.write(`${VERSION}\n`);
+      default:
+        throw new StartupError(EXIT.usage, USAGE);
+    }
   } catch (error) {
     const isConfiguration = error instanceof ConfigurationError;
     if (!isConfiguration && !(error instanceof StartupError)) throw error;

@@ -36,11 +36,9 @@ export interface TokenKeys {
   readonly digests: Digests;
 }
 
-interface TokenKeysOptions
-  extends Pick<
-    Config["auth"],
-    "algorithm" | "secretKey" | "previousSecretKey" | "privateKey" | "nextPublicKey" | "previousPublicKey"
-  > {
+type AuthConfig = Config["auth"];
+
+interface TokenKeysOptions extends AuthConfig {
   /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
   readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
 }

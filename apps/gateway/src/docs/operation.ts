@@ -66,20 +66,16 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   } = options;
   const isLimited = tag !== "Probes";
   const usesResources = isLimited && !isStatic;
-  const codes = new Set<ErrorCode>([
-    ...(isProtected ? AUTHENTICATION_ERRORS : []),
-    ...(options.errors ?? []),
-    ...(usesResources ? (["DATABASE_UNAVAILABLE"] as const) : []),
-    ...(isLimited ? (["TOO_MANY_REQUESTS"] as const) : []),
-    ...(usesResources ? (["INTERNAL_ERROR"] as const) : []),
-  ]);
+  const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
+  if (usesResources) codes.push("DATABASE_UNAVAILABLE");
+  if (isLimited) codes.push("TOO_MANY_REQUESTS");
+  if (usesResources) codes.push("INTERNAL_ERROR");
   const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;
   const responses: Responses = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
-  for (const status of new Set([...codes].map((code) => ERROR_TABLE[code].status))) {
-    const sharing = [...codes].filter((code) => ERROR_TABLE[code].status === status);
+  for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
     responses[status] = errorResponse(sharing, headers, status === 429 ? options.rateLimit : undefined);
   }
   return {

@@ -1,5 +1,6 @@
 /** Graceful shutdown: not ready, wait for load balancers, drain, then close resources in reverse order. It runs once. */
 import type { Logger } from "../observability/logger.ts";
+import { EXIT } from "./startup-errors.ts";
 
 export interface ShutdownOptions {
   /** Time to keep serving, not ready, before draining. */
@@ -18,7 +19,6 @@ export type Shutdown = ReturnType<typeof createShutdown>;
 const DUPLICATE_SIGNAL_MS = 500;
 /** 128 + SIGTERM, as shells report it. */
 const EXIT_FORCED = 143;
-const EXIT_GRACE_EXCEEDED = 1;
 
 export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
   let startedAt: number | null = null;
@@ -28,7 +28,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     await Bun.sleep(delayMs);
     const timer = setTimeout(() => {
       logger.error("shutdown took longer than its grace");
-      exit(EXIT_GRACE_EXCEEDED);
+      exit(EXIT.failure);
     }, graceMs);
     for (const step of steps) {
       await step().catch((error: unknown) => logger.error({ err: error }, "shutdown step failed"));

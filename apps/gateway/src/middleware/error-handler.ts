@@ -35,15 +35,10 @@ export function fallbackErrorHandler(logger: Logger) {
 
 /** Returns 405 for other methods of the paths of `app`, which would otherwise be a 404. Register it after all routes. */
 export function methodNotAllowed(app: AnyElysia) {
-  const methodsOf = new Map<string, Set<string>>();
-  for (const { path, method } of app.routes) {
-    if (method === "ALL") continue;
-    const methods = methodsOf.get(path) ?? new Set();
-    methodsOf.set(path, methods.add(method));
-    if (method === "GET") methods.add("HEAD");
-  }
+  const routes = app.routes.filter(({ method }) => method !== "ALL");
   const fallbacks = new Elysia({ name: "method-not-allowed" });
-  for (const [path, methods] of methodsOf) {
+  for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) {
+    const methods = new Set(ofPath.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : method)));
     const allow = [...methods].sort().join(", ");
     const refuse = () => {
       throw new ServiceError("METHOD_NOT_ALLOWED", { allow });

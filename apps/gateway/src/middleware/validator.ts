@@ -119,6 +119,7 @@ function readNumbers(members: Members, schema: Type.TObject): void {
 
 function issuesOf(error: TLocalizedValidationError, location: string): ValidationIssue[] {
   const loc = [location, ...error.instancePath.split("/").slice(1)];
+  const issue = (msg: string, type: string): ValidationIssue[] => [{ loc, msg, type }];
   switch (error.keyword) {
     case "required":
     case "dependentRequired": {
@@ -128,23 +129,23 @@ function issuesOf(error: TLocalizedValidationError, location: string): Validatio
     }
     case "type": {
       const type = [error.params.type].flat().join();
-      return [{ loc, msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` }];
+      return issue(`must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, `${type}_type`);
     }
     case "minLength": {
       const { limit } = error.params;
       const msg = limit === 1 ? "must not be empty" : `must be at least ${limit} characters long`;
-      return [{ loc, msg, type: "string_too_short" }];
+      return issue(msg, "string_too_short");
     }
     case "pattern": {
       const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
       const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
-      return [{ loc, msg, type: "string_pattern_mismatch" }];
+      return issue(msg, "string_pattern_mismatch");
     }
     case "minimum":
-      return [{ loc, msg: `must be at least ${error.params.limit}`, type: "greater_than_equal" }];
+      return issue(`must be at least ${error.params.limit}`, "greater_than_equal");
     case "maximum":
-      return [{ loc, msg: `must be at most ${error.params.limit}`, type: "less_than_equal" }];
+      return issue(`must be at most ${error.params.limit}`, "less_than_equal");
     default:
-      return [{ loc, msg: error.message, type: error.keyword }];
+      return issue(error.message, error.keyword);
   }
 }

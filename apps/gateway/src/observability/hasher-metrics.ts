@@ -6,7 +6,7 @@ interface Sample {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
   /** Added to the name of the metric. */
-  readonly suffix?: "_bucket" | "_sum" | "_count";
+  readonly suffix?: string;
 }
 
 type Definition = readonly [

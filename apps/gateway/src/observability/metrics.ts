@@ -2,6 +2,8 @@
 import { UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Config } from "../config.ts";
+import { listen } from "../lifecycle/startup-errors.ts";
 import { VERSION } from "../version.ts";
 import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
@@ -136,4 +138,32 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions) {
     /** Returns all metrics in the Prometheus text format. */
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
+}
+
+/**
+ * Serves `/metrics` on a port of its own, never the public one.
+ * @throws {StartupError} if the port is not available
+ */
+export function serveMetrics(
+  metrics: Pick<Metrics, "read">,
+  address: NonNullable<Config["metrics"]>,
+): Bun.Server<undefined> {
+  const respond = async (request: Request): Promise<Response> => {
+    if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
+    }
+    const { contentType, text } = await metrics.read();
+    return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
+  };
+  // Without `reusePort`, because a second process on this port would receive half of the scrapes.
+  return listen("METRICS_PORT", address, () =>
+    Bun.serve({
+      hostname: address.host,
+      port: address.port,
+      reusePort: false,
+      development: false,
+      fetch: respond,
+    }),
+  );
 }

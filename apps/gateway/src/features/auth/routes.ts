@@ -36,9 +36,7 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, limiters, digests, requireCurrentPassword } = options;
-
+export function authRoutes({ authService, limiters, digests, requireCurrentPassword }: AuthRoutesOptions) {
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())

@@ -54,10 +54,7 @@ export function todoRoutes(todoService: TodoService) {
     .get(
       "/todos/:id",
       async ({ params: { id } }): Promise<TodoShape> => toShape(await todoService.read(id)),
-      {
-        params,
-        detail: operations.getTodo,
-      },
+      { params, detail: operations.getTodo },
     )
     .patch(
       "/todos/:id",
