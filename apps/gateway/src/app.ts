@@ -113,7 +113,7 @@ export function createApp({
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
   const features = createFeatures({
-    readiness: createReadiness({ ping: () => database.ping(), isStopping }),
+    readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     limiters,
     publicKeySet,
@@ -149,7 +149,7 @@ export function createApp({
     .use(bodyLimit())
     .use(nativeHeaders)
     .use(features)
-    .use(documentRoutes({ features, assets }));
+    .use(documentRoutes(features, assets));
 
   return app.use(methodNotAllowed(app));
 }

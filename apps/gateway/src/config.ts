@@ -3,6 +3,7 @@ import {
   describeEnvironment,
   type Environment,
   InvalidValue,
+  type ParseOptions,
   parseEnvironment,
   type Variables,
   validateKernel,
@@ -14,12 +15,9 @@ import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 export type Config = ReturnType<typeof createConfig>;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
-export interface ConfigContext {
+export interface ConfigContext extends Omit<ParseOptions, "checks"> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
-  readonly isTerminal: boolean;
-  /** Returns the text of a file, or throws. */
-  readonly readFile: (path: string) => string;
 }
 
 /** @throws {ConfigurationError} with one line per invalid variable */

@@ -6,13 +6,11 @@ import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ErrorCode, type ValidationIssue }
 
 export interface ErrorResponse {
   readonly status: number;
-  readonly body: ErrorEnvelope;
+  readonly body: {
+    readonly detail: string | readonly ValidationIssue[];
+    readonly code: ErrorCode | "CLIENT_CLOSED";
+  };
   readonly headers: Readonly<Record<string, string>>;
-}
-
-interface ErrorEnvelope {
-  readonly detail: string | readonly ValidationIssue[];
-  readonly code: ErrorCode | "CLIENT_CLOSED";
 }
 
 /** An error of middleware or of a feature; the database and the hasher define their own. */
@@ -30,7 +28,7 @@ interface ErrorDefinition {
   readonly status: number;
   /** When the error occurs, for the OpenAPI document. */
   readonly description: string;
-  readonly detail: string | ((error: ErrorProperties) => ErrorEnvelope["detail"]);
+  readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
 }
 

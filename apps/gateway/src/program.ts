@@ -61,7 +61,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   });
   const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
+  const metrics = config.metrics && createMetrics(hasher, config.database.poolSize);
 
   const app = createApp({
     config,
@@ -74,17 +74,16 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     isStopping: () => shutdown.isStopping(),
   });
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;
-  const drain = async (): Promise<void> => {
-    // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
-    await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
-    await app.stop();
-  };
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
     logger,
     steps: [
-      drain,
+      async () => {
+        // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
+        await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
+        await app.stop();
+      },
       async () => redisStore?.close(),
       () => hasher.close(),
       () => database.close(),

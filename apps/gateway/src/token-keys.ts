@@ -36,12 +36,10 @@ export interface TokenKeys {
   readonly digests: Digests;
 }
 
-type AuthConfig = Config["auth"];
-
-interface TokenKeysOptions extends AuthConfig {
+type TokenKeysOptions = Config["auth"] & {
   /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
   readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
-}
+};
 
 export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
   const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;

@@ -59,7 +59,7 @@ const PARTS: Readonly<Record<string, (app: AnyElysia) => AnyElysia>> = {
   "body limit": (app) => app.use(bodyLimit()),
   "native headers": (app) => app.use(nativeHeaders),
   metrics: (app) => {
-    observe = createMetrics({ hasher: { stats }, poolSize: 1 }).observeRequest;
+    observe = createMetrics({ stats }, 1).observeRequest;
     return app;
   },
   "query validator": (app) => app.onBeforeHandle(({ request }) => void readQuery(request.url)),

@@ -35,7 +35,6 @@ type ResponseObject = Exclude<Responses[string], { $ref: string }>;
 type MediaType = NonNullable<ResponseObject["content"]>[string];
 
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
-const COMMON_HEADERS: readonly HeaderName[] = ["X-Request-ID"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
 /** The values in the examples of error responses. */
@@ -70,7 +69,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
-  const headers = isLimited ? [...COMMON_HEADERS, ...LIMIT_HEADERS] : COMMON_HEADERS;
+  const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
   const responses: Responses = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });

@@ -2,35 +2,23 @@
  * The wire contracts as OpenAPI 3.0.3 schemas. They are written as JSON Schema, of which 3.0.3 is a dialect; only this
  * file translates.
  */
-import {
-  ErrorBody,
-  Live,
-  PublicKeySet,
-  Ready,
-  Todo,
-  TodoPage,
-  Token,
-  Unready,
-  User,
-  ValidationErrorBody,
-  ValidationIssue,
-} from "@latchkey/contracts";
+import * as contracts from "@latchkey/contracts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Generated clients name their types after these; the routes name those of requests. */
 const SCHEMAS = {
-  UserResponse: User,
-  TokenResponse: Token,
-  TodoResponse: Todo,
-  TodoPageResponse: TodoPage,
-  PublicKeySet,
-  LivenessResponse: Live,
-  ReadinessResponse: Ready,
-  UnavailableResponse: Unready,
-  ErrorResponse: ErrorBody,
-  ValidationErrorResponse: ValidationErrorBody,
-  ValidationIssue,
+  UserResponse: contracts.User,
+  TokenResponse: contracts.Token,
+  TodoResponse: contracts.Todo,
+  TodoPageResponse: contracts.TodoPage,
+  PublicKeySet: contracts.PublicKeySet,
+  LivenessResponse: contracts.Live,
+  ReadinessResponse: contracts.Ready,
+  UnavailableResponse: contracts.Unready,
+  ErrorResponse: contracts.ErrorBody,
+  ValidationErrorResponse: contracts.ValidationErrorBody,
+  ValidationIssue: contracts.ValidationIssue,
 };
 
 /** Names in `components.schemas`. */

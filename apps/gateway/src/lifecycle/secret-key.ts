@@ -5,9 +5,6 @@ import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import type { Logger } from "../observability/logger.ts";
 import { EXIT, StartupError } from "./startup-errors.ts";
 
-/** Permission bits of the group and of others. */
-const NOT_OWNER = 0o077;
-
 interface SecretKeyOptions {
   /** The folder of the database, which exists. */
   readonly folder: string;
@@ -29,7 +26,8 @@ export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): 
       logger.warn(
         `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
       );
-    if (mode & NOT_OWNER)
+    // The permissions of the group and of others.
+    if (mode & 0o077)
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
     return key;
   } catch (error) {

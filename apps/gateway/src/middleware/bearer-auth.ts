@@ -106,17 +106,11 @@ const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").to
 function readClaims({ sub, exp, nbf = 0, ver = 0, jti }: Members): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
-  const userId = typeof sub === "string" ? parseId(sub) : null;
-  if (userId === null || !isVersion(ver)) return null;
+  // The canonical decimal text of a safe integer.
+  const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
+  if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
+  if (typeof ver !== "number" || !Number.isSafeInteger(ver) || ver < 0) return null;
   return { userId, version: ver, tokenId: typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null };
-}
-
-const isVersion = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-
-/** Parses the canonical decimal text of a safe integer. */
-function parseId(text: string): number | null {
-  const id = Number(text);
-  return Number.isSafeInteger(id) && String(id) === text ? id : null;
 }
 
 type Members = Readonly<Record<string, unknown>>;

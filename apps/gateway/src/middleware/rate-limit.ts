@@ -119,7 +119,8 @@ const synchronous = (counted: Increment | Promise<Increment>): Increment => coun
 /** Counts valid requests of the routes registered after it, in `beforeHandle`. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
   if (!limiter) return (app) => app;
-  const { limit, windowMs } = limiter.quota;
+  const { limit, windowMs, text } = limiter.quota;
+  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
   const plugin = rateLimitPlugin({
     duration: windowMs,
     // A function, because two instances with equal numbers are merged into one.
@@ -127,7 +128,8 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
     scoping: "scoped",
     countFailedRequest: true,
     generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
-    errorResponse: rejection(limiter.quota),
+    // The plugin adds the headers.
+    errorResponse: Response.json(body, { status }),
     context: {
       init() {},
       async increment(clientAddress) {
@@ -155,10 +157,4 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
  */
 function skipCookies(app: AnyElysia): void {
   (app as unknown as { readonly inference: { cookie: boolean } }).inference.cookie = false;
-}
-
-/** The response of any other 429; the plugin adds the headers. */
-function rejection({ text }: Quota): Response {
-  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
-  return Response.json(body, { status });
 }

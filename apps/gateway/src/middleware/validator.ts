@@ -23,7 +23,7 @@ type Members = Record<string, unknown>;
 interface ValidatorOptions {
   readonly in: "body" | "query" | "path";
   /** Applied to the members before they are checked. */
-  readonly prepare?: (members: Members) => Members;
+  readonly prepare?: ((members: Members) => Members) | undefined;
 }
 
 /** Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues. */
@@ -46,9 +46,9 @@ export function validator<Schema extends Type.TObject>(
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  options: Pick<ValidatorOptions, "prepare"> = {},
+  prepare?: ValidatorOptions["prepare"],
 ): (url: string) => Type.Static<Schema> {
-  const check = createCheck(schema, { in: "query", ...options });
+  const check = createCheck(schema, { in: "query", prepare });
   const names = Object.keys(schema.properties);
   return (url) => {
     const start = url.indexOf("?");

@@ -20,12 +20,6 @@ interface RequestObservation {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-interface MetricsOptions {
-  readonly hasher: Pick<Hasher, "stats">;
-  /** Maximum number of database connections. */
-  readonly poolSize: number;
-}
-
 /** The default metrics that work in Bun. The others are always zero, not a number, or count memory that is only reserved. */
 const PROCESS_METRICS = [
   "process_cpu_seconds_total",
@@ -51,8 +45,11 @@ const TOO_MANY_REQUESTS = 429;
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-/** Starts collecting the process metrics; the hasher's are read at each scrape. */
-export function createMetrics({ hasher, poolSize }: MetricsOptions) {
+/**
+ * Starts collecting the process metrics; the hasher's are read at each scrape.
+ * @param poolSize maximum number of database connections
+ */
+export function createMetrics(hasher: Pick<Hasher, "stats">, poolSize: number) {
   const registry = new Registry();
   const registers = [registry];
   // The event loop delay is measured between two scrapes.
@@ -146,7 +143,7 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions) {
  */
 export function serveMetrics(
   metrics: Pick<Metrics, "read">,
-  address: NonNullable<Config["metrics"]>,
+  { host, port }: NonNullable<Config["metrics"]>,
 ): Bun.Server<undefined> {
   const respond = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
@@ -157,13 +154,7 @@ export function serveMetrics(
     return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
   };
   // Without `reusePort`, because a second process on this port would receive half of the scrapes.
-  return listen("METRICS_PORT", address, () =>
-    Bun.serve({
-      hostname: address.host,
-      port: address.port,
-      reusePort: false,
-      development: false,
-      fetch: respond,
-    }),
+  return listen("METRICS_PORT", { host, port }, () =>
+    Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: respond }),
   );
 }

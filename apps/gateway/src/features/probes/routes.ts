@@ -4,11 +4,9 @@ import { describeOperations } from "../../docs/operation.ts";
 import { requestContext } from "../../middleware/request-context.ts";
 import type { Readiness } from "./service.ts";
 
-/** Not rate-limited; logged at level debug. */
-const PROBE_PATHS = new Set(["/healthz", "/readyz"]);
-
 export const isLiveness = (path: string): boolean => path === "/healthz";
-export const isProbe = (path: string): boolean => PROBE_PATHS.has(path);
+/** Probes are not rate-limited, and are logged at level debug. */
+export const isProbe = (path: string): boolean => isLiveness(path) || path === "/readyz";
 
 const operations = describeOperations("Probes", {
   getLiveness: {

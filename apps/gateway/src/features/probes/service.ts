@@ -1,15 +1,6 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
 import { withTimeout } from "../../timeout.ts";
 
-interface ReadinessOptions {
-  /** A trivial query. */
-  readonly ping: () => Promise<void>;
-  /** Whether the process is shutting down. */
-  readonly isStopping: () => boolean;
-  /** Time limit for the query. @default 1000 */
-  readonly timeoutMs?: number;
-}
-
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /** A shutdown is not an error: `error` is then undefined. */
@@ -17,12 +8,14 @@ type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; r
 
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };
+const TIMEOUT_MS = 1000;
 
-export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions) {
+/** @param ping a trivial query */
+export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean) {
   let inFlight: Promise<ReadinessResult> | null = null;
 
   const query = (): Promise<ReadinessResult> =>
-    withTimeout("The database", ping(), timeoutMs).then(
+    withTimeout("The database", ping(), TIMEOUT_MS).then(
       () => READY,
       (error: unknown) => ({ isReady: false, error }),
     );

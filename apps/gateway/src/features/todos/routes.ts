@@ -21,7 +21,7 @@ const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 
 const params = validator(TodoPath, { in: "path" });
-const readQuery = queryValidator(TodoQuery, { prepare: dropRepeatedCursor });
+const readQuery = queryValidator(TodoQuery, dropRepeatedCursor);
 
 export function todoRoutes(todoService: TodoService) {
   return new Elysia({ name: "todos" })
