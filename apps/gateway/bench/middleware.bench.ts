@@ -65,7 +65,7 @@ const PARTS: Readonly<Record<string, (app: AnyElysia) => AnyElysia>> = {
   "default headers and access log": (app) =>
     app.use(accessLog({ log, skipLogging: () => false, defaultHeaders })),
   metrics: (app) => {
-    observe = createMetrics({ hasher: { stats }, poolSize: 1 }).observeRequest;
+    observe = createMetrics({ stats }, 1).observeRequest;
     return app;
   },
   "query validator": (app) => app.onBeforeHandle(({ request }) => void readQuery(request.url)),

@@ -5,7 +5,7 @@
 import { interleave, median, parseOptions, print } from "@latchkey/testing/benchmark";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { parseConfig } from "../src/config.ts";
-import { createTokens } from "../src/middleware/jwt.ts";
+import { createTokens } from "../src/middleware/bearer-auth.ts";
 import { importTokenKeys } from "../src/token-keys.ts";
 
 const options = parseOptions({ rounds: 7, tokens: 2_000 });

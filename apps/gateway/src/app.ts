@@ -4,7 +4,6 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
-import { createDigests } from "./digests.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
@@ -17,11 +16,11 @@ import { createReadiness, type Readiness } from "./features/probes/service.ts";
 import { todoRoutes } from "./features/todos/routes.ts";
 import { createTodoService, type TodoService } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { createTokens } from "./middleware/bearer-auth.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
-import { createTokens } from "./middleware/jwt.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
@@ -81,14 +80,15 @@ export function createApp({
   database,
   hasher,
   logger,
-  isStopping,
+  createStore = createMemoryStore,
+  createBudgetStore = createMemoryBudgetStore,
+  rejectionDelayMs,
   idleTimeoutSeconds = 60,
-  ...options
+  observe,
+  isStopping,
 }: AppOptions) {
-  const { createStore = createMemoryStore, createBudgetStore = createMemoryBudgetStore } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
-  const { rejectionDelayMs } = options;
-  const digests = createDigests(keys);
+  const { digests, publicKeySet } = keys;
   const authService = createAuthService({
     users: database.users,
     hasher,
@@ -104,7 +104,7 @@ export function createApp({
     const isAsset = assets.contents.has(original.route ?? "");
     const entry = isAsset ? { ...original, route: ASSET_ROUTE } : original;
     write(entry);
-    options.observe?.(entry);
+    observe?.(entry);
   };
   const logsLiveness = logger.isLevelEnabled("debug");
   const skipLogging = (path: string) => !logsLiveness && isLiveness(path);
@@ -117,10 +117,10 @@ export function createApp({
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
   const features = createFeatures({
-    readiness: createReadiness({ ping: () => database.ping(), isStopping }),
+    readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     limiters,
-    publicKeySet: keys.publicKeySet,
+    publicKeySet,
     digests,
     requireCurrentPassword: config.auth.requireCurrentPassword,
     todoService: createTodoService(database.todos),
@@ -149,9 +149,9 @@ export function createApp({
     .use(preflight(log, defaultHeaders))
     .use(rateLimit(limiters?.default, skipRateLimit))
     .use(bodyLimit())
-    .use(accessLog({ log, skipLogging: options.observe ? () => false : skipLogging, defaultHeaders }))
+    .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(documentRoutes({ features, assets }));
+    .use(documentRoutes(features, assets));
 
   return app.use(methodNotAllowed(app));
 }

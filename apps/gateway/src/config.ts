@@ -3,6 +3,7 @@ import {
   describeEnvironment,
   type Environment,
   InvalidValue,
+  type ParseOptions,
   parseEnvironment,
   type Variables,
   validateKernel,
@@ -14,12 +15,9 @@ import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 export type Config = ReturnType<typeof createConfig>;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
-export interface ConfigContext {
+export interface ConfigContext extends Omit<ParseOptions, "checks"> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
-  readonly isTerminal: boolean;
-  /** Returns the text of a file, or throws. */
-  readonly readFile: (path: string) => string;
 }
 
 /** @throws {ConfigurationError} with one line per invalid variable */
@@ -85,11 +83,11 @@ function createConfig({ values, warnings }: Environment) {
       : null,
     redisUrl: values.REDIS_URL,
     hash: {
-      workers: values.HASH_WORKERS,
-      queueLimit: values.HASH_QUEUE_LIMIT,
-      queueSeconds: values.HASH_QUEUE_SECONDS,
       kernel: values.HASH_KERNEL,
       nice: values.HASH_NICE,
+      queueSeconds: values.HASH_QUEUE_SECONDS,
+      ...(values.HASH_WORKERS !== null && { workers: values.HASH_WORKERS }),
+      ...(values.HASH_QUEUE_LIMIT !== null && { queueLimit: values.HASH_QUEUE_LIMIT }),
     },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     metrics: values.METRICS_PORT === null ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },

@@ -6,50 +6,21 @@ import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ErrorCode, type ValidationIssue }
 
 export interface ErrorResponse {
   readonly status: number;
-  readonly body: ErrorEnvelope;
+  readonly body: {
+    readonly detail: string | readonly ValidationIssue[];
+    readonly code: ErrorCode | "CLIENT_CLOSED";
+  };
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface ErrorEnvelope {
-  readonly detail: string | readonly ValidationIssue[];
-  readonly code: ErrorCode | "CLIENT_CLOSED";
-}
-
-/** Thrown by middleware and rate limits; each feature defines its own errors. */
-export class InvalidRequest extends Error {
-  override readonly name = "InvalidRequest";
-  readonly code = "INVALID_REQUEST" satisfies ErrorCode;
-  constructor(readonly issues: readonly ValidationIssue[]) {
-    super("The request is invalid");
-  }
-}
-
-export class PayloadTooLarge extends Error {
-  override readonly name = "PayloadTooLarge";
-  readonly code = "PAYLOAD_TOO_LARGE" satisfies ErrorCode;
-}
-
-export class MethodNotAllowed extends Error {
-  override readonly name = "MethodNotAllowed";
-  readonly code = "METHOD_NOT_ALLOWED" satisfies ErrorCode;
-  constructor(readonly allow: string) {
-    super("The path does not support this method");
-  }
-}
-
-export class TooManyRequests extends Error {
-  override readonly name = "TooManyRequests";
-  readonly code = "TOO_MANY_REQUESTS" satisfies ErrorCode;
-  /**
-   * @param quota as text, for example `5 per 1 minute`
-   * @param delayMs how long the response is delayed
-   */
+/** An error of middleware or of a feature; the database and the hasher define their own. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
   constructor(
-    readonly quota: string,
-    readonly retryAfterSeconds: number,
-    readonly delayMs = 0,
+    readonly code: ErrorCode,
+    readonly properties: ErrorProperties = {},
   ) {
-    super(`Over the quota of ${quota}`);
+    super(code);
   }
 }
 
@@ -57,16 +28,20 @@ interface ErrorDefinition {
   readonly status: number;
   /** When the error occurs, for the OpenAPI document. */
   readonly description: string;
-  readonly detail: string | ((error: ErrorProperties) => ErrorEnvelope["detail"]);
+  readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
 }
 
-/** The properties of errors that definitions use; an error has those that its own definition uses. */
+/** What the response depends on; an error has the properties that its own definition uses. */
 export interface ErrorProperties {
   readonly issues?: readonly ValidationIssue[];
+  /** As text, for example `5 per 1 minute`. */
   readonly quota?: string;
+  /** The methods of the path. */
   readonly allow?: string;
   readonly retryAfterSeconds?: number;
+  /** How long the response is delayed. */
+  readonly delayMs?: number;
 }
 
 const challenge = () => ({ "WWW-Authenticate": "Bearer" });
@@ -171,6 +146,7 @@ const CLIENT_CLOSED: ErrorResponse = {
 export function toErrorResponse(error: unknown): ErrorResponse {
   if (!(error instanceof Error)) return errorResponseFor("INTERNAL_ERROR");
   if (error.name === "AbortError") return CLIENT_CLOSED;
+  if (error instanceof ServiceError) return errorResponseFor(error.code, error.properties);
   return "code" in error && isErrorCode(error.code)
     ? errorResponseFor(error.code, propertiesOf(error))
     : errorResponseFor("INTERNAL_ERROR");

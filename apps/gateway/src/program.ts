@@ -10,8 +10,7 @@ import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { serveMetrics } from "./observability/metrics-server.ts";
+import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { importTokenKeys } from "./token-keys.ts";
@@ -60,15 +59,9 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     ...config.auth,
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
-  const hasher = createHasher({
-    kernel: config.hash.kernel,
-    nice: config.hash.nice,
-    queueSeconds: config.hash.queueSeconds,
-    ...(config.hash.workers !== null && { workers: config.hash.workers }),
-    ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
-  });
+  const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const metrics = config.metrics && createMetrics({ hasher, poolSize: config.database.poolSize });
+  const metrics = config.metrics && createMetrics(hasher, config.database.poolSize);
 
   const app = createApp({
     config,
@@ -81,17 +74,16 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     isStopping: () => shutdown.isStopping(),
   });
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;
-  const drain = async (): Promise<void> => {
-    // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
-    await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
-    await app.stop();
-  };
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
     logger,
     steps: [
-      drain,
+      async () => {
+        // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
+        await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
+        await app.stop();
+      },
       async () => redisStore?.close(),
       () => hasher.close(),
       () => database.close(),
@@ -108,9 +100,9 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
 
   await hasher.ready();
   onListen(shutdown);
-  if (metrics && config.metrics) metricsServer = serveMetrics({ ...config.metrics, metrics });
+  if (metrics && config.metrics) metricsServer = serveMetrics(metrics, config.metrics);
   const { host, port } = config;
-  listen({ variable: "PORT", host, port, open: () => app.listen({ hostname: host, port }) });
+  listen("PORT", config, () => app.listen({ hostname: host, port }));
   const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
   logger.info(
@@ -130,32 +122,24 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   );
 }
 
-/** Opens no resource. */
-function printConfig(variables: Variables): void {
-  const { values, warnings } = checkConfig(variables, configContext());
-  for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  process.stdout.write(values);
-}
-
-async function runCommand(args: readonly string[], context: ProgramContext): Promise<void> {
-  switch (args.length > 1 ? null : args[0]) {
-    case undefined:
-      return serve(parseConfig(context.variables, configContext()), context);
-    case "--check-config":
-      return printConfig(context.variables);
-    case "--help":
-      return void process.stdout.write(describeUsage());
-    case "--version":
-      return void process.stdout.write(`${VERSION}\n`);
-    default:
-      throw new StartupError(EXIT.usage, USAGE);
-  }
-}
-
 /** Starts the service, or runs the command in the arguments. Exits if the start fails. */
 export async function run(args: readonly string[], context: ProgramContext): Promise<void> {
   try {
-    await runCommand(args, context);
+    switch (args.length > 1 ? null : args[0]) {
+      case undefined:
+        return await serve(parseConfig(context.variables, configContext()), context);
+      case "--check-config": {
+        const { values, warnings } = checkConfig(context.variables, configContext());
+        for (const warning of warnings) process.stderr.write(`${warning}\n`);
+        return void process.stdout.write(values);
+      }
+      case "--help":
+        return void process.stdout.write(describeUsage());
+      case "--version":
+        return void process.stdout.write(`${VERSION}\n`);
+      default:
+        throw new StartupError(EXIT.usage, USAGE);
+    }
   } catch (error) {
     const isConfiguration = error instanceof ConfigurationError;
     if (!isConfiguration && !(error instanceof StartupError)) throw error;

@@ -1,9 +1,24 @@
-/** The keys that sign and verify tokens, their public parts for other services, and the keys that are derived from them. */
-import { createPrivateKey, hkdfSync } from "node:crypto";
+/** The keys that sign and verify tokens, their public parts for other services, and digests with keys derived from them. */
+import { createHmac, createPrivateKey, hkdfSync } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "./config.ts";
+
+/** The user whom a token identifies, and what decides whether the token has been revoked. */
+export interface TokenClaims {
+  readonly userId: number;
+  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
+  readonly version: number;
+  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
+  readonly tokenId: string | null;
+}
+
+export interface Tokens {
+  sign(claims: Omit<TokenClaims, "tokenId">): Promise<string>;
+  /** Returns null if the token is invalid. */
+  verify(token: string): Promise<TokenClaims | null>;
+}
 
 /** A key for one algorithm. */
 export interface TokenKey {
@@ -18,21 +33,13 @@ export interface TokenKeys {
   /** The signing key's first, because most tokens are its own. */
   readonly verification: readonly TokenKey[];
   readonly publicKeySet: PublicKeySet;
-  /**
-   * Derives 32 bytes from the signing key for keyed digests, so that the service needs no further secret.
-   * @param label what the digests are for; keys with different labels are independent
-   */
-  readonly deriveDigestKey: (label: string) => Uint8Array;
+  readonly digests: Digests;
 }
 
-interface TokenKeysOptions
-  extends Pick<
-    Config["auth"],
-    "algorithm" | "secretKey" | "previousSecretKey" | "privateKey" | "nextPublicKey" | "previousPublicKey"
-  > {
+type TokenKeysOptions = Config["auth"] & {
   /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
   readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
-}
+};
 
 export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
   const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;
@@ -45,22 +52,15 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   const publicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
 
   if (privateKey !== null && ownPublicKey) {
+    const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
     const der = createPrivateKey(privateKey.pem).export({ type: "pkcs8", format: "der" });
-    return {
-      signing: { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) },
-      verification: [...publicKeys, ...previous],
-      publicKeySet,
-      deriveDigestKey: (label) => deriveDigestKey(der, label),
-    };
+    const verification = [...publicKeys, ...previous];
+    return { signing, verification, publicKeySet, digests: createDigests(der) };
   }
   const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
   const signing = await importSecretKey(secretKey, algorithm);
-  return {
-    signing,
-    verification: [signing, ...previous, ...publicKeys],
-    publicKeySet,
-    deriveDigestKey: (label) => deriveDigestKey(secretKey, label),
-  };
+  const verification = [signing, ...previous, ...publicKeys];
+  return { signing, verification, publicKeySet, digests: createDigests(secretKey) };
 }
 
 /** With a private key, secret keys verify tokens of HS256 only. */
@@ -83,10 +83,25 @@ async function importPublicKey({ algorithm, jwk }: PublicKey) {
 }
 
 const DERIVED_KEY_BYTES = 32;
+const DIGEST_HEX_CHARACTERS = 32;
+
+export type Digests = ReturnType<typeof createDigests>;
 
 /**
- * HKDF with SHA-256 (RFC 5869).
+ * Keyed digests of personal data, for the rate-limit store, the database and the log. Their keys are derived from the signing
+ * key with HKDF (RFC 5869), so the digests are the same in all replicas, and the service needs no further secret.
  * @param material the secret key as text, or the bytes of the private key (PKCS#8, DER)
  */
-const deriveDigestKey = (material: string | Uint8Array, label: string): Uint8Array =>
-  new Uint8Array(hkdfSync("sha256", material, "", `latchkey ${label}`, DERIVED_KEY_BYTES));
+function createDigests(material: string | Uint8Array) {
+  const digestFor = (label: string) => {
+    const key = new Uint8Array(hkdfSync("sha256", material, "", `latchkey ${label}`, DERIVED_KEY_BYTES));
+    return (text: string): string =>
+      createHmac("sha256", key).update(text).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
+  };
+  const digestNetwork = digestFor("networks");
+  return {
+    email: digestFor("e-mails"),
+    /** Differs for each user, so that the stored digests do not reveal who shares a network. An e-mail contains no U+0000. */
+    network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
+  };
+}

@@ -25,12 +25,19 @@ test("each part of the configuration comes from its variables", () => {
       register: { limit: 3 },
       passwordChange: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
     },
-    hash: { workers: null, queueLimit: null, queueSeconds: 5, kernel: "auto", nice: 5 },
+    hash: { queueSeconds: 5, kernel: "auto", nice: 5 },
     log: { level: "info", format: "json" },
     metrics: null,
     shutdown: { graceSeconds: 10, delaySeconds: 0 },
     warnings: [],
   });
+});
+
+test("the hasher chooses the number of workers and the queue limit unless they are set", () => {
+  const hash = { queueSeconds: 5, kernel: "auto", nice: 5 };
+  expect<object>(parse({}).hash).toEqual(hash);
+  const set = { HASH_WORKERS: "3", HASH_QUEUE_LIMIT: "7" };
+  expect<object>(parse(set).hash).toEqual({ ...hash, workers: 3, queueLimit: 7 });
 });
 
 test("the configuration is frozen, with everything in it", () => {

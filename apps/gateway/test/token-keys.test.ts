@@ -63,35 +63,38 @@ test("the stored secret key is opened only if neither a secret nor a private key
   await expect(importKeys({ AUTH_SECRET_KEY: undefined })).rejects.toThrow("No secret key is opened");
 });
 
-describe("deriveDigestKey", () => {
+describe("digests", () => {
   const hmac = (key: string | Uint8Array, ...parts: (string | Uint8Array)[]) =>
     createHmac("sha256", key)
       .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
       .digest();
 
-  test("is HKDF with SHA-256, without a salt, of the secret key or of the bytes of the private key", async () => {
+  test("have keys derived with HKDF and SHA-256, without a salt, of the secret key or of the bytes of the private key", async () => {
     const der = createPrivateKey(es256.privatePem).export({ type: "pkcs8", format: "der" });
     for (const [env, material] of [
       [{}, SECRET_KEY],
       [withPrivateKey, der],
     ] as const) {
-      const { deriveDigestKey } = await importKeys(env);
+      const { digests } = await importKeys(env);
       // RFC 5869: extract, then one block of expand.
-      const expected = hmac(hmac(Buffer.alloc(32), material), "latchkey e-mails", Uint8Array.of(1));
-      expect(Buffer.from(deriveDigestKey("e-mails"))).toEqual(expected);
+      const derive = (label: string) => hmac(hmac(Buffer.alloc(32), material), label, Uint8Array.of(1));
+      const digest = (key: Buffer, text: string) => hmac(key, text).toString("hex").slice(0, 32);
+      expect(digests.email("a@example.org")).toBe(digest(derive("latchkey e-mails"), "a@example.org"));
+      expect(digests.network("a@example.org", "192.0.2.1")).toBe(
+        digest(derive("latchkey networks"), ["a@example.org", "192.0.2.1"].join("\0")),
+      );
     }
   });
 
-  test("returns independent keys for other labels and other signing keys", async () => {
-    const own = await importKeys({});
-    const derived = [
-      own.deriveDigestKey("e-mails"),
-      own.deriveDigestKey("networks"),
-      (await importKeys({ AUTH_SECRET_KEY: `${SECRET_KEY}x` })).deriveDigestKey("e-mails"),
-      (
-        await importKeys({ ...withPrivateKey, AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: eddsa.privatePem })
-      ).deriveDigestKey("e-mails"),
-    ];
-    expect(new Set(derived.map((key) => Buffer.from(key).toString("hex"))).size).toBe(4);
+  test("differ between signing keys", async () => {
+    const ofKeys = await Promise.all(
+      [
+        {},
+        { AUTH_SECRET_KEY: `${SECRET_KEY}x` },
+        withPrivateKey,
+        { ...withPrivateKey, AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: eddsa.privatePem },
+      ].map(async (env) => (await importKeys(env)).digests.email("a@example.org")),
+    );
+    expect(new Set(ofKeys).size).toBe(4);
   });
 });

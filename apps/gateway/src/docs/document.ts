@@ -2,7 +2,7 @@
 import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
 import { VERSION } from "../version.ts";
-import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
+import { componentSchemas, type JsonObject, mapMembers, translate } from "./schemas.ts";
 
 /** The routes as the framework's plugin describes them; only the members used here. */
 export interface DescribedRoutes {
@@ -128,9 +128,3 @@ function completeOperation(operation: DescribedOperation): JsonObject {
     }),
   };
 }
-
-const mapMembers = <Value, Mapped>(
-  members: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
-): Record<string, Mapped> =>
-  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]));

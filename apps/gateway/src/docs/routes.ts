@@ -7,13 +7,8 @@ import type { Assets } from "./pages/assets.ts";
 import { createText, serve } from "./pages/content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages/pages.ts";
 
-interface DocumentRoutesOptions {
-  /** The routes to document, without middleware. */
-  readonly features: AnyElysia;
-  readonly assets: Assets;
-}
-
-export function documentRoutes({ features, assets }: DocumentRoutesOptions) {
+/** @param features the routes to document, without middleware */
+export function documentRoutes(features: AnyElysia, assets: Assets) {
   const document = createDocument(features).then((json) =>
     createText(json, { type: "application/json; charset=utf-8" }),
   );

@@ -2,35 +2,23 @@
  * The wire contracts as OpenAPI 3.0.3 schemas. They are written as JSON Schema, of which 3.0.3 is a dialect; only this
  * file translates.
  */
-import {
-  ErrorBody,
-  Live,
-  PublicKeySet,
-  Ready,
-  Todo,
-  TodoPage,
-  Token,
-  Unready,
-  User,
-  ValidationErrorBody,
-  ValidationIssue,
-} from "@latchkey/contracts";
+import * as contracts from "@latchkey/contracts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Generated clients name their types after these; the routes name those of requests. */
 const SCHEMAS = {
-  UserResponse: User,
-  TokenResponse: Token,
-  TodoResponse: Todo,
-  TodoPageResponse: TodoPage,
-  PublicKeySet,
-  LivenessResponse: Live,
-  ReadinessResponse: Ready,
-  UnavailableResponse: Unready,
-  ErrorResponse: ErrorBody,
-  ValidationErrorResponse: ValidationErrorBody,
-  ValidationIssue,
+  UserResponse: contracts.User,
+  TokenResponse: contracts.Token,
+  TodoResponse: contracts.Todo,
+  TodoPageResponse: contracts.TodoPage,
+  PublicKeySet: contracts.PublicKeySet,
+  LivenessResponse: contracts.Live,
+  ReadinessResponse: contracts.Ready,
+  UnavailableResponse: contracts.Unready,
+  ErrorResponse: contracts.ErrorBody,
+  ValidationErrorResponse: contracts.ValidationErrorBody,
+  ValidationIssue: contracts.ValidationIssue,
 };
 
 /** Names in `components.schemas`. */
@@ -38,9 +26,7 @@ export type SchemaName = keyof typeof SCHEMAS;
 
 /** `components.schemas`: the response bodies, and the request bodies that the routes refer to by name. */
 export const componentSchemas = (bodies: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> =>
-  Object.fromEntries(
-    Object.entries({ ...bodies, ...SCHEMAS }).map(([name, schema]) => [name, translateMembers(schema)]),
-  );
+  mapMembers({ ...bodies, ...SCHEMAS }, translateMembers);
 
 /** The name in `components` of each schema object. */
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
@@ -57,7 +43,7 @@ export function translate(part: unknown): unknown {
 function translateMembers(schema: object): JsonObject {
   const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
-    ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translate(value)])),
+    ...mapMembers(rest, translate),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] }),
     ...(Array.isArray(anyOf) && translateUnion(anyOf)),
@@ -85,3 +71,12 @@ const isLong = ({ type, maximum }: JsonObject): boolean =>
   type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;
 
 const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
+
+/** The cast is safe because the result has the same names. */
+export const mapMembers = <Name extends string, Value, Mapped>(
+  members: Readonly<Record<Name, Value>>,
+  map: (value: Value, name: Name) => Mapped,
+): Record<Name, Mapped> =>
+  Object.fromEntries(
+    Object.entries<Value>(members).map(([name, value]) => [name, map(value, name as Name)]),
+  ) as Record<Name, Mapped>;

@@ -1,12 +1,9 @@
 /** The signing key that is generated next to an embedded database and stored there: mode 0600, never replaced. */
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import type { Logger } from "../observability/logger.ts";
 import { EXIT, StartupError } from "./startup-errors.ts";
-
-/** Permission bits of the group and of others. */
-const NOT_OWNER = 0o077;
 
 interface SecretKeyOptions {
   /** The folder of the database, which exists. */
@@ -22,14 +19,15 @@ interface SecretKeyOptions {
 export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
   const path = join(folder, "auth-secret-key");
   try {
-    const key = readIfPresent(path) ?? create(folder, path);
+    const key = existsSync(path) ? read(path) : create(folder, path);
     const mode = statSync(path).mode & 0o777;
     const weakness = weaknessOf(key, algorithm);
     if (weakness)
       logger.warn(
         `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
       );
-    if (mode & NOT_OWNER)
+    // The permissions of the group and of others.
+    if (mode & 0o077)
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
     return key;
   } catch (error) {
@@ -56,7 +54,7 @@ function create(folder: string, path: string): string {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -69,15 +67,3 @@ function read(path: string): string {
   if (key === "") throw unusable(path, "it is empty");
   return key;
 }
-
-function readIfPresent(path: string): string | null {
-  try {
-    return read(path);
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
-    throw error;
-  }
-}
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

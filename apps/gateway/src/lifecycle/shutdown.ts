@@ -1,5 +1,6 @@
 /** Graceful shutdown: not ready, wait for load balancers, drain, then close resources in reverse order. It runs once. */
 import type { Logger } from "../observability/logger.ts";
+import { EXIT } from "./startup-errors.ts";
 
 export interface ShutdownOptions {
   /** Time to keep serving, not ready, before draining. */
@@ -12,21 +13,14 @@ export interface ShutdownOptions {
   readonly exit: (code: number) => void;
 }
 
-export interface Shutdown {
-  readonly isStopping: () => boolean;
-  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
-  begin(reason: string, exitCode: number): void;
-  /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
-  onSignal(signal: string): void;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /** A signal to a process group arrives twice: directly, and forwarded by the parent. */
 const DUPLICATE_SIGNAL_MS = 500;
 /** 128 + SIGTERM, as shells report it. */
 const EXIT_FORCED = 143;
-const EXIT_GRACE_EXCEEDED = 1;
 
-export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions): Shutdown {
+export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
   let startedAt: number | null = null;
   let exitCode = 0;
 
@@ -34,7 +28,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     await Bun.sleep(delayMs);
     const timer = setTimeout(() => {
       logger.error("shutdown took longer than its grace");
-      exit(EXIT_GRACE_EXCEEDED);
+      exit(EXIT.failure);
     }, graceMs);
     for (const step of steps) {
       await step().catch((error: unknown) => logger.error({ err: error }, "shutdown step failed"));
@@ -44,6 +38,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     exit(exitCode);
   };
 
+  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
   const begin = (reason: string, code: number): void => {
     exitCode ||= code;
     if (startedAt !== null) return;
@@ -53,9 +48,10 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
   };
 
   return {
-    isStopping: () => startedAt !== null,
+    isStopping: (): boolean => startedAt !== null,
     begin,
-    onSignal(signal) {
+    /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
+    onSignal(signal: string): void {
       if (startedAt === null) begin(signal, 0);
       else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT_FORCED);
     },

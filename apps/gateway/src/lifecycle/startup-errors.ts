@@ -37,15 +37,12 @@ export function databaseStartupError(error: unknown): StartupError {
   return new StartupError(error instanceof DatabaseUnavailable ? EXIT.database : EXIT.migration, message);
 }
 
-interface ListenOptions<Listener> {
-  readonly variable: "PORT" | "METRICS_PORT";
-  readonly host: string;
-  readonly port: number;
-  readonly open: () => Listener;
-}
-
 /** @throws {StartupError} if the port is not available */
-export function listen<Listener>({ variable, host, port, open }: ListenOptions<Listener>): Listener {
+export function listen<Listener>(
+  variable: "PORT" | "METRICS_PORT",
+  { host, port }: { readonly host: string; readonly port: number },
+  open: () => Listener,
+): Listener {
   try {
     return open();
   } catch (error) {

@@ -1,31 +1,30 @@
 /** Reads request bodies: at most 128 KiB, valid UTF-8, JSON. A body that announces more is refused before it is read. */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, type ValidationIssue } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import type Type from "typebox";
-import { InvalidRequest, PayloadTooLarge } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 import { readJsonMembers } from "../json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
 const refuse = (type: string, msg: string): never => {
-  const issue: ValidationIssue = { loc: ["body"], msg, type };
-  throw new InvalidRequest([issue]);
+  throw new ServiceError("INVALID_REQUEST", { issues: [{ loc: ["body"], msg, type }] });
 };
 
 /** Checks the announced length on every path, whether or not the route reads a body. */
 export function bodyLimit() {
   return new Elysia({ name: "body-limit" }).onRequest(({ request }) => {
     const announced = request.headers.get("content-length");
-    if (announced !== null && Number(announced) > BODY_MAX_BYTES) throw new PayloadTooLarge();
+    if (announced !== null && Number(announced) > BODY_MAX_BYTES) throw new ServiceError("PAYLOAD_TOO_LARGE");
   });
 }
 
 /**
  * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
- * @throws {InvalidRequest} `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
+ * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
  * nesting; `content_type` for another type
- * @throws {PayloadTooLarge} as soon as more than 128 KiB or 512 chunks were received
+ * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
  */
 export function jsonBody({ properties }: Type.TObject) {
   const names = Object.keys(properties);
@@ -55,7 +54,7 @@ async function readBounded(request: Request): Promise<Uint8Array> {
   for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
     size += chunk.byteLength;
     chunks.push(chunk);
-    if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new PayloadTooLarge();
+    if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new ServiceError("PAYLOAD_TOO_LARGE");
   }
   return Buffer.concat(chunks);
 }

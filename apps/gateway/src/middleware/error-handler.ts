@@ -1,6 +1,6 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
-import { errorResponseFor, MethodNotAllowed, TooManyRequests, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { requestContext } from "./request-context.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
@@ -16,7 +16,8 @@ export function errorHandler() {
       set.status = status;
       Object.assign(set.headers, headers);
       if (status >= 500) context.errorToLog = error;
-      if (error instanceof TooManyRequests && error.delayMs > 0) await Bun.sleep(error.delayMs);
+      if (error instanceof ServiceError && error.properties.delayMs)
+        await Bun.sleep(error.properties.delayMs);
       await drainChunkedBody(request);
       return body;
     });
@@ -34,18 +35,13 @@ export function fallbackErrorHandler(logger: Logger) {
 
 /** Returns 405 for other methods of the paths of `app`, which would otherwise be a 404. Register it after all routes. */
 export function methodNotAllowed(app: AnyElysia) {
-  const methodsOf = new Map<string, Set<string>>();
-  for (const { path, method } of app.routes) {
-    if (method === "ALL") continue;
-    const methods = methodsOf.get(path) ?? new Set();
-    methodsOf.set(path, methods.add(method));
-    if (method === "GET") methods.add("HEAD");
-  }
+  const routes = app.routes.filter(({ method }) => method !== "ALL");
   const fallbacks = new Elysia({ name: "method-not-allowed" });
-  for (const [path, methods] of methodsOf) {
+  for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) {
+    const methods = new Set(ofPath.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : method)));
     const allow = [...methods].sort().join(", ");
     const refuse = () => {
-      throw new MethodNotAllowed(allow);
+      throw new ServiceError("METHOD_NOT_ALLOWED", { allow });
     };
     fallbacks.all(path, refuse, { parse: "none", detail: { hide: true } });
   }

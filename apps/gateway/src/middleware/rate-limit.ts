@@ -5,7 +5,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
-import { TooManyRequests, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, ServiceError } from "../errors.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
@@ -21,20 +21,7 @@ interface Client {
 
 type ResponseHeaders = Record<string, string | number>;
 
-interface RateLimiter {
-  readonly quota: Quota;
-  /** Whether `increment` returns no promise for a client without `userId`. */
-  readonly isSynchronous: boolean;
-  /** Counts one request. */
-  increment(client: Client): Increment | Promise<Increment>;
-  /** How long the response to a counted request is delayed. */
-  delayMs(counted: Increment): number;
-  /** Sets `RateLimit-*` on the response to a counted request. @throws {TooManyRequests} */
-  check(counted: Increment, headers: ResponseHeaders): void;
-  /** Counts one request and checks it. @throws {TooManyRequests} */
-  limit(client: Client, headers: ResponseHeaders): Promise<void>;
-}
-
+type RateLimiter = ReturnType<typeof createRateLimiter>;
 export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
 
 /**
@@ -55,35 +42,43 @@ export function createRateLimiters(quotas: RateLimits, createStore: CreateStore)
   };
 }
 
-function createRateLimiter(name: string, quota: Quota, createStore: CreateStore): RateLimiter {
+function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
   const { limit, windowMs, text } = quota;
   const addresses = createStore({ name, windowMs });
   const users = createStore({ name: `${name}-user`, windowMs });
 
   const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number) =>
     stricter(await ofAddress, await users.increment(String(userId)), limit);
+  /** Counts one request. */
   const increment = ({ clientAddress, userId }: Client): Increment | Promise<Increment> => {
     const ofAddress = addresses.increment(clientKey(clientAddress));
     return userId === undefined ? ofAddress : incrementBoth(ofAddress, userId);
   };
+  /** How long the response to a counted request is delayed. */
   const delayMs = ({ count }: Increment): number =>
     count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
+  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
   const check = (counted: Increment, headers: ResponseHeaders): void => {
     const { count, resetsAt } = counted;
     const respondsAt = Date.now() + delayMs(counted);
-    const resetSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
+    const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
     headers["RateLimit-Limit"] = limit;
     headers["RateLimit-Remaining"] = Math.max(0, limit - count);
-    headers["RateLimit-Reset"] = resetSeconds;
-    if (count > limit) throw new TooManyRequests(text, resetSeconds, delayMs(counted));
+    headers["RateLimit-Reset"] = retryAfterSeconds;
+    if (count > limit) {
+      const properties = { quota: text, retryAfterSeconds, delayMs: delayMs(counted) };
+      throw new ServiceError("TOO_MANY_REQUESTS", properties);
+    }
   };
   return {
     quota,
+    /** Whether `increment` returns no promise for a client without `userId`. */
     isSynchronous: addresses.isSynchronous,
     increment,
     delayMs,
     check,
-    limit: async (client, headers) => check(await increment(client), headers),
+    /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
+    limit: async (client: Client, headers: ResponseHeaders) => check(await increment(client), headers),
   };
 }
 
@@ -124,7 +119,8 @@ const synchronous = (counted: Increment | Promise<Increment>): Increment => coun
 /** Counts valid requests of the routes registered after it, in `beforeHandle`. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
   if (!limiter) return (app) => app;
-  const { limit, windowMs } = limiter.quota;
+  const { limit, windowMs, text } = limiter.quota;
+  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
   const plugin = rateLimitPlugin({
     duration: windowMs,
     // A function, because two instances with equal numbers are merged into one.
@@ -132,7 +128,8 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
     scoping: "scoped",
     countFailedRequest: true,
     generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
-    errorResponse: rejection(limiter.quota),
+    // The plugin adds the headers.
+    errorResponse: Response.json(body, { status }),
     context: {
       init() {},
       async increment(clientAddress) {
@@ -160,10 +157,4 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
  */
 function skipCookies(app: AnyElysia): void {
   (app as unknown as { readonly inference: { cookie: boolean } }).inference.cookie = false;
-}
-
-/** The response of any other 429; the plugin adds the headers. */
-function rejection({ text }: Quota): Response {
-  const { status, body } = toErrorResponse(new TooManyRequests(text, 0));
-  return Response.json(body, { status });
 }

@@ -6,7 +6,7 @@ import { EMAIL_PATTERN, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
-import { InvalidRequest } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** https://standardschema.dev, version 1, as far as the router uses it. */
 interface StandardSchema<Output> {
@@ -23,10 +23,10 @@ type Members = Record<string, unknown>;
 interface ValidatorOptions {
   readonly in: "body" | "query" | "path";
   /** Applied to the members before they are checked. */
-  readonly prepare?: (members: Members) => Members;
+  readonly prepare?: ((members: Members) => Members) | undefined;
 }
 
-/** Wraps an object schema for a route; its `validate` throws {@link InvalidRequest} with all issues. */
+/** Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues. */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   options: ValidatorOptions,
@@ -42,13 +42,13 @@ export function validator<Schema extends Type.TObject>(
 /**
  * Returns a function that reads the declared parameters from the query string of a URL. It replaces the router's own
  * reader, which fills an object with all parameters (see `json.ts`).
- * @throws {InvalidRequest} with all issues
+ * @throws INVALID_REQUEST with all issues
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  options: Pick<ValidatorOptions, "prepare"> = {},
+  prepare?: ValidatorOptions["prepare"],
 ): (url: string) => Type.Static<Schema> {
-  const check = createCheck(schema, { in: "query", ...options });
+  const check = createCheck(schema, { in: "query", prepare });
   const names = Object.keys(schema.properties);
   return (url) => {
     const start = url.indexOf("?");
@@ -83,7 +83,7 @@ function createCheck<Schema extends Type.TObject>(
     // The other members are checked as if these were empty.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
     const errors = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
-    throw new InvalidRequest([
+    const issues = [
       ...tooLong.map(({ name, maxLength }) => ({
         loc: [location, name],
         msg: `must be at most ${maxLength} characters long`,
@@ -92,7 +92,8 @@ function createCheck<Schema extends Type.TObject>(
       ...errors
         .flatMap((error) => issuesOf(error, location))
         .filter(({ loc: [, name = ""] }) => !(name in emptied)),
-    ]);
+    ];
+    throw new ServiceError("INVALID_REQUEST", { issues });
   };
 }
 
@@ -118,38 +119,33 @@ function readNumbers(members: Members, schema: Type.TObject): void {
 
 function issuesOf(error: TLocalizedValidationError, location: string): ValidationIssue[] {
   const loc = [location, ...error.instancePath.split("/").slice(1)];
+  const issue = (msg: string, type: string): ValidationIssue[] => [{ loc, msg, type }];
   switch (error.keyword) {
     case "required":
-      return error.params.requiredProperties.map((name) => ({
-        loc: [...loc, name],
-        msg: "is required",
-        type: "missing",
-      }));
-    case "dependentRequired":
-      return error.params.dependencies.map((name) => ({
-        loc: [...loc, name],
-        msg: "is required",
-        type: "missing",
-      }));
+    case "dependentRequired": {
+      const { params } = error;
+      const names = "dependencies" in params ? params.dependencies : params.requiredProperties;
+      return names.map((name) => ({ loc: [...loc, name], msg: "is required", type: "missing" }));
+    }
     case "type": {
       const type = [error.params.type].flat().join();
-      return [{ loc, msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` }];
+      return issue(`must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, `${type}_type`);
     }
     case "minLength": {
       const { limit } = error.params;
       const msg = limit === 1 ? "must not be empty" : `must be at least ${limit} characters long`;
-      return [{ loc, msg, type: "string_too_short" }];
+      return issue(msg, "string_too_short");
     }
     case "pattern": {
       const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
       const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
-      return [{ loc, msg, type: "string_pattern_mismatch" }];
+      return issue(msg, "string_pattern_mismatch");
     }
     case "minimum":
-      return [{ loc, msg: `must be at least ${error.params.limit}`, type: "greater_than_equal" }];
+      return issue(`must be at least ${error.params.limit}`, "greater_than_equal");
     case "maximum":
-      return [{ loc, msg: `must be at most ${error.params.limit}`, type: "less_than_equal" }];
+      return issue(`must be at most ${error.params.limit}`, "less_than_equal");
     default:
-      return [{ loc, msg: error.message, type: error.keyword }];
+      return issue(error.message, error.keyword);
   }
 }

@@ -1,127 +1,99 @@
 /** Metrics of the hasher, read from its `stats()` at each scrape. */
 import type { Hasher, HasherStats, HistogramSnapshot } from "@latchkey/hashing";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Metric, Registry } from "prom-client";
 
-type Definitions<Value> = Readonly<
-  Record<string, readonly [help: string, read: (stats: HasherStats) => Value]>
->;
-
-const GAUGES: Definitions<number> = {
-  hash_workers: ["Number of hash workers.", (stats) => stats.workers],
-  hash_lanes: ["Number of lanes: derivations that can run at the same time.", (stats) => stats.lanes],
-  hash_lanes_busy: ["Number of derivations running in lanes.", (stats) => stats.lanesBusy],
-  hash_queue_length: ["Number of derivations waiting in the queue.", (stats) => stats.queueLength],
-  hash_queue_limit: ["Maximum number of derivations waiting in the queue.", (stats) => stats.queueLimit],
-  hash_overload: [
-    "1 during sustained overload, in which the newest derivation is served first; otherwise 0.",
-    (stats) => Number(stats.overloaded),
-  ],
-  hash_capacity_per_second: [
-    "Derivations per second at 600,000 iterations, as recently achieved while all lanes were busy.",
-    (stats) => stats.capacityPerSecond,
-  ],
-};
-
-const COUNTERS: Definitions<number> = {
-  hash_derivations_total: ["Total number of completed derivations.", (stats) => stats.completed],
-  hash_aborted_total: [
-    "Total number of derivations aborted because the client disconnected.",
-    (stats) => stats.aborted,
-  ],
-  hash_queue_shed_total: [
-    "Total number of derivations rejected because the queue was full or they had waited too long.",
-    (stats) => stats.rejected,
-  ],
-  hash_worker_crashes_total: [
-    "Total number of worker crashes; each crashed worker is replaced.",
-    (stats) => stats.crashedWorkers,
-  ],
-};
-
-const HISTOGRAMS: Definitions<HistogramSnapshot> = {
-  hash_queue_waiting_seconds: [
-    "Time that derivations waited for a lane, in seconds.",
-    (stats) => stats.waiting,
-  ],
-  hash_deriving_seconds: ["Time that derivations ran in a lane, in seconds.", (stats) => stats.running],
-};
-
-export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher, "stats">): void {
-  const registers = [registry];
-  new Gauge({
-    name: "hash_kernel_info",
-    help: "The kernel in use; fallback is 1 if a faster kernel could not be used.",
-    labelNames: ["kernel", "fallback"],
-    registers,
-    collect() {
-      const { kernel, fallbackReason } = stats();
-      this.reset();
-      this.set({ kernel, fallback: fallbackReason === null ? "0" : "1" }, 1);
-    },
-  });
-  for (const [name, [help, read]] of Object.entries(GAUGES)) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read(stats()));
-      },
-    });
-  }
-  for (const [name, [help, read]] of Object.entries(COUNTERS)) {
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read(stats()));
-      },
-    });
-  }
-  for (const [name, [help, read]] of Object.entries(HISTOGRAMS)) {
-    registry.registerMetric(new SnapshotHistogram(name, help, () => read(stats())));
-  }
+interface Sample {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Added to the name of the metric. */
+  readonly suffix?: string;
 }
 
-/**
- * A histogram whose buckets the hasher counts. prom-client has no such class, so this one overrides what a scrape reads
- * and is never observed into.
- */
-class SnapshotHistogram extends Histogram {
-  readonly #empty: Histogram;
-  readonly #name: string;
-  readonly #read: () => HistogramSnapshot;
+type Definition = readonly [
+  type: "gauge" | "counter" | "histogram",
+  help: string,
+  read: (stats: HasherStats) => number | readonly Sample[],
+];
 
-  constructor(name: string, help: string, read: () => HistogramSnapshot) {
-    super({ name, help, registers: [] });
-    this.#empty = new Histogram({ name, help, registers: [] });
-    this.#name = name;
-    this.#read = read;
-  }
+const METRICS: Readonly<Record<string, Definition>> = {
+  hash_kernel_info: [
+    "gauge",
+    "The kernel in use; fallback is 1 if a faster kernel could not be used.",
+    ({ kernel, fallbackReason }) => [
+      { value: 1, labels: { kernel, fallback: fallbackReason === null ? "0" : "1" } },
+    ],
+  ],
+  hash_workers: ["gauge", "Number of hash workers.", ({ workers }) => workers],
+  hash_lanes: ["gauge", "Number of lanes: derivations that can run at the same time.", ({ lanes }) => lanes],
+  hash_lanes_busy: ["gauge", "Number of derivations running in lanes.", ({ lanesBusy }) => lanesBusy],
+  hash_queue_length: [
+    "gauge",
+    "Number of derivations waiting in the queue.",
+    ({ queueLength }) => queueLength,
+  ],
+  hash_queue_limit: [
+    "gauge",
+    "Maximum number of derivations waiting in the queue.",
+    ({ queueLimit }) => queueLimit,
+  ],
+  hash_overload: [
+    "gauge",
+    "1 during sustained overload, in which the newest derivation is served first; otherwise 0.",
+    ({ overloaded }) => Number(overloaded),
+  ],
+  hash_capacity_per_second: [
+    "gauge",
+    "Derivations per second at 600,000 iterations, as recently achieved while all lanes were busy.",
+    ({ capacityPerSecond }) => capacityPerSecond,
+  ],
+  hash_derivations_total: ["counter", "Total number of completed derivations.", ({ completed }) => completed],
+  hash_aborted_total: [
+    "counter",
+    "Total number of derivations aborted because the client disconnected.",
+    ({ aborted }) => aborted,
+  ],
+  hash_queue_shed_total: [
+    "counter",
+    "Total number of derivations rejected because the queue was full or they had waited too long.",
+    ({ rejected }) => rejected,
+  ],
+  hash_worker_crashes_total: [
+    "counter",
+    "Total number of worker crashes; each crashed worker is replaced.",
+    ({ crashedWorkers }) => crashedWorkers,
+  ],
+  hash_queue_waiting_seconds: [
+    "histogram",
+    "Time that derivations waited for a lane, in seconds.",
+    ({ waiting }) => samplesOf(waiting),
+  ],
+  hash_deriving_seconds: [
+    "histogram",
+    "Time that derivations ran in a lane, in seconds.",
+    ({ running }) => samplesOf(running),
+  ],
+};
 
-  /** The registry calls this instead of `get` if a metric has it, as prom-client's histograms do. */
-  getForPromString() {
-    return this.get();
-  }
+const samplesOf = ({ bounds, counts, sum, count }: HistogramSnapshot): readonly Sample[] => [
+  ...bounds.map((bound, index) => bucket(String(bound), counts[index] ?? 0)),
+  bucket("+Inf", count),
+  { suffix: "_sum", value: sum },
+  { suffix: "_count", value: count },
+];
+const bucket = (le: string, value: number): Sample => ({ suffix: "_bucket", labels: { le }, value });
 
-  override async get() {
-    const { bounds, counts, sum, count } = this.#read();
-    const sample = (suffix: string, value: number, labels: { le?: string } = {}) => ({
-      metricName: `${this.#name}_${suffix}`,
-      labels,
-      value,
-      exemplar: null,
-    });
-    return {
-      ...(await this.#empty.get()),
-      values: [
-        ...bounds.map((bound, index) => sample("bucket", counts[index] ?? 0, { le: String(bound) })),
-        sample("bucket", count, { le: "+Inf" }),
-        sample("sum", sum),
-        sample("count", count),
-      ],
+export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher, "stats">): void {
+  for (const [name, [type, help, read]] of Object.entries(METRICS)) {
+    const get = async () => {
+      const reading = read(stats());
+      const samples = typeof reading === "number" ? [{ value: reading }] : reading;
+      const values = samples.map(({ suffix = "", ...sample }: Sample) => ({
+        ...sample,
+        metricName: `${name}${suffix}`,
+      }));
+      return { name, help, type, values };
     };
+    // prom-client has no metric that is only read. The cast is safe because the registry reads only these members.
+    registry.registerMetric({ name, get } as unknown as Metric);
   }
 }

@@ -1,6 +1,9 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
+import { UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Config } from "../config.ts";
+import { listen } from "../lifecycle/startup-errors.ts";
 import { VERSION } from "../version.ts";
 import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
@@ -15,28 +18,7 @@ interface RequestObservation {
   readonly audit?: Pick<AuditEntry, "event"> | undefined;
 }
 
-export type QueryOutcome = "success" | "conflict" | "failure";
-
-export interface QueryObservation {
-  /** `ping`, or a repository and its method, such as `users.create`. */
-  readonly operation: string;
-  readonly outcome: QueryOutcome;
-  readonly durationMs: number;
-}
-
-export interface Metrics {
-  observeRequest(request: RequestObservation): void;
-  /** Counts a query in flight; call the returned function when it ends. */
-  beginQuery(): (query: QueryObservation) => void;
-  /** Returns all metrics in the Prometheus text format. */
-  read(): Promise<{ readonly contentType: string; readonly text: string }>;
-}
-
-interface MetricsOptions {
-  readonly hasher: Pick<Hasher, "stats">;
-  /** Maximum number of database connections. */
-  readonly poolSize: number;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The default metrics that work in Bun. The others are always zero, not a number, or count memory that is only reserved. */
 const PROCESS_METRICS = [
@@ -63,11 +45,21 @@ const TOO_MANY_REQUESTS = 429;
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-/** Starts collecting the process metrics; the hasher's are read at each scrape. */
-export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
+/**
+ * Starts collecting the process metrics; the hasher's are read at each scrape.
+ * @param poolSize maximum number of database connections
+ */
+export function createMetrics(hasher: Pick<Hasher, "stats">, poolSize: number) {
   const registry = new Registry();
   const registers = [registry];
-  registerProcessMetrics(registry);
+  // The event loop delay is measured between two scrapes.
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults });
+  for (const name of PROCESS_METRICS) {
+    const metric = defaults.getSingleMetric(name);
+    // Some exist only on Linux.
+    if (metric) registry.registerMetric(metric);
+  }
   registerHasherMetrics(registry, hasher);
   new Gauge({
     name: "latchkey_build_info",
@@ -116,30 +108,53 @@ export function createMetrics({ hasher, poolSize }: MetricsOptions): Metrics {
   );
 
   return {
-    observeRequest({ method, route = "none", status = 200, durationMs, audit }) {
+    observeRequest({ method, route = "none", status = 200, durationMs, audit }: RequestObservation): void {
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === TOO_MANY_REQUESTS) limited.inc();
       if (audit) audited.inc({ event: audit.event });
     },
-    beginQuery() {
+    /**
+     * Runs a query and observes its duration and outcome.
+     * @param operation `ping`, or a repository and its method, such as `users.create`
+     */
+    async timeQuery<Result>(operation: string, query: () => Promise<Result>): Promise<Result> {
+      const startedAt = performance.now();
+      let outcome = "success";
       inFlight += 1;
-      return ({ operation, outcome, durationMs }) => {
+      try {
+        return await query();
+      } catch (error) {
+        outcome = error instanceof UserAlreadyExists ? "conflict" : "failure";
+        throw error;
+      } finally {
         inFlight -= 1;
-        queries.observe({ operation, outcome }, durationMs / 1000);
-      };
+        queries.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+      }
     },
+    /** Returns all metrics in the Prometheus text format. */
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 }
 
-/** The event loop delay is measured between two scrapes. */
-function registerProcessMetrics(registry: Registry): void {
-  const all = new Registry();
-  collectDefaultMetrics({ register: all });
-  for (const name of PROCESS_METRICS) {
-    const metric = all.getSingleMetric(name);
-    // Some exist only on Linux.
-    if (metric) registry.registerMetric(metric);
-  }
+/**
+ * Serves `/metrics` on a port of its own, never the public one.
+ * @throws {StartupError} if the port is not available
+ */
+export function serveMetrics(
+  metrics: Pick<Metrics, "read">,
+  { host, port }: NonNullable<Config["metrics"]>,
+): Bun.Server<undefined> {
+  const respond = async (request: Request): Promise<Response> => {
+    if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
+    }
+    const { contentType, text } = await metrics.read();
+    return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
+  };
+  // Without `reusePort`, because a second process on this port would receive half of the scrapes.
+  return listen("METRICS_PORT", { host, port }, () =>
+    Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: respond }),
+  );
 }

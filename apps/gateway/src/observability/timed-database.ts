@@ -1,44 +1,23 @@
 /** Wraps a database so that the metrics observe each call. */
-import { type Database, UserAlreadyExists } from "@latchkey/database";
-import type { Metrics, QueryOutcome } from "./metrics.ts";
+import type { Database } from "@latchkey/database";
+import type { Metrics } from "./metrics.ts";
 
 type Call = (...args: never[]) => Promise<unknown>;
-type BeginQuery = Metrics["beginQuery"];
 
-export function timedDatabase(database: Database, { beginQuery }: Pick<Metrics, "beginQuery">): Database {
+export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "timeQuery">): Database {
+  /** Names each operation `prefix` and its method. The cast is safe because every method keeps its signature. */
+  const timed = <Calls extends { readonly [Method in keyof Calls]: Call }>(prefix: string, calls: Calls) =>
+    Object.fromEntries(
+      Object.entries<Call>(calls).map(([method, call]) => {
+        const operation = `${prefix}${method}`;
+        return [method, (...args: never[]) => timeQuery(operation, () => call(...args))];
+      }),
+    ) as unknown as Calls;
+  const { users, todos, ping } = database;
   return {
     ...database,
-    users: timedRepository("users", database.users, beginQuery),
-    todos: timedRepository("todos", database.todos, beginQuery),
-    ping: timed("ping", database.ping, beginQuery),
-  };
-}
-
-/** Names each operation `repository.method`. The cast is safe because every method keeps its signature. */
-function timedRepository<Repository extends { readonly [Method in keyof Repository]: Call }>(
-  name: string,
-  repository: Repository,
-  beginQuery: BeginQuery,
-): Repository {
-  const methods = Object.entries<Call>(repository);
-  return Object.fromEntries(
-    methods.map(([method, call]) => [method, timed(`${name}.${method}`, call, beginQuery)]),
-  ) as unknown as Repository;
-}
-
-function timed<Timed extends Call>(operation: string, call: Timed, beginQuery: BeginQuery): Timed;
-function timed(operation: string, call: Call, beginQuery: BeginQuery): Call {
-  return async (...args) => {
-    const end = beginQuery();
-    const startedAt = performance.now();
-    let outcome: QueryOutcome = "success";
-    try {
-      return await call(...args);
-    } catch (error) {
-      outcome = error instanceof UserAlreadyExists ? "conflict" : "failure";
-      throw error;
-    } finally {
-      end({ operation, outcome, durationMs: performance.now() - startedAt });
-    }
+    users: timed("users.", users),
+    todos: timed("todos.", todos),
+    ...timed("", { ping }),
   };
 }

@@ -2,7 +2,7 @@
  * BudgetStore in this process. It is bounded, and dropping a budget never gives back an attempt: a full store drops the
  * budgets with the most attempts left, and keys that are not stored start with no more than the last of them had.
  */
-import type { Budget, BudgetStore } from "./store.ts";
+import type { Budget } from "./store.ts";
 
 interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
   /** @default 100_000 */
@@ -11,16 +11,10 @@ interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
   readonly now?: () => number;
 }
 
-interface MemoryBudgetStore extends BudgetStore {
-  take(key: string): number;
-  /** Stored budgets. */
-  readonly size: number;
-}
-
 /** The share of budgets that a full store drops at once, because finding them takes a pass over all. */
 const DROPPED_SHARE = 0.1;
 
-export function createMemoryBudgetStore(options: MemoryBudgetStoreOptions): MemoryBudgetStore {
+export function createMemoryBudgetStore(options: MemoryBudgetStoreOptions) {
   const { attempts, refillMs, maxKeys = 100_000, now = Date.now } = options;
   /** The time at which each budget is full again; each attempt moves it by `refillMs`. */
   const fullAt = new Map<string, number>();
@@ -34,7 +28,7 @@ export function createMemoryBudgetStore(options: MemoryBudgetStoreOptions): Memo
   };
 
   return {
-    take(key) {
+    take(key: string): number {
       const time = now();
       const nextFullAt = Math.max(fullAt.get(key) ?? othersFullAt, time) + refillMs;
       const waitMs = nextFullAt - time - attempts * refillMs;
@@ -43,7 +37,8 @@ export function createMemoryBudgetStore(options: MemoryBudgetStoreOptions): Memo
       fullAt.set(key, nextFullAt);
       return 0;
     },
-    get size() {
+    /** Stored budgets. */
+    get size(): number {
       return fullAt.size;
     },
   };

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import type { Increment, RateLimitStore } from "./store.ts";
+import type { Increment } from "./store.ts";
 
 interface MemoryStoreOptions {
   readonly windowMs: number;
@@ -12,13 +12,6 @@ interface MemoryStoreOptions {
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-}
-
-interface MemoryStore extends RateLimitStore {
-  increment(key: string): Increment;
-  decrement(key: string): void;
-  /** Live counters of keys and networks. */
-  readonly size: number;
 }
 
 interface Window {
@@ -35,7 +28,7 @@ const NETWORK_PREFIXES = [
   { ipv6: 32, ipv4: 16 },
 ] as const;
 
-export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
+export function createMemoryStore(options: MemoryStoreOptions) {
   const { windowMs, maxKeys = 100_000, now = Date.now } = options;
   // Every window lasts equally long, so the insertion order of each map is its order of expiry.
   const keys = new Map<string, Window>();
@@ -63,7 +56,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
 
   return {
     isSynchronous: true,
-    increment(key) {
+    increment(key: string): Increment {
       const time = now();
       let window = windowOf(keys, key, time);
       for (const { prefix, windows } of networks) window ??= windowOf(windows, networkOf(key, prefix), time);
@@ -71,7 +64,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       window.count += 1;
       return { count: window.count, resetsAt: window.resetsAt };
     },
-    decrement(key) {
+    decrement(key: string): void {
       const window =
         keys.get(key) ??
         networks.map(({ prefix, windows }) => windows.get(networkOf(key, prefix))).find(Boolean) ??
@@ -79,7 +72,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (window.count > 0) window.count -= 1;
       if (window.count === 0) keys.delete(key);
     },
-    get size() {
+    /** Live counters of keys and networks. */
+    get size(): number {
       return networks.reduce((size, { windows }) => size + windows.size, keys.size);
     },
   };

@@ -4,6 +4,7 @@
  */
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
+import { withTimeout } from "../timeout.ts";
 import { createMemoryBudgetStore } from "./memory-budget-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import type { CreateBudgetStore, CreateStore, Increment } from "./store.ts";
@@ -22,13 +23,7 @@ export interface RedisStoreOptions {
   readonly now?: () => number;
 }
 
-export interface RedisStore extends AsyncDisposable {
-  readonly create: CreateStore;
-  readonly createBudgets: CreateBudgetStore;
-  /** Whether requests are counted in Redis at the moment. */
-  readonly isConnected: () => boolean;
-  close(): Promise<void>;
-}
+export type RedisStore = Awaited<ReturnType<typeof openRedisStore>>;
 
 /** Increments and reads the remaining time in one step; a key that lost its expiry (in a failover) gets a new one. */
 const INCREMENT_SCRIPT = `
@@ -64,7 +59,7 @@ const FIRST_RETRY_DELAY_MS = 50;
  * Resolves when requests are counted in Redis, so that replicas which start together share their limits from the first
  * request; after `startTimeoutMs` it resolves without a connection.
  */
-export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
+export async function openRedisStore(options: RedisStoreOptions) {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = Date.now } = options;
   const { maxRetryDelayMs = 1000 } = options;
   const firstConnection = Promise.withResolvers<void>();
@@ -82,12 +77,10 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     });
     candidate.onclose = () => disconnect(candidate);
     try {
-      await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS);
+      await withTimeout("Redis", candidate.connect(), CONNECT_TIMEOUT_MS);
       // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
-      await withTimeout(
-        evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000),
-        CONNECT_TIMEOUT_MS,
-      );
+      const attempt = evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000);
+      await withTimeout("Redis", attempt, CONNECT_TIMEOUT_MS);
     } catch {
       candidate.close();
       retryLater();
@@ -118,12 +111,13 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 
   /** Runs a script in Redis; without a connection or a valid reply in time, `inMemory` takes its place. */
   const run = <Result>(
-    { script, key, args, parse }: Command<Result>,
+    command: Command,
+    parse: (reply: unknown) => Result,
     inMemory: () => Result,
   ): Result | Promise<Result> => {
     const connected = client;
     if (!connected) return inMemory();
-    return withTimeout(evaluate(connected, script, key, ...args), commandTimeoutMs)
+    return withTimeout("Redis", evaluate(connected, ...command), commandTimeoutMs)
       .then(parse)
       .catch(() => {
         disconnect(connected);
@@ -133,30 +127,29 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 
   const create: CreateStore = ({ name, windowMs }) => {
     const fallback = createMemoryStore({ windowMs, now });
-    const command = (script: string, key: string) => ({
-      script,
-      key: `latchkey:limit:${name}:${windowMs}:${key}`,
-      args: [windowMs],
-    });
+    const redisKey = (key: string) => `latchkey:limit:${name}:${windowMs}:${key}`;
     return {
       isSynchronous: false,
       increment: (key) =>
-        run({ ...command(INCREMENT_SCRIPT, key), parse: (reply) => parseIncrement(reply, now()) }, () =>
-          fallback.increment(key),
+        run(
+          [INCREMENT_SCRIPT, redisKey(key), windowMs],
+          (reply) => parseIncrement(reply, now()),
+          () => fallback.increment(key),
         ),
       decrement(key) {
         // An increment of Redis is not taken back in memory.
         const inMemory = client ? () => {} : () => fallback.decrement(key);
-        return run({ ...command(DECREMENT_SCRIPT, key), parse: () => {} }, inMemory);
+        return run([DECREMENT_SCRIPT, redisKey(key)], () => {}, inMemory);
       },
     };
   };
 
   const createBudgets: CreateBudgetStore = ({ name, attempts, refillMs }) => {
     const fallback = createMemoryBudgetStore({ attempts, refillMs, now });
-    const command = { script: TAKE_SCRIPT, args: [refillMs, attempts * refillMs], parse: parseWait };
+    const limits = [refillMs, attempts * refillMs] as const;
     return {
-      take: (key) => run({ ...command, key: `latchkey:budget:${name}:${key}` }, () => fallback.take(key)),
+      take: (key) =>
+        run([TAKE_SCRIPT, `latchkey:budget:${name}:${key}`, ...limits], parseWait, () => fallback.take(key)),
     };
   };
 
@@ -168,23 +161,21 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   };
 
   void connect();
-  await withTimeout(firstConnection.promise, startTimeoutMs).catch(() => {});
-  return { create, createBudgets, isConnected: () => client !== null, close, [Symbol.asyncDispose]: close };
+  await withTimeout("Redis", firstConnection.promise, startTimeoutMs).catch(() => {});
+  return {
+    create,
+    createBudgets,
+    /** Whether requests are counted in Redis at the moment. */
+    isConnected: () => client !== null,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-interface Command<Result> {
-  readonly script: string;
-  readonly key: string;
-  readonly args: readonly number[];
-  readonly parse: (reply: unknown) => Result;
-}
+type Command = readonly [script: string, key: string, ...args: number[]];
 
-const evaluate = (
-  client: RedisClient,
-  script: string,
-  key: string,
-  ...args: readonly number[]
-): Promise<unknown> => client.send("EVAL", [script, "1", key, ...args.map(String)]);
+const evaluate = (client: RedisClient, ...[script, key, ...args]: Command): Promise<unknown> =>
+  client.send("EVAL", [script, "1", key, ...args.map(String)]);
 
 function parseIncrement(reply: unknown, now: number): Increment {
   const [count, remaining] = Array.isArray(reply) ? reply.map(Number) : [];
@@ -195,14 +186,4 @@ function parseIncrement(reply: unknown, now: number): Increment {
 function parseWait(reply: unknown): number {
   if (typeof reply !== "number") throw new TypeError("Unexpected reply from Redis");
   return reply;
-}
-
-async function withTimeout<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`No result within ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -263,7 +263,7 @@ test("a request that is over both counters of a quota reports the window that en
   const retryAfter = (clientAddress: string) =>
     passwordChange.limit({ clientAddress, userId: 1 }, {}).then(
       () => 0,
-      ({ retryAfterSeconds }) => retryAfterSeconds,
+      ({ properties }) => properties.retryAfterSeconds,
     );
   expect(await retryAfter("192.0.2.1")).toBe(0);
   ahead = 30_000;

@@ -1,6 +1,5 @@
 /** The log line of a request contains its security-relevant event, the user's id and a digest of the e-mail. */
 import { expect, test } from "bun:test";
-import { createDigests } from "../../src/digests.ts";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import { eachDatabase, type LogLine, readConfig, SECRET_KEY, type Service } from "../support/service.ts";
@@ -8,8 +7,7 @@ import { eachDatabase, type LogLine, readConfig, SECRET_KEY, type Service } from
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
 
-const keys = await importTokenKeys({ ...readConfig().auth, openSecretKey: () => SECRET_KEY });
-const digests = createDigests(keys);
+const { digests } = await importTokenKeys({ ...readConfig().auth, openSecretKey: () => SECRET_KEY });
 
 /** The lines of all requests so far, in the order of their responses. */
 async function linesOf(service: Service): Promise<readonly LogLine[]> {

@@ -4,7 +4,7 @@ import { UserAlreadyExists } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
-import { createMetrics, type QueryObservation } from "../../src/observability/metrics.ts";
+import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
@@ -170,7 +170,7 @@ test("process metrics contain memory, processor time, file descriptors and event
 
 test("a blocked event loop increases the event loop delay", async () => {
   await using service = await startService();
-  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1 });
+  const metrics = createMetrics(service.hasher, 1);
   const delay = async () =>
     parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
   await delay();
@@ -214,15 +214,9 @@ test("there is no metrics listener without METRICS_PORT", async () => {
 
 test("failed and waiting database calls are observed with their outcome", async () => {
   await using service = await startService();
-  const ended: QueryObservation[] = [];
-  let inFlight = 0;
-  const beginQuery = () => {
-    inFlight += 1;
-    return (query: QueryObservation) => {
-      inFlight -= 1;
-      ended.push(query);
-    };
-  };
+  const metrics = createMetrics(service.hasher, 1);
+  const read = async () => parseExposition((await metrics.read()).text);
+  const inFlight = async () => (await read()).value("database_queries_in_flight");
   const pending = Promise.withResolvers<null>();
   const broken = {
     ...service.database,
@@ -233,20 +227,23 @@ test("failed and waiting database calls are observed with their outcome", async 
       delete: () => Promise.reject(new Error("gone")),
     },
   };
-  const { users, kind } = timedDatabase(broken, { beginQuery });
+  const { users, kind } = timedDatabase(broken, metrics);
   const waiting = users.findById(1);
   await expect(users.delete(1)).rejects.toThrow("gone");
   await expect(users.create({ email: "", username: "", hashedPassword: "" })).rejects.toThrow(
     UserAlreadyExists,
   );
-  expect(inFlight).toBe(1);
+  expect(await inFlight()).toBe(1);
   pending.resolve(null);
   expect(await waiting).toBeNull();
-  expect(inFlight).toBe(0);
-  expect(ended.map(({ operation, outcome }) => [operation, outcome])).toEqual([
+  expect(await inFlight()).toBe(0);
+  const exposition = await read();
+  for (const [operation, outcome] of [
     ["users.delete", "failure"],
     ["users.create", "conflict"],
     ["users.findById", "success"],
-  ]);
+  ] as const) {
+    expect(exposition.value("database_query_duration_seconds_count", { operation, outcome })).toBe(1);
+  }
   expect(kind).toBe(service.database.kind);
 });

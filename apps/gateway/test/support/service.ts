@@ -154,12 +154,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { openDatabase = openLibsqlFile, hashing = "cheap" } = options;
   const testDatabase = await openDatabase();
   const config = readConfig({ DATABASE_URL: testDatabase.url, ...options.env });
-  const hasher = createHasher({
-    kernel: config.hash.kernel,
-    queueSeconds: config.hash.queueSeconds,
-    ...(config.hash.workers !== null && { workers: config.hash.workers }),
-    ...(config.hash.queueLimit !== null && { queueLimit: config.hash.queueLimit }),
-  });
+  const hasher = createHasher(config.hash);
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;
   const log: LogLine[] = [];
   const app = createApp({

@@ -3,55 +3,49 @@
  * clients can cache it forever, and no other path below `/docs/assets` exists.
  */
 import { readFileSync } from "node:fs";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { mapMembers } from "../schemas.ts";
 import { type Content, createContent, hashOf } from "./content.ts";
 
-const SCRIPT = "text/javascript; charset=utf-8";
-const STYLE = "text/css; charset=utf-8";
 const ONE_YEAR_SECONDS = 31_536_000;
 
-interface Source {
-  readonly specifier: string;
-  readonly type: string;
-}
+const TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml; charset=utf-8",
+};
 
+/** The module specifier of each asset. */
 const SOURCES = {
-  "swagger-ui.js": { specifier: "swagger-ui-dist/swagger-ui-bundle.js", type: SCRIPT },
-  "swagger-ui.css": { specifier: "swagger-ui-dist/swagger-ui.css", type: STYLE },
-  "redoc.js": { specifier: "redoc/bundles/redoc.standalone.js", type: SCRIPT },
-  "explorer.js": { specifier: "./browser/explorer.js", type: SCRIPT },
-  "reference.js": { specifier: "./browser/reference.js", type: SCRIPT },
-  "pages.css": { specifier: "./browser/pages.css", type: STYLE },
-  "icon.svg": { specifier: "./browser/icon.svg", type: "image/svg+xml; charset=utf-8" },
-} satisfies Record<string, Source>;
+  "swagger-ui.js": "swagger-ui-dist/swagger-ui-bundle.js",
+  "swagger-ui.css": "swagger-ui-dist/swagger-ui.css",
+  "redoc.js": "redoc/bundles/redoc.standalone.js",
+  "explorer.js": "./browser/explorer.js",
+  "reference.js": "./browser/reference.js",
+  "pages.css": "./browser/pages.css",
+  "icon.svg": "./browser/icon.svg",
+};
 
 export type AssetName = keyof typeof SOURCES;
+export type Assets = ReturnType<typeof readAssets>;
 
-export interface Assets {
-  readonly paths: Readonly<Record<AssetName, string>>;
-  /** By path. */
-  readonly contents: ReadonlyMap<string, Content>;
-}
-
-export function readAssets(): Assets {
-  const assets = Object.entries(SOURCES).map(([name, source]) => {
-    const content = readAsset(source);
-    return { name, content, path: `/docs/assets/${content.hash}/${name}` };
+/** The path of each asset, and the contents by path. */
+export function readAssets() {
+  const contents = new Map<string, Content>();
+  const paths = mapMembers(SOURCES, (specifier, name) => {
+    const content = readAsset(specifier);
+    const path = `/docs/assets/${content.hash}/${name}`;
+    contents.set(path, content);
+    return path;
   });
-  return {
-    paths: pathsByName(assets),
-    contents: new Map(assets.map(({ path, content }) => [path, content])),
-  };
+  return { paths, contents };
 }
 
-/** The cast is safe because `assets` is made from all entries of SOURCES. */
-const pathsByName = (assets: readonly { name: string; path: string }[]) =>
-  Object.fromEntries(assets.map(({ name, path }) => [name, path])) as Record<AssetName, string>;
-
-function readAsset({ specifier, type }: Source): Content {
+function readAsset(specifier: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   return createContent({
-    type,
+    type: TYPES[extname(file)] ?? "application/octet-stream",
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
     hash: hashOf(edit(readFileSync(file))),
     read: async () => edit(await Bun.file(file).bytes()),

@@ -4,44 +4,50 @@
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Context } from "elysia";
 import { CORS_HEADERS } from "../../middleware/cors.ts";
 
-/** In order of preference, for clients that accept several equally. */
-const CODINGS = ["br", "gzip"] as const;
-type Encoding = (typeof CODINGS)[number] | "identity";
+const COMPRESSORS = {
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 }),
+  // The two highest levels take twenty times as long and save a tenth.
+  br: (bytes: Uint8Array) =>
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
+    }),
+};
+type Coding = keyof typeof COMPRESSORS;
+/** Of several that a client accepts equally, the last is chosen. */
+const CODINGS: readonly Coding[] = ["gzip", "br"];
 
-export interface Content {
+interface ContentOptions {
   /** With its charset. */
   readonly type: string;
   readonly cacheControl: string;
   readonly hash: string;
   /** In addition to those of the type and the cache. */
   readonly headers?: Readonly<Record<string, string>>;
-  encoded(encoding: Encoding): Promise<Uint8Array>;
+  /** Returns the same bytes each time: of a file, only the compressed forms stay in memory. */
+  readonly read: () => Promise<Uint8Array>;
 }
+export type Content = ReturnType<typeof createContent>;
 
-/** `read` returns the same bytes each time: of a file, only the compressed forms stay in memory. */
-export function createContent({
-  read,
-  ...description
-}: Omit<Content, "encoded"> & { readonly read: () => Promise<Uint8Array> }): Content {
-  const compressed = new Map<Encoding, Promise<Uint8Array>>();
-  const compress = async (encoding: Encoding) => COMPRESSORS[encoding](await read());
+export function createContent(options: ContentOptions) {
+  const compressed = new Map<Coding, Promise<Uint8Array>>();
+  const compress = async (coding: Coding) => COMPRESSORS[coding](await options.read());
   return {
-    ...description,
-    encoded(encoding) {
-      if (encoding === "identity") return read();
-      const known = compressed.get(encoding) ?? compress(encoding);
-      compressed.set(encoding, known);
+    ...options,
+    compressed(coding: Coding): Promise<Uint8Array> {
+      const known = compressed.get(coding) ?? compress(coding);
+      compressed.set(coding, known);
       // The next request tries again to read a file that could not be read.
-      known.catch(() => compressed.delete(encoding));
+      known.catch(() => compressed.delete(coding));
       return known;
     },
   };
 }
 
 /** For text made at startup, which clients revalidate on each use. */
-export function createText(text: string, options: Pick<Content, "type" | "headers">): Content {
+export function createText(text: string, options: Pick<ContentOptions, "type" | "headers">): Content {
   const bytes = new TextEncoder().encode(text);
   return createContent({
     ...options,
@@ -57,28 +63,13 @@ const HASH_LENGTH = 24;
 export const hashOf = (bytes: Uint8Array): string =>
   new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, HASH_LENGTH);
 
-const COMPRESSORS = {
-  // The two highest levels take twenty times as long and save a tenth.
-  br: (bytes: Uint8Array) =>
-    promisify(brotliCompress)(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
-    }),
-  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 }),
-  identity: async (bytes: Uint8Array) => bytes,
-};
-
-interface RequestContext {
-  readonly request: Request;
-  readonly set: { status?: number | string; readonly headers: Record<string, string | number | string[]> };
-}
-
 /** Responds in the coding that the client prefers, or with 304 if it already has the content (RFC 9110 §13). */
 export async function serve(
   content: Content,
-  { request, set }: RequestContext,
+  { request, set }: Pick<Context, "request" | "set">,
 ): Promise<Uint8Array | undefined> {
-  const encoding = negotiateEncoding(request.headers.get("accept-encoding"));
-  const etag = encoding === "identity" ? `"${content.hash}"` : `"${content.hash}-${encoding}"`;
+  const coding = negotiateCoding(request.headers.get("accept-encoding"));
+  const etag = coding === null ? `"${content.hash}"` : `"${content.hash}-${coding}"`;
   // A 304 updates the headers of the cached response, so it has the same ones.
   Object.assign(set.headers, content.headers, {
     etag,
@@ -90,8 +81,9 @@ export async function serve(
     return undefined;
   }
   set.headers["content-type"] = content.type;
-  if (encoding !== "identity") set.headers["content-encoding"] = encoding;
-  return content.encoded(encoding);
+  if (coding === null) return content.read();
+  set.headers["content-encoding"] = coding;
+  return content.compressed(coding);
 }
 
 /** The weak comparison of RFC 9110 §8.8.3.2; our tags contain no comma. */
@@ -103,8 +95,11 @@ function isCached(ifNoneMatch: string | null, etag: string): boolean {
 /** Other codings are skipped, so that a long header takes little time and memory. */
 const NAMED_CODINGS: ReadonlySet<string> = new Set([...CODINGS, "identity", "*"]);
 
-/** RFC 9110 §12.5.3. A missing or malformed weight counts as 1; `identity` is the last choice unless it is named. */
-function negotiateEncoding(accepted: string | null): Encoding {
+/**
+ * RFC 9110 §12.5.3. A missing or malformed weight counts as 1. Returns null for `identity`, which is the last choice unless it
+ * is named.
+ */
+function negotiateCoding(accepted: string | null): Coding | null {
   const weights: Partial<Record<string, number>> = {};
   for (const entry of (accepted ?? "").toLowerCase().split(",")) {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim());
@@ -112,9 +107,9 @@ function negotiateEncoding(accepted: string | null): Encoding {
     const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice("q=".length));
     weights[coding] = Number.isNaN(weight) ? 1 : weight;
   }
-  let best: Encoding = "identity";
+  let best: Coding | null = null;
   let bestWeight = weights.identity ?? 0;
-  for (const coding of CODINGS.toReversed()) {
+  for (const coding of CODINGS) {
     const weight = weights[coding] ?? weights["*"] ?? 0;
     if (weight > 0 && weight >= bestWeight) [best, bestWeight] = [coding, weight];
   }

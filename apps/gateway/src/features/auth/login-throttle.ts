@@ -4,9 +4,9 @@
  */
 import { isIP } from "node:net";
 import type { Timestamp, UserRepository } from "@latchkey/database";
-import type { Digests } from "../../digests.ts";
-import { TooManyRequests } from "../../errors.ts";
+import { ServiceError } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
+import type { Digests } from "../../token-keys.ts";
 
 export interface LoginThrottleOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;
@@ -25,18 +25,7 @@ interface Client {
   readonly network: string;
 }
 
-interface LoginAttempt {
-  /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
-  readonly networkDigest: string;
-  /** @throws TooManyRequests if the network is unfamiliar and the budget of the e-mail is empty */
-  deduct(networkSeenAt: Timestamp | null): Promise<void>;
-}
-
-export interface LoginThrottle {
-  begin(client: Client): LoginAttempt;
-  /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
-  storeNetwork(client: Client, userId: number, networkSeenAt: Timestamp | null): Promise<void>;
-}
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FAMILIAR_MS = 30 * DAY_MS;
@@ -49,25 +38,29 @@ export function createLoginThrottle({
   digests,
   createBudgetStore,
   rejectionDelayMs = 10,
-}: LoginThrottleOptions): LoginThrottle {
+}: LoginThrottleOptions) {
   const budgets = createBudgetStore(BUDGET);
 
   return {
-    begin({ email, network }) {
+    begin({ email, network }: Client) {
       const rejection = Promise.withResolvers<void>();
       const timer = setTimeout(rejection.resolve, rejectionDelayMs);
       return {
+        /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
         networkDigest: digests.network(email, network),
-        async deduct(networkSeenAt) {
+        /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
+        async deduct(networkSeenAt: Timestamp | null): Promise<void> {
           const isFamiliar = isIP(network) !== 0 && ageMs(networkSeenAt) < FAMILIAR_MS;
           const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
           if (waitMs === 0) return clearTimeout(timer);
           await rejection.promise;
-          throw new TooManyRequests("too many attempts for this e-mail", Math.ceil(waitMs / 1000));
+          const quota = "too many attempts for this e-mail";
+          throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
         },
       };
     },
-    async storeNetwork({ email, network }, userId, networkSeenAt) {
+    /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
+    async storeNetwork({ email, network }: Client, userId: number, networkSeenAt: Timestamp | null) {
       if (isIP(network) === 0 || ageMs(networkSeenAt) < DAY_MS) return;
       await users.storeNetwork(userId, digests.network(email, network));
     },

@@ -10,14 +10,14 @@ import {
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
-import type { Digests } from "../../digests.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { requestContext } from "../../middleware/request-context.ts";
 import { validator } from "../../middleware/validator.ts";
-import * as operations from "./operations.ts";
+import type { Digests } from "../../token-keys.ts";
+import { operations } from "./operations.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
@@ -36,9 +36,7 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, limiters, digests, requireCurrentPassword } = options;
-
+export function authRoutes({ authService, limiters, digests, requireCurrentPassword }: AuthRoutesOptions) {
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())

@@ -2,16 +2,9 @@
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
-import { TooManyRequests } from "../../errors.ts";
+import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
-import {
-  CurrentPasswordIncorrect,
-  InactiveUser,
-  InvalidCredentials,
-  InvalidToken,
-  NetworkNotStored,
-  UserNotFound,
-} from "./errors.ts";
+import type { TokenClaims, Tokens } from "../../token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
@@ -26,13 +19,6 @@ export interface AuthRequest {
   warn(error: Error): void;
 }
 
-interface TokenClaims {
-  readonly userId: number;
-  /** The user's `tokenVersion` when the token was issued. */
-  readonly version: number;
-  readonly tokenId: string | null;
-}
-
 /** The authenticated user, as read from the database, and the id of the token. */
 interface Principal {
   readonly user: User;
@@ -44,47 +30,17 @@ interface AuthServiceOptions {
   readonly hasher: Pick<Hasher, "hash" | "verify">;
   /** null: logins are not limited per e-mail. */
   readonly loginThrottle: LoginThrottle | null;
-  readonly tokens: {
-    sign(claims: Omit<TokenClaims, "tokenId">): Promise<string>;
-    /** Returns null if the token is invalid. */
-    verify(token: string): Promise<TokenClaims | null>;
-  };
+  readonly tokens: Tokens;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
 }
 
-export interface AuthService {
-  /** @throws UserAlreadyExists */
-  register(registration: RegisterRequest, request: AuthRequest): Promise<User>;
-  /**
-   * Returns an access token, also for an inactive user; `authenticate` then rejects it.
-   * @throws TooManyRequests or InvalidCredentials
-   */
-  login(credentials: LoginRequest, request: AuthRequest): Promise<string>;
-  /** @throws InvalidToken, UserNotFound or InactiveUser, checked in this order */
-  authenticate(token: string | null): Promise<Principal>;
-  /**
-   * An empty change changes nothing. A new password revokes all tokens except the principal's.
-   * @throws UserAlreadyExists
-   * @throws CurrentPasswordIncorrect
-   * @throws TooManyRequests after too many wrong values of `current_password`
-   * @throws UserNotFound if the user was deleted after `authenticate`; with a password or `current_password`, InvalidToken if
-   * the user also got another password or token version, and InactiveUser if the user was deactivated
-   */
-  update(principal: Principal, change: UpdateUserRequest, request: AuthRequest): Promise<User>;
-  /**
-   * Revokes all tokens, including the principal's.
-   * @throws UserNotFound if the user was deleted after `authenticate`
-   */
-  revokeTokens(principal: Principal, request: AuthRequest): Promise<void>;
-  /** @throws UserNotFound if the user was deleted after `authenticate` */
-  delete(principal: Principal, request: AuthRequest): Promise<void>;
-}
+export type AuthService = ReturnType<typeof createAuthService>;
 
 /** Not a valid stored hash: verifying against it runs a full derivation and fails. */
 const NO_HASH = "";
 
-export function createAuthService(options: AuthServiceOptions): AuthService {
+export function createAuthService(options: AuthServiceOptions) {
   const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
 
   /** The response does not depend on its success. */
@@ -95,17 +51,18 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       .catch((error) => warn(new NetworkNotStored(error)));
   };
 
-  /** @throws UserNotFound, InvalidToken or InactiveUser if the user is no longer as it was authenticated */
+  /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER if the user is no longer as it was authenticated */
   const expectUnchanged = async ({ id, hashedPassword, tokenVersion }: User): Promise<void> => {
     const current = await users.findById(id);
-    if (!current) throw new UserNotFound();
+    if (!current) throw new ServiceError("USER_NOT_FOUND");
     if (current.hashedPassword !== hashedPassword || current.tokenVersion !== tokenVersion)
-      throw new InvalidToken();
-    if (!current.isActive) throw new InactiveUser();
+      throw new ServiceError("INVALID_TOKEN");
+    if (!current.isActive) throw new ServiceError("INACTIVE_USER");
   };
 
   return {
-    async register({ email, username, password }, request) {
+    /** @throws UserAlreadyExists */
+    async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
       const { signal, audit } = request;
       const user = await users.create({
         email,
@@ -117,7 +74,11 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       return user;
     },
 
-    async login({ email, password }, request) {
+    /**
+     * Returns an access token, also for an inactive user; `authenticate` then rejects it.
+     * @throws TOO_MANY_REQUESTS or INVALID_CREDENTIALS
+     */
+    async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
       const { signal, network, audit } = request;
       const attempt = loginThrottle?.begin({ email, network });
       const user = await users.findByEmail(email, attempt?.networkDigest);
@@ -131,36 +92,44 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.hashedPassword !== user.hashedPassword) {
         audit("login.failed", email, user?.id);
-        throw new InvalidCredentials();
+        throw new ServiceError("INVALID_CREDENTIALS");
       }
       audit("login.succeeded", email, user.id);
       await storeNetwork(user, seenAt, request);
       return tokens.sign({ userId: user.id, version: current.tokenVersion });
     },
 
-    async authenticate(token) {
+    /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
+    async authenticate(token: string | null): Promise<Principal> {
       const claims = token === null ? null : await tokens.verify(token);
-      if (claims === null) throw new InvalidToken();
+      if (claims === null) throw new ServiceError("INVALID_TOKEN");
       const user = await users.findById(claims.userId);
-      if (!user) throw new UserNotFound();
-      if (isRevoked(claims, user)) throw new InvalidToken();
-      if (!user.isActive) throw new InactiveUser();
+      if (!user) throw new ServiceError("USER_NOT_FOUND");
+      if (isRevoked(claims, user)) throw new ServiceError("INVALID_TOKEN");
+      if (!user.isActive) throw new ServiceError("INACTIVE_USER");
       return { user, tokenId: claims.tokenId };
     },
 
-    async update({ user, tokenId }, { username, password, current_password: currentPassword }, request) {
-      const { signal, audit } = request;
+    /**
+     * An empty change changes nothing. A new password revokes all tokens except the principal's.
+     * @throws UserAlreadyExists
+     * @throws CURRENT_PASSWORD_INCORRECT, and TOO_MANY_REQUESTS after too many wrong values of `current_password`
+     * @throws USER_NOT_FOUND if the user was deleted after `authenticate`; with a password or `current_password`,
+     * INVALID_TOKEN if the user also got another password or token version, INACTIVE_USER if the user was deactivated
+     */
+    async update({ user, tokenId }: Principal, request: UpdateUserRequest, { signal, audit }: AuthRequest) {
+      const { username, password, current_password: currentPassword } = request;
       if (currentPassword !== undefined) {
         const verify = () => hasher.verify(currentPassword, user.hashedPassword, { signal });
         const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
-          if (error instanceof TooManyRequests) audit("password.limited", user.email, user.id);
+          if (error instanceof ServiceError) audit("password.limited", user.email, user.id);
           throw error;
         });
         // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
         await expectUnchanged(user);
         if (!matches) {
           audit("password.rejected", user.email, user.id);
-          throw new CurrentPasswordIncorrect();
+          throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
         }
       }
       const change = {
@@ -176,20 +145,22 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
       if (!updated) {
         await expectUnchanged(user);
         // Activated again after the update.
-        throw new InactiveUser();
+        throw new ServiceError("INACTIVE_USER");
       }
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined) audit("user.updated", user.email, user.id);
       return updated;
     },
 
-    async revokeTokens({ user }, { audit }) {
-      if (!(await users.revokeTokens(user.id))) throw new UserNotFound();
+    /** Revokes all tokens, including the principal's. @throws USER_NOT_FOUND as in `update` */
+    async revokeTokens({ user }: Principal, { audit }: AuthRequest): Promise<void> {
+      if (!(await users.revokeTokens(user.id))) throw new ServiceError("USER_NOT_FOUND");
       audit("tokens.revoked", user.email, user.id);
     },
 
-    async delete({ user }, { audit }) {
-      if (!(await users.delete(user.id))) throw new UserNotFound();
+    /** @throws USER_NOT_FOUND as in `update` */
+    async delete({ user }: Principal, { audit }: AuthRequest): Promise<void> {
+      if (!(await users.delete(user.id))) throw new ServiceError("USER_NOT_FOUND");
       audit("user.deleted", user.email, user.id);
     },
   };
@@ -199,4 +170,12 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
 function isRevoked({ version, tokenId }: TokenClaims, user: User): boolean {
   const isKept = tokenId !== null && tokenId === user.passwordChangeTokenId;
   return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
+}
+
+/** Only logged: the next login from this network can be throttled. */
+class NetworkNotStored extends Error {
+  override readonly name = "NetworkNotStored";
+  constructor(cause: unknown) {
+    super("The network of the client was not stored", { cause });
+  }
 }

@@ -2,7 +2,7 @@
  * Limits the wrong values of `current_password` per user. Each verification is counted before it starts, so parallel
  * requests cannot exceed the limit, and is taken back unless the value was wrong.
  */
-import { TooManyRequests } from "../../errors.ts";
+import { ServiceError } from "../../errors.ts";
 import type { CreateStore } from "../../rate-limit/store.ts";
 
 const MAX_WRONG = 10;
@@ -10,7 +10,7 @@ const WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Runs `verify`, which returns whether the value was correct.
- * @throws TooManyRequests without running it
+ * @throws TOO_MANY_REQUESTS without running it
  */
 export type WrongPasswordLimit = (userId: number, verify: () => Promise<boolean>) => Promise<boolean>;
 
@@ -22,8 +22,9 @@ export function createWrongPasswordLimit(createStore: CreateStore): WrongPasswor
     let isWrong = false;
     try {
       if (count > MAX_WRONG) {
-        const seconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
-        throw new TooManyRequests(`${MAX_WRONG} wrong current passwords per 1 day`, seconds);
+        const quota = `${MAX_WRONG} wrong current passwords per 1 day`;
+        const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
+        throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds });
       }
       isWrong = !(await verify());
       return !isWrong;

@@ -1,27 +1,26 @@
 /** `GET /.well-known/jwks.json`: the public keys with which other services verify tokens. */
 import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
-import { operation } from "../../docs/operation.ts";
+import { describeOperations } from "../../docs/operation.ts";
 
 /** `docs/operations.md` waits for as long during a key rotation. */
 const MAX_AGE_SECONDS = 300;
 
-const GET_JWKS = operation({
-  id: "getJwks",
-  tag: "Keys",
-  summary: "Read the public keys that verify tokens",
-  description:
-    "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that " +
-    "key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the " +
-    "next or the previous key. Other services cannot detect that a token has been revoked, or that its user has been " +
-    "deactivated or deleted.",
-  success: {
-    status: 200,
-    description: "The public keys. Can be cached for 300 seconds.",
-    schema: "PublicKeySet",
+const operations = describeOperations("Keys", {
+  getJwks: {
+    summary: "Read the public keys that verify tokens",
+    description:
+      "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that " +
+      "key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the " +
+      "next or the previous key. Other services cannot detect that a token has been revoked, or that its user has been " +
+      "deactivated or deleted.",
+    success: {
+      status: 200,
+      description: "The public keys. Can be cached for 300 seconds.",
+      schema: "PublicKeySet",
+    },
+    isStatic: true,
   },
-  errors: [],
-  isStatic: true,
 });
 
 export const keyRoutes = (publicKeySet: PublicKeySet) =>
@@ -31,5 +30,5 @@ export const keyRoutes = (publicKeySet: PublicKeySet) =>
       set.headers["cache-control"] = `public, max-age=${MAX_AGE_SECONDS}`;
       return publicKeySet;
     },
-    { detail: GET_JWKS },
+    { detail: operations.getJwks },
   );

@@ -1,46 +1,28 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
+import { withTimeout } from "../../timeout.ts";
 
-interface ReadinessOptions {
-  /** A trivial query. */
-  readonly ping: () => Promise<void>;
-  /** Whether the process is shutting down. */
-  readonly isStopping: () => boolean;
-  /** Time limit for the query. @default 1000 */
-  readonly timeoutMs?: number;
-}
-
-export interface Readiness {
-  /** Never rejects. */
-  check(): Promise<ReadinessResult>;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 /** A shutdown is not an error: `error` is then undefined. */
 type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
 
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };
+const TIMEOUT_MS = 1000;
 
-export function createReadiness({ ping, isStopping, timeoutMs = 1000 }: ReadinessOptions): Readiness {
+/** @param ping a trivial query */
+export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean) {
   let inFlight: Promise<ReadinessResult> | null = null;
 
-  const query = async (): Promise<ReadinessResult> => {
-    const { promise: deadline, resolve } = Promise.withResolvers<ReadinessResult>();
-    const timer = setTimeout(() => {
-      resolve({ isReady: false, error: new Error(`The database did not respond within ${timeoutMs} ms`) });
-    }, timeoutMs);
-    const response = ping().then(
+  const query = (): Promise<ReadinessResult> =>
+    withTimeout("The database", ping(), TIMEOUT_MS).then(
       () => READY,
-      (error: unknown): ReadinessResult => ({ isReady: false, error }),
+      (error: unknown) => ({ isReady: false, error }),
     );
-    try {
-      return await Promise.race([response, deadline]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 
   return {
-    async check() {
+    /** Never rejects. */
+    async check(): Promise<ReadinessResult> {
       if (isStopping()) return STOPPING;
       inFlight ??= query().finally(() => {
         inFlight = null;

@@ -13,7 +13,7 @@ import { Elysia } from "elysia";
 import { jsonBody } from "../../middleware/body-limit.ts";
 import { queryValidator, validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import * as operations from "./operations.ts";
+import { operations } from "./operations.ts";
 import type { TodoService } from "./service.ts";
 
 /** A repeated `cursor` is malformed, and a malformed cursor is ignored. */
@@ -21,7 +21,7 @@ const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 
 const params = validator(TodoPath, { in: "path" });
-const readQuery = queryValidator(TodoQuery, { prepare: dropRepeatedCursor });
+const readQuery = queryValidator(TodoQuery, dropRepeatedCursor);
 
 export function todoRoutes(todoService: TodoService) {
   return new Elysia({ name: "todos" })
@@ -54,10 +54,7 @@ export function todoRoutes(todoService: TodoService) {
     .get(
       "/todos/:id",
       async ({ params: { id } }): Promise<TodoShape> => toShape(await todoService.read(id)),
-      {
-        params,
-        detail: operations.getTodo,
-      },
+      { params, detail: operations.getTodo },
     )
     .patch(
       "/todos/:id",

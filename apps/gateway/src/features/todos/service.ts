@@ -1,35 +1,28 @@
 /** The rules of todos: keyset pagination, and an error for a todo that does not exist. Does not depend on HTTP. */
 import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
-import type { Todo, TodoRepository } from "@latchkey/database";
-import { TodoNotFound } from "./errors.ts";
+import type { PageRequest, Todo, TodoRepository } from "@latchkey/database";
+import { ServiceError } from "../../errors.ts";
 
-export interface TodoPage {
-  readonly items: readonly Todo[];
-  /** The last id of this page; null if there is no next page. */
-  readonly nextAfter: number | null;
-}
+export type TodoService = ReturnType<typeof createTodoService>;
 
-export interface TodoService {
-  create(todo: CreateTodoRequest): Promise<Todo>;
-  /** @throws TodoNotFound */
-  read(id: number): Promise<Todo>;
-  /** An empty change changes nothing. @throws TodoNotFound */
-  update(id: number, change: UpdateTodoRequest): Promise<Todo>;
-  /** @throws TodoNotFound */
-  delete(id: number): Promise<void>;
-  /** The first `limit` todos with an id greater than `after`, in ascending order of id. */
-  list(page: { readonly after: number; readonly limit: number }): Promise<TodoPage>;
-}
-
-export function createTodoService(todos: TodoRepository): TodoService {
+export function createTodoService(todos: TodoRepository) {
   return {
-    create: ({ title, completed = false }) => todos.create({ title, completed }),
-    read: async (id) => found(await todos.findById(id)),
-    update: async (id, change) => found(await todos.update(id, change)),
-    async delete(id) {
-      if (!(await todos.delete(id))) throw new TodoNotFound();
+    create: ({ title, completed = false }: CreateTodoRequest): Promise<Todo> =>
+      todos.create({ title, completed }),
+    /** @throws TODO_NOT_FOUND */
+    read: async (id: number): Promise<Todo> => found(await todos.findById(id)),
+    /** An empty change changes nothing. @throws TODO_NOT_FOUND */
+    update: async (id: number, change: UpdateTodoRequest): Promise<Todo> =>
+      found(await todos.update(id, change)),
+    /** @throws TODO_NOT_FOUND */
+    async delete(id: number): Promise<void> {
+      if (!(await todos.delete(id))) throw new ServiceError("TODO_NOT_FOUND");
     },
-    async list({ after, limit }) {
+    /**
+     * The first `limit` todos with an id greater than `after`, in ascending order of id, and the last of these ids; null if
+     * there is no next page.
+     */
+    async list({ after, limit }: PageRequest) {
       // One more row shows whether there is a next page.
       const rows = await todos.list({ after, limit: limit + 1 });
       const items = rows.slice(0, limit);
@@ -39,6 +32,6 @@ export function createTodoService(todos: TodoRepository): TodoService {
 }
 
 function found(todo: Todo | null): Todo {
-  if (!todo) throw new TodoNotFound();
+  if (!todo) throw new ServiceError("TODO_NOT_FOUND");
   return todo;
 }
