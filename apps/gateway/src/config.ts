@@ -15,7 +15,7 @@ import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 export type Config = ReturnType<typeof createConfig>;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
-export interface ConfigContext extends Omit<ParseOptions, "checks"> {
+export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
 }

@@ -61,7 +61,7 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
 
 interface ResponseOptions {
   readonly log: AccessLog;
-  /** Whether responses on a path need no entry unless they fail. */
+  /** Paths whose responses are logged only together with an error. */
   readonly skipLogging: (path: string) => boolean;
   readonly defaultHeaders: Readonly<Record<string, string>>;
 }

@@ -16,13 +16,12 @@ export function createDefaultHeaders(defaults: Readonly<Record<string, string>>)
     return headers;
   };
   return (value: unknown, set: ResponseSettings): unknown => {
-    // The router repeats the call if a response could not be serialized.
-    if (set.headers instanceof Headers) return value;
-    if (!isPlainObject(value)) {
+    if (!isJson(value)) {
       set.headers = toRecord(addTo(new Headers(native), set));
       return value;
     }
-    // One copy of the headers less than the router makes; it returns a response as it is if `set` is empty.
+    // The router would copy the headers once more. It sends a response as it is if `set` is empty, so no hook may read
+    // the status or the headers from `set` after this one.
     const response = Response.json(value, { status: Number(set.status), headers: native });
     addTo(response.headers, set);
     set.headers = {};
@@ -31,8 +30,9 @@ export function createDefaultHeaders(defaults: Readonly<Record<string, string>>)
   };
 }
 
-const isPlainObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && value.constructor === Object;
+/** Everything else that routes return, such as text, bytes and a `Response`, needs no serialization that could fail. */
+const isJson = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && (value.constructor === Object || Array.isArray(value));
 
 /** The cast is safe because the router passes the headers to `Response`, or reads them as `Headers` if they are. */
 const toRecord = (headers: Headers): Record<string, string> => headers as unknown as Record<string, string>;

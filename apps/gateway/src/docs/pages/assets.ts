@@ -10,11 +10,11 @@ import { type Content, createContent, hashOf } from "./content.ts";
 
 const ONE_YEAR_SECONDS = 31_536_000;
 
-const TYPES: Readonly<Record<string, string>> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml; charset=utf-8",
-};
+const TYPES = new Map([
+  [".js", "text/javascript; charset=utf-8"],
+  [".css", "text/css; charset=utf-8"],
+  [".svg", "image/svg+xml; charset=utf-8"],
+]);
 
 /** The module specifier of each asset. */
 const SOURCES = {
@@ -44,8 +44,10 @@ export function readAssets() {
 
 function readAsset(specifier: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
+  const type = TYPES.get(extname(file));
+  if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
   return createContent({
-    type: TYPES[extname(file)] ?? "application/octet-stream",
+    type,
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
     hash: hashOf(edit(readFileSync(file))),
     read: async () => edit(await Bun.file(file).bytes()),

@@ -122,7 +122,8 @@ export function createAuthService(options: AuthServiceOptions) {
       if (currentPassword !== undefined) {
         const verify = () => hasher.verify(currentPassword, user.hashedPassword, { signal });
         const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
-          if (error instanceof ServiceError) audit("password.limited", user.email, user.id);
+          if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
+            audit("password.limited", user.email, user.id);
           throw error;
         });
         // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
