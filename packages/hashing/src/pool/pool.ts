@@ -183,11 +183,11 @@ export class Pool {
     this.#dispatch();
   }
 
-  #onCompleted(job: Job, runningSeconds: number): void {
+  #onCompleted({ submittedMs, memory }: Job, runningSeconds: number): void {
     const startedMs = this.#nowMs() - 1000 * runningSeconds;
-    const waitedMs = Math.max(0, startedMs - job.submittedMs);
+    const waitedMs = Math.max(0, startedMs - submittedMs);
     this.#overload.onStart({ startedMs, waitedMs });
-    const { iterations } = job.memory.shape;
+    const { iterations } = memory.shape;
     this.#metrics.onCompleted({ waitingSeconds: waitedMs / 1000, runningSeconds, iterations });
     this.#onSettled();
   }

@@ -82,6 +82,7 @@ export class WorkerSlot extends WorkerSupervisor {
 
   #post(job: Job): void {
     this.#jobs.add(job);
-    this.post({ kind: "job", id: job.id, ticket: job.ticket, shape: job.memory.shape });
+    const { id, ticket, memory } = job;
+    this.post({ kind: "job", id, ticket, shape: memory.shape });
   }
 }

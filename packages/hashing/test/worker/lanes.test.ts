@@ -83,10 +83,11 @@ describe("a job that is aborted while its digest is being written", () => {
         },
         new ThroughputMeter(1),
       );
-      job.memory.offer(1);
-      lanes.push({ id: 1, ticket: 1, shape: job.memory.shape });
+      const { memory } = job;
+      memory.offer(1);
+      lanes.push({ id: 1, ticket: 1, shape: memory.shape });
       expect(lanes.runSlice()).toMatchObject([{ id: 1, finished: false }]);
-      expect(new Uint8Array(job.memory.shape.buffer).every((byte) => byte === 0)).toBe(true);
+      expect(new Uint8Array(memory.shape.buffer).every((byte) => byte === 0)).toBe(true);
     },
   );
 });
