@@ -7,7 +7,7 @@ import { type ExpectedUser, MAX_NETWORKS, type UserRepository } from "./reposito
 import { singleRow } from "./select.ts";
 
 export function createUserRepository(
-  { orm, prepare, attempt }: RepositoryClient,
+  { orm, prepare, attempt, attemptAll }: RepositoryClient,
   { users, userNetworks, now }: typeof schema,
 ): UserRepository {
   const given = {
@@ -65,25 +65,30 @@ export function createUserRepository(
       return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
-    storeNetwork: (userId, networkDigest) =>
-      attempt(async () => {
-        await orm
-          .insert(userNetworks)
-          .values({ userId, networkDigest })
-          .onConflictDoUpdate({
-            target: [userNetworks.userId, userNetworks.networkDigest],
-            set: { lastSeenAt: now },
-          });
-        // A separate statement, which sees the rows of other replicas that were stored before it.
-        const ofUser = eq(userNetworks.userId, userId);
-        const latest = orm
-          .select({ networkDigest: userNetworks.networkDigest })
-          .from(userNetworks)
-          .where(ofUser)
-          .orderBy(desc(userNetworks.lastSeenAt))
-          .limit(MAX_NETWORKS);
-        await orm.delete(userNetworks).where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
-      }),
+    storeNetwork: (userId, networkDigest) => {
+      const store = orm
+        .insert(userNetworks)
+        .values({ userId, networkDigest })
+        .onConflictDoUpdate({
+          target: [userNetworks.userId, userNetworks.networkDigest],
+          set: { lastSeenAt: now },
+        });
+      const ofUser = eq(userNetworks.userId, userId);
+      const latest = orm
+        .select({ networkDigest: userNetworks.networkDigest })
+        .from(userNetworks)
+        .where(ofUser)
+        .orderBy(desc(userNetworks.lastSeenAt))
+        .limit(MAX_NETWORKS);
+      // A separate statement, which sees the rows of other replicas that were stored before it.
+      const removeOthers = orm
+        .delete(userNetworks)
+        .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
+      return attemptAll(
+        () => store.execute(),
+        () => removeOthers.execute(),
+      );
+    },
     findByUsername: async (username) => (await byUsername({ username }))[0] ?? null,
     update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
       if (hashedPassword !== undefined)

@@ -19,18 +19,34 @@ interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
 
 const PING_TIMEOUT_MS = 900;
 
+/** With the types of PostgreSQL. */
+type RepositoryClient = Parameters<typeof createUserRepository>[0];
+type Tables = Parameters<typeof createUserRepository>[1];
+
+/** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
+type TablesWithSameRows = {
+  [Name in "users" | "userNetworks" | "todos"]: Pick<Tables[Name], "$inferSelect">;
+};
+
 /**
- * The cast is safe because Drizzle's query builders for PostgreSQL and SQLite differ in their types, but not in the methods
- * that the repositories call, and both schemas have the same tables and columns.
+ * The casts are safe because Drizzle's query builders and tables for PostgreSQL and SQLite differ in their types, but not in
+ * the methods that the repositories call.
  */
 export function createRepositories({ reader, writer }: LibsqlClient) {
   const prepare = <Row>(query: Select<Row>) => {
     const run = reader.prepare(query);
     return (values: Record<string, unknown>) => reader.attempt(() => run(values));
   };
-  const [client, tables] = [{ ...writer, prepare }, schema] as unknown as Parameters<
-    typeof createUserRepository
-  >;
+  const client: RepositoryClient = {
+    orm: writer.orm as unknown as RepositoryClient["orm"],
+    attempt: writer.attempt,
+    attemptAll: (...queries) =>
+      writer.attempt(async () => {
+        for (const query of queries) await query();
+      }),
+    prepare,
+  };
+  const tables = schema satisfies TablesWithSameRows as unknown as Tables;
   return { users: createUserRepository(client, tables), todos: createTodoRepository(client, tables) };
 }
 

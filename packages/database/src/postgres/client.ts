@@ -15,6 +15,8 @@ export interface RepositoryClient {
   /** Its queries run only within `attempt`. */
   readonly orm: BunSQLDatabase;
   readonly attempt: Attempt;
+  /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
+  attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
   /** Builds the query once and returns the function that runs it with the values of its placeholders. */
   prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
 }
@@ -112,6 +114,9 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
   return {
     orm: createOrm({ unsafe: (text, values) => pool.unsafe(text, values) }),
     attempt,
+    attemptAll: async (...queries) => {
+      for (const query of queries) await attempt(query);
+    },
     prepare: <Row>(query: Select<Row>) => {
       const { sql, params } = query.toSQL();
       const decode = createRowDecoder<Row>(query._.selectedFields);

@@ -200,6 +200,20 @@ test("a locked row makes only its own call fail and closes no connection", async
   expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
 });
 
+test("two slow statements of one call, each within the deadline, succeed and close no connection", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1, deadlineMs: 1_600 });
+  const { users } = testDatabase.database;
+  const { id } = await users.create({ email: "ada@example.org", username: "ada", hashedPassword: "s$d" });
+  const before = await connections(testDatabase);
+  await testDatabase.query(`
+    create function pause() returns trigger language plpgsql as $$ begin perform pg_sleep(0.9); return null; end $$`);
+  await testDatabase.query(
+    "create trigger pause before insert or delete on user_networks execute function pause()",
+  );
+  await users.storeNetwork(id, "one");
+  expect(await connections(testDatabase)).toEqual(before);
+});
+
 test("on a server with a full disk, writes fail and reads succeed", async () => {
   await using testDatabase = await open();
   const { database } = testDatabase;
