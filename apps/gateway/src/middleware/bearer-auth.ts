@@ -115,11 +115,11 @@ function readClaims({ sub, exp, nbf = 0, ver = 0, jti }: Members): TokenClaims |
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON object; none of those that are read from it exist in any other value. */
+/** The own members of a JSON object or array; none for any other text. */
 function parseMembers(json: Uint8Array): Members {
   try {
-    const members: Members | null = JSON.parse(new TextDecoder().decode(json));
-    return members ?? {};
+    const value: unknown = JSON.parse(new TextDecoder().decode(json));
+    return typeof value === "object" ? { ...value } : {};
   } catch {
     return {};
   }
