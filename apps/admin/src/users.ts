@@ -1,4 +1,4 @@
-/** Operations on users. Only the database guarantees uniqueness. The service sees every change at its next request. */
+/** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
 import type { PageRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";

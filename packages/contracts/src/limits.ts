@@ -1,4 +1,4 @@
-/** The bounds of the wire format that do not only occur in one schema. Lengths are counted in Unicode code points. */
+/** The bounds of the wire format that are used in more than one place. Lengths are counted in Unicode code points. */
 
 export const PASSWORD_MAX_LENGTH = 128;
 /** RFC 5321 §4.5.3.1.3 bounds a path at 256 octets, its two angle brackets included. */

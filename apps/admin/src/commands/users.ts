@@ -22,6 +22,9 @@ export function usersCommand(variables: Variables): Command {
   const withUsers = (work: (users: UserRepository) => Promise<void>) =>
     withDatabase(variables, ({ users }) => work(users));
 
+  /** Only validates `HASH_WORKERS`, because the service rejects it too: one password needs one worker. */
+  const readKernel = () => readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables).HASH_KERNEL;
+
   /** Adds the arguments and the action of a command that prints the user returned by `work`. */
   const withUser = (command: Command, work: (users: UserRepository, ref: UserRef) => Promise<User>) =>
     command
@@ -46,7 +49,7 @@ export function usersCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
-      const { HASH_KERNEL: kernel } = readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables);
+      const kernel = readKernel();
       await withUsers(async (users) => {
         // Before a password is requested; the database's constraint is still required.
         const found = (await users.findByEmail(email)) ?? (await users.findByUsername(username));
@@ -111,7 +114,7 @@ export function usersCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      const { HASH_KERNEL: kernel } = readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables);
+      const kernel = readKernel();
       await withUsers(async (users) => {
         const user = await findUser(users, ref);
         const hashedPassword = await hashPassword(await readPassword(), kernel);
