@@ -106,13 +106,16 @@ export async function startPostgresServer(
     ...settings,
   }).map(([name, value]) => `--${name}=${value}`);
   const adminUrl = `postgres://${SUPERUSER.username}:${SUPERUSER.password}@127.0.0.1:${port}/postgres`;
-  const start = async () => {
-    const child = run("postgres", ...configuration);
-    await readUntil(child.stderr, "ready to accept connections");
-    void child.stderr.pipeTo(new WritableStream());
-    return child;
+  const spawn = () => run("postgres", ...configuration);
+  let server = spawn();
+  // The server must not outlive a test runner that exits without disposing it.
+  const killOnExit = () => server.kill("SIGKILL");
+  process.once("exit", killOnExit);
+  const untilReady = async () => {
+    await readUntil(server.stderr, "ready to accept connections");
+    void server.stderr.pipeTo(new WritableStream());
   };
-  let server = await start();
+  await untilReady();
   let frozen: number[] = [];
   let databases = 0;
 
@@ -141,15 +144,13 @@ export async function startPostgresServer(
     return await admin.unsafe(sql);
   };
 
-  // The server must not outlive a test runner that exits without disposing it.
-  const killOnExit = () => server.kill("SIGKILL");
-  process.once("exit", killOnExit);
   await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
     /** Restarts the server with the same port and data. */
     start: async () => {
-      server = await start();
+      server = spawn();
+      await untilReady();
     },
     kill,
     query,
