@@ -131,12 +131,20 @@ async function request({ url, timeoutSeconds, signal }: Service, path: string, i
   try {
     const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
     const text = await response.text();
-    const json: unknown = await new Response(text).json().catch(() => undefined);
-    return { response, text, json };
+    return { response, text, json: parseJson(text) };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);
     throw unavailable(`${url}${path} is unreachable: ${reason}`);
+  }
+}
+
+/** Undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

@@ -92,8 +92,11 @@ export const wrap = (text: string, indent = 0): string =>
   fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
 
 /** Wraps a command between its options, to be pasted into a shell: indented, with a backslash after each line. */
-export const wrapCommand = (command: string): string =>
-  `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
+export function wrapCommand(command: string): string {
+  // Four columns of indentation before, and two for the backslash after the line.
+  const lines = fillLines(command.split(/ (?=--)/), WIDTH - 6);
+  return `  ${lines.join(" \\\n    ")}`;
+}
 
 function fillLines(parts: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
