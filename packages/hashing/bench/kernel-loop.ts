@@ -19,13 +19,11 @@ export interface KernelLoop {
 /** Takes milliseconds, compared to which the call takes no time. */
 const ITERATIONS_PER_CALL = 20_000;
 
-interface ThreadData extends KernelLoop {
-  /** The number of threads that are ready, in shared memory. */
-  readonly ready: Int32Array;
-}
-
-/** Measures from the same time as all other threads, so that none has a core for itself. */
-function measure({ path, id, width, threads, seconds, ready }: ThreadData): number {
+/**
+ * Starts at the same time as all other threads, so that none has a core for itself.
+ * @param ready the number of threads that are ready, in shared memory
+ */
+function measure({ path, id, width, threads, seconds }: KernelLoop, ready: Int32Array): number {
   const addon = loadAddon(path);
   const state = new Uint32Array(LANE_WORDS * width);
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
@@ -46,12 +44,12 @@ if (isMainThread) {
   const ready = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const rates = Array.from({ length: loop.threads }, () => {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const worker = new Worker(new URL(import.meta.url), { workerData: { ...loop, ready } });
+    const worker = new Worker(new URL(import.meta.url), { workerData: { loop, ready } });
     worker.once("message", resolve).once("error", reject);
     return promise;
   });
   const perSecond = (await Promise.all(rates)).reduce((sum, rate) => sum + rate, 0);
   process.stdout.write(String(perSecond));
 } else {
-  parentPort?.postMessage(measure(workerData));
+  parentPort?.postMessage(measure(workerData.loop, workerData.ready));
 }

@@ -130,21 +130,15 @@ async function request({ url, timeoutSeconds, signal }: Service, path: string, i
   const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
   try {
     const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
-    const text = await response.text();
-    return { response, text, json: parseJson(text) };
+    const json: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    return { response, text: await response.text(), json };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);
     throw unavailable(`${url}${path} is unreachable: ${reason}`);
-  }
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

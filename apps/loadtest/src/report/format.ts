@@ -91,12 +91,12 @@ const WIDTH = 80;
 export const wrap = (text: string, indent = 0): string =>
   fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
 
-/** Wraps a command between its options, to be pasted into a shell: indented, with a backslash after each line. */
-export function wrapCommand(command: string): string {
-  // Four columns of indentation before, and two for the backslash after the line.
-  const lines = fillLines(command.split(/ (?=--)/), WIDTH - 6);
-  return `  ${lines.join(" \\\n    ")}`;
-}
+/**
+ * Wraps a command between its options, to be pasted into a shell: with up to four columns of indentation before each line,
+ * and two for the backslash after it.
+ */
+export const wrapCommand = (command: string): string =>
+  `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
 
 function fillLines(parts: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
