@@ -99,7 +99,8 @@ export async function runSteps(
   let isPassed = true;
   for (const { name, counts, error, isControl, seconds } of results) {
     const lost = counts.lost.values().reduce((sum, count) => sum + count, 0);
-    const isStepPassed = error === null && lost > 0 === isControl;
+    const hasLost = lost > 0;
+    const isStepPassed = error === null && hasLost === isControl;
     isPassed &&= isStepPassed;
     const figures = [
       isStepPassed ? "ok     " : "FAILED ",

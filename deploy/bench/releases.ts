@@ -21,7 +21,8 @@ export async function openPreviousRelease(): Promise<Release & AsyncDisposable> 
   const checkout = await checkOutPreviousRelease();
   Bun.spawnSync([process.execPath, "run", "build:native"], { cwd: checkout.path });
   const { version } = await readManifest(checkout.path);
-  return { ...checkout, version, main: join(checkout.path, "apps/gateway/src/main.ts") };
+  // Not spread, because disposal is inherited.
+  return Object.assign(checkout, { version, main: join(checkout.path, "apps/gateway/src/main.ts") });
 }
 
 /** This repository. */

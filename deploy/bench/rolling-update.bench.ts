@@ -40,13 +40,14 @@ await using resources = new AsyncDisposableStack();
 const folder = resources.use(await openFolder());
 const postgres = resources.use(await startPostgresServer());
 const databaseUrl = await postgres.createDatabase();
-const slots = await openSlots(resources);
-const [firstSlot] = slots;
 const previous = resources.use(await openPreviousRelease());
 const current = await currentRelease();
 /** With one of the new columns, and with both. */
 const next = await createRelease(folder, 2, NEW_COLUMNS.slice(0, 1));
 const nextButOne = await createRelease(folder, 3, NEW_COLUMNS);
+// After the folders and the database, so that the replicas end before these are removed.
+const slots = await openSlots(resources);
+const [firstSlot] = slots;
 
 function startRelease(slot: Slot, { main }: Release): ServiceProcess {
   const variables = { DATABASE_URL: databaseUrl, AUTH_SECRET_KEY: SECRET };

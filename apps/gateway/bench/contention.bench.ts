@@ -42,9 +42,14 @@ function report(name: string, loads: readonly LoadResult[]): number {
 print(`${rounds} rounds of ${seconds} s, ${readers} readers (${LOAD_PROGRAM}), ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
   const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
-  const writeDuring = () => closedLoopRate({ clients: writers, seconds }, write);
+  /** Writes until the reads have ended. */
+  const readDuringWrites = () => {
+    const readsEnded = new AbortController();
+    const writes = closedLoopRate({ clients: writers, signal: readsEnded.signal }, write);
+    return Promise.all([read().finally(() => readsEnded.abort()), writes]);
+  };
   const { alone, contended } = await interleave(
-    { alone: read, contended: () => Promise.all([read(), writeDuring()]) },
+    { alone: read, contended: readDuringWrites },
     { rounds, warmUp: 1 },
   );
   print(`\n${path}; ${Math.round(median(contended.map(([, writes]) => writes)))} writes/s`);

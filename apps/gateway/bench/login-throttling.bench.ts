@@ -5,7 +5,7 @@
  */
 import { interleave, median, parseOptions, percentile, print, ratios } from "@latchkey/testing/benchmark";
 import { openLoop, startService } from "@latchkey/testing/measured-service";
-import { countStatuses, send, startProcess } from "./support/clients.ts";
+import { countStatuses, send, startBenchmarkProcess } from "./support/clients.ts";
 
 const { rounds, logins, rate } = parseOptions({ rounds: 5, logins: 300, rate: 100 });
 const TARGET = 1.1;
@@ -45,7 +45,7 @@ async function run(): Promise<void> {
     return percentile(times, 99);
   };
   const attacked = async () => {
-    const stop = startProcess({ ATTACKED_URL: url });
+    const stop = startBenchmarkProcess({ ATTACKED_URL: url });
     return { p99: await idle(), statuses: await stop() };
   };
 

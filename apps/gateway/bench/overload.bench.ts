@@ -4,7 +4,7 @@
  */
 import { metOrMissed, parseOptions, percentile, print } from "@latchkey/testing/benchmark";
 import { closedLoopRate, openLoop, startService } from "@latchkey/testing/measured-service";
-import { send, startProcess } from "./support/clients.ts";
+import { send, startBenchmarkProcess } from "./support/clients.ts";
 
 const { seconds, ignored, factor, clients } = parseOptions({
   seconds: 60,
@@ -39,7 +39,7 @@ async function probe(origin: string): Promise<void> {
 
 /** The p99 of `/healthz` in milliseconds until the promise resolves. */
 async function probeDuring(task: Promise<unknown>, url: string): Promise<number> {
-  const stop = startProcess({ PROBED_URL: url });
+  const stop = startBenchmarkProcess({ PROBED_URL: url });
   await task;
   return Number(await stop());
 }
@@ -64,10 +64,11 @@ async function run(): Promise<void> {
   const idleMs = await probeDuring(Bun.sleep(5000), url);
 
   const countedFrom = performance.now() + 1000 * ignored;
-  const load = openLoop({ perSecond: factor * capacity, seconds }, logIn);
+  const all: Awaited<ReturnType<typeof logIn>>[] = [];
+  const load = openLoop({ perSecond: factor * capacity, seconds }, async () => all.push(await logIn()));
   await Bun.sleep(1000 * ignored);
   const probeMs = await probeDuring(load, url);
-  const logins = (await load).filter(({ sentMs }) => sentMs >= countedFrom);
+  const logins = all.filter(({ sentMs }) => sentMs >= countedFrom);
   const timesOf = (code: number) => logins.filter(({ status }) => status === code).map(({ ms }) => ms);
   const [answered, shed] = [timesOf(200), timesOf(503)];
   const percent = (count: number): number => (100 * count) / (capacity * (seconds - ignored));

@@ -5,7 +5,7 @@
  */
 import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { closedLoopRate, startService } from "@latchkey/testing/measured-service";
-import { countStatuses, send, startProcess } from "./support/clients.ts";
+import { countStatuses, send, startBenchmarkProcess } from "./support/clients.ts";
 import { seed } from "./support/servers.ts";
 
 const { rounds, seconds, clients, connections } = parseOptions({
@@ -23,7 +23,7 @@ async function attack(url: string, authorization: string): Promise<void> {
   const count = countStatuses();
   const headers = { authorization, "x-forwarded-for": "203.0.113.7" };
   const body = { password: PASSWORD };
-  await closedLoopRate({ clients: connections, seconds: Number.POSITIVE_INFINITY }, async () => {
+  await closedLoopRate({ clients: connections }, async () => {
     const { status } = await send(`${url}/auth/me`, { method: "PATCH", headers, body });
     count(status);
     return true;
@@ -50,7 +50,7 @@ async function run(): Promise<void> {
       return status === 401;
     });
   const during = async () => {
-    const stop = startProcess({ ATTACKED_URL: url, ATTACKER: authorization });
+    const stop = startBenchmarkProcess({ ATTACKED_URL: url, ATTACKER: authorization });
     return { rate: await without(), statuses: await stop() };
   };
 

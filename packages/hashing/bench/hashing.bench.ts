@@ -11,25 +11,25 @@ import { DEFAULT_NICE } from "../src/hasher.ts";
 import { createHasher, kernels } from "../src/index.ts";
 import { type KernelVariant, LANE_WORDS, loadAddon } from "../src/kernel/addon.ts";
 import { probeNativeKernels } from "../src/kernel/probe.ts";
+import { STORED_ITERATIONS } from "../src/stored-hash.ts";
 import type { KernelLoop } from "./kernel-loop.ts";
 
 const { rounds, seconds } = parseOptions({ rounds: 5, seconds: 2 });
 /** A single derivation is short, so a row is the mean of several. */
 const SEQUENTIAL_DERIVATIONS = 10;
-const ITERATIONS = 600_000;
 const SALT = new Uint8Array(32).fill(7);
 const PASSWORD = new TextEncoder().encode("correct horse battery staple");
 const LOOP_PROGRAM = `${import.meta.dir}/kernel-loop.ts`;
 const cryptoPbkdf2 = promisify(pbkdf2);
 
-/** Runs one derivation of 600,000 iterations. */
+/** Runs one derivation with the iterations of a stored hash. */
 type Derive = () => Promise<unknown>;
 
-const deriveWithCrypto: Derive = () => cryptoPbkdf2(PASSWORD, SALT, ITERATIONS, 32, "sha256");
+const deriveWithCrypto: Derive = () => cryptoPbkdf2(PASSWORD, SALT, STORED_ITERATIONS, 32, "sha256");
 
 function openPool(kernel: string) {
   const hasher = createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 });
-  const job = { password: PASSWORD, salt: SALT, iterations: ITERATIONS };
+  const job = { password: PASSWORD, salt: SALT, iterations: STORED_ITERATIONS };
   const derive: Derive = () => hasher.derive(job);
   return { hasher, derive, [Symbol.asyncDispose]: () => hasher.close() };
 }
@@ -71,7 +71,7 @@ if (status.available) {
       lanes[lane] = lane;
       addon.prepare(state, lane, new Uint8Array(8), new Uint8Array(8));
     }
-    return (10_000 * addon.advance(id, state, lanes, ITERATIONS / 10, null)) / width;
+    return (10_000 * addon.advance(id, state, lanes, STORED_ITERATIONS / 10, null)) / width;
   };
   const tasks = variants.map(
     (variant) => [`${variant.family} × ${variant.width}`, () => measure(variant)] as const,

@@ -172,8 +172,10 @@ static napi_value advance(napi_env env, napi_callback_info info)
     struct low_priority_thread *thread;
     if (!get_arguments(env, info, 5, values, &supported)) return NULL;
     if (!get_integer(env, values[0], 0, (uint32_t)kernel_count - 1, "kernel must be a kernel's id", &id)) return NULL;
-    if (((uintptr_t)supported >> id & 1) == 0)
-        return throw_range_error(env, "kernel must be supported by this machine"), NULL;
+    if (((uintptr_t)supported >> id & 1) == 0) {
+        throw_range_error(env, "kernel must be supported by this machine");
+        return NULL;
+    }
     slice.kernel = &kernels[id];
     if (!get_lane_buffer(env, values[1], &state) || !get_lanes(env, values[2], &state, &slice)) return NULL;
     if (!get_integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &slice.iterations))
@@ -196,24 +198,30 @@ static napi_value wipe_view(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* Sets the property to *value, which `created` has created. */
-static bool set(napi_env env, napi_value object, const char *name, napi_status created, const napi_value *value)
+static bool set_number(napi_env env, napi_value object, const char *name, uint32_t number)
 {
-    return created == napi_ok && napi_set_named_property(env, object, name, *value) == napi_ok;
+    napi_value value;
+    if (napi_create_uint32(env, number, &value) != napi_ok) return false;
+    return napi_set_named_property(env, object, name, value) == napi_ok;
+}
+
+/* Sets null if `text` is NULL. */
+static bool set_text(napi_env env, napi_value object, const char *name, const char *text)
+{
+    napi_value value;
+    napi_status status = napi_get_null(env, &value);
+    if (text != NULL) status = napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
+    return status == napi_ok && napi_set_named_property(env, object, name, value) == napi_ok;
 }
 
 /* Sets list[id] to {id, family, width, missing}; `missing` is null for a kernel that this machine supports. */
 static bool set_kernel(napi_env env, napi_value list, uint32_t id)
 {
     const struct kernel *kernel = &kernels[id];
-    const char *missing = kernel_missing(kernel, this_processor());
-    napi_value object, value;
-    return napi_create_object(env, &object) == napi_ok &&
-           set(env, object, "id", napi_create_uint32(env, id, &value), &value) &&
-           set(env, object, "family", napi_create_string_utf8(env, kernel->family, NAPI_AUTO_LENGTH, &value), &value) &&
-           set(env, object, "width", napi_create_uint32(env, kernel->width, &value), &value) &&
-           set(env, object, "missing", missing == NULL ? napi_get_null(env, &value)
-                                                       : napi_create_string_utf8(env, missing, NAPI_AUTO_LENGTH, &value), &value) &&
+    napi_value object;
+    return napi_create_object(env, &object) == napi_ok && set_number(env, object, "id", id) &&
+           set_text(env, object, "family", kernel->family) && set_number(env, object, "width", kernel->width) &&
+           set_text(env, object, "missing", kernel_missing(kernel, this_processor())) &&
            napi_set_element(env, list, id, object) == napi_ok;
 }
 

@@ -12,7 +12,8 @@ struct hash {
     uint64_t length;
 };
 
-void sha256_compress(uint32_t state[8], const uint8_t block[64])
+/* FIPS 180-4, section 6.2.2. */
+static void compress(uint32_t state[8], const uint8_t block[BLOCK])
 {
     uint32_t w[64], v[8];
     for (int t = 0; t < 16; t++) {
@@ -49,7 +50,7 @@ static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
         hash->length += part;
         bytes += part;
         count -= part;
-        if (used + part == BLOCK) sha256_compress(hash->state, hash->block);
+        if (used + part == BLOCK) compress(hash->state, hash->block);
     }
 }
 
@@ -72,7 +73,7 @@ static void midstate(uint32_t out[8], const uint8_t key[BLOCK], uint8_t pad)
     uint8_t block[BLOCK];
     for (int i = 0; i < BLOCK; i++) block[i] = key[i] ^ pad;
     memcpy(out, SHA256_INITIAL, 8 * sizeof *out);
-    sha256_compress(out, block);
+    compress(out, block);
     wipe(block, sizeof block);
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { percentile } from "./benchmark.ts";
 import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
+import { assertNoSecrets } from "./log-guard.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
 import { freePort } from "./server-process.ts";
 
@@ -13,28 +14,32 @@ export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 
 /**
  * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
- * per request in a file. Resolves once `/readyz` returns 200.
+ * per request in a file. Resolves once `/readyz` returns 200. Disposing it fails if the log contains a secret.
  * @param main another program that reads the same variables
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
   main = GATEWAY_MAIN,
 ): Promise<MeasuredServer & { readonly databaseUrl: string }> {
+  await using resources = new AsyncDisposableStack();
+  const folder = resources.use(await openFolder());
+  const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
+  const log = Bun.file(join(folder.path, "service.log"));
   const port = await freePort();
-  const folder = await openFolder();
   const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
-      DATABASE_URL: folder.databaseUrl,
       AUTH_SECRET_KEY: SECRET_KEY,
       RATE_LIMIT_DEFAULT: "999999999/minute",
       LOG_FORMAT: "json",
       ...env,
+      DATABASE_URL: databaseUrl,
     },
-    stdout: Bun.file(join(folder.path, "service.log")),
+    stdout: log,
     stderr: "inherit",
   });
-  const server = toMeasuredServer(`http://127.0.0.1:${port}`, child);
+  resources.defer(() => assertNoSecretsIn(log));
+  const server = resources.use(toMeasuredServer(`http://127.0.0.1:${port}`, child));
   const isReady = () =>
     fetch(`${server.url}/readyz`).then(
       ({ ok }) => ok,
@@ -44,14 +49,19 @@ export async function startService(
     if (child.exitCode !== null) throw new Error(`The service exited with ${child.exitCode}`);
     await Bun.sleep(10);
   }
-  return {
-    ...server,
-    databaseUrl: folder.databaseUrl,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
+  const owned = resources.move();
+  return { ...server, databaseUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Reads the log in pieces, because it has a line for each request of a benchmark. */
+async function assertNoSecretsIn(log: Bun.BunFile): Promise<void> {
+  let rest = "";
+  for await (const chunk of log.stream().pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    assertNoSecrets(lines);
+  }
+  assertNoSecrets([rest]);
 }
 
 /** Starts a program that prints its URL once it listens. */
@@ -128,29 +138,31 @@ async function loadWithFetch({ url, headers = {}, connections, seconds }: LoadOp
 
 interface ClosedLoop {
   readonly clients: number;
-  /** Duration of the measurement, after the warm-up. */
-  readonly seconds: number;
+  /** Duration of the measurement, after the warm-up. @default until the signal */
+  readonly seconds?: number;
   /** @default 0 */
   readonly warmUpSeconds?: number;
+  /** Ends the loop. @default never */
+  readonly signal?: AbortSignal;
 }
 
 /** Each client sends its next request when it has the response. Returns how many per second `send` counts as successful. */
 export async function closedLoopRate(
-  { clients, seconds, warmUpSeconds = 0 }: ClosedLoop,
+  { clients, seconds = Number.POSITIVE_INFINITY, warmUpSeconds = 0, signal }: ClosedLoop,
   send: () => Promise<boolean>,
 ): Promise<number> {
   const countedFrom = performance.now() + warmUpSeconds * 1000;
   const endsAt = countedFrom + seconds * 1000;
   let counted = 0;
   const client = async (): Promise<void> => {
-    while (performance.now() < endsAt) {
+    while (performance.now() < endsAt && !signal?.aborted) {
       const isSuccessful = await send();
       const now = performance.now();
       if (isSuccessful && now >= countedFrom && now < endsAt) counted += 1;
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  return counted / seconds;
+  return (1000 * counted) / (Math.min(endsAt, performance.now()) - countedFrom);
 }
 
 interface OpenLoop {
@@ -161,17 +173,26 @@ interface OpenLoop {
   readonly signal?: AbortSignal;
 }
 
-/** Sends requests on schedule, regardless of earlier responses. Resolves when all have their response. */
-export async function openLoop<Response>(
+/**
+ * Sends requests on schedule, regardless of earlier responses. Resolves when all have their response. After `send` rejects,
+ * no more requests are sent.
+ */
+export async function openLoop(
   { perSecond, seconds = Number.POSITIVE_INFINITY, signal }: OpenLoop,
-  send: (index: number) => Promise<Response>,
-): Promise<Response[]> {
-  const responses: Promise<Response>[] = [];
+  send: (index: number) => Promise<unknown>,
+): Promise<void> {
+  const pending = new Set<Promise<unknown>>();
+  const errors: unknown[] = [];
   const startedMs = performance.now();
-  while (responses.length < perSecond * seconds && !signal?.aborted) {
-    const dueMs = startedMs + (1000 * responses.length) / perSecond;
+  for (let index = 0; index < perSecond * seconds; index++) {
+    const dueMs = startedMs + (1000 * index) / perSecond;
     await Bun.sleep(Math.max(0, dueMs - performance.now()));
-    responses.push(send(responses.length));
+    if (signal?.aborted || errors.length > 0) break;
+    const exchange = send(index)
+      .catch((error) => errors.push(error))
+      .finally(() => pending.delete(exchange));
+    pending.add(exchange);
   }
-  return Promise.all(responses);
+  await Promise.all(pending);
+  if (errors.length > 0) throw errors[0];
 }

@@ -13,7 +13,7 @@ export async function send(url: string, options: RequestOptions) {
  * Starts this benchmark again, with the same options and these variables. The result stops that process and returns its
  * output.
  */
-export function startProcess(env: Readonly<Record<string, string>>): () => Promise<string> {
+export function startBenchmarkProcess(env: Readonly<Record<string, string>>): () => Promise<string> {
   const child = Bun.spawn([process.execPath, Bun.main, ...process.argv.slice(2)], {
     env: { ...process.env, ...env },
     stdout: "pipe",

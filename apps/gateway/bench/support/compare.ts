@@ -7,7 +7,7 @@ import {
   measureLoad,
 } from "@latchkey/testing/measured-service";
 
-type Servers = Readonly<Record<string, MeasuredServer>>;
+type Servers<Name extends string = string> = Readonly<Record<Name, MeasuredServer>>;
 
 interface Rounds extends Load {
   /** Number of measured rounds, after one round of warm-up. */
@@ -20,13 +20,14 @@ interface ComparisonOptions extends Rounds {
 }
 
 /** Loads each server once per round. */
-export const compare = (servers: Servers, { rounds, ...load }: ComparisonOptions) =>
-  interleave(
-    Object.fromEntries(
-      Object.entries(servers).map(([name, server]) => [name, () => measureRound(server, load)]),
-    ),
-    { rounds, warmUp: 1 },
+export function compare<Name extends string>(servers: Servers<Name>, { rounds, ...load }: ComparisonOptions) {
+  const tasks = Object.entries<MeasuredServer>(servers).map(
+    ([name, server]) => [name, () => measureRound(server, load)] as const,
   );
+  // The cast is safe because the tasks have the names of the servers.
+  const byName = Object.fromEntries(tasks) as Record<Name, () => Promise<Round>>;
+  return interleave(byName, { rounds, warmUp: 1 });
+}
 
 async function measureRound({ url, pid }: MeasuredServer, options: Omit<ComparisonOptions, "rounds">) {
   const before = await processorSeconds(pid);

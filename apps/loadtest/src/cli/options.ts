@@ -6,6 +6,7 @@ import { type RunOptions, SCENARIOS } from "../load/run-options.ts";
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
+/** Members whose values are not parsed yet. */
 export type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 /** As commander returns them. */

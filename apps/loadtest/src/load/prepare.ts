@@ -130,9 +130,11 @@ async function request({ url, timeoutSeconds, signal }: Service, path: string, i
   const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
   try {
     const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
-    const text = await response.text();
-    const json: unknown = await new Response(text).json().catch(() => undefined);
-    return { response, text, json };
+    const json: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    return { response, text: await response.text(), json };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);

@@ -80,6 +80,7 @@ export function checkAssertions(assertions: readonly Assertion[], run: Run): rea
 /** In the unit of the assertion; a string is the reason why the measurement is missing. */
 function measure({ subject, figure, unit }: Assertion, { all, operations, probe }: Run): number | string {
   if (subject === "probe" && probe.failure !== null) return `the probes ended early: ${probe.failure}`;
+  // A Map, because an object has inherited members, such as `constructor`.
   const result = subject === null ? all : new Map(Object.entries({ ...operations, probe })).get(subject);
   if (result === undefined) {
     return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;

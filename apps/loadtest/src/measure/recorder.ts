@@ -2,13 +2,13 @@
  * Counts requests and responses in order of time. A request of an open loop is counted if its intended start is in the
  * window, whenever its response arrives; a request of a closed loop if its response arrives in the window.
  */
-import type { ResponseStatus } from "../load/http-client.ts";
+import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
 import type { Exchange, MeasurementWindow } from "../load/loops.ts";
 import { LatencyHistogram } from "./histogram.ts";
 import type { Latency, OperationResult, Second } from "./results.ts";
 
-const increment = (counts: Record<string, number>, name: string): void => {
-  counts[name] = (counts[name] ?? 0) + 1;
+const increment = (counts: Record<string, number>, name: string, by = 1): void => {
+  counts[name] = (counts[name] ?? 0) + by;
 };
 
 class Operation {
@@ -30,12 +30,21 @@ class Operation {
       latency: this.latency.summary(),
     };
   }
+
+  add({ statuses, connectionErrors, latency, sent, errors, completedInWindow }: Operation): void {
+    for (const [status, count] of Object.entries(statuses)) increment(this.statuses, status, count);
+    for (const [name, count] of Object.entries(connectionErrors))
+      increment(this.connectionErrors, name, count);
+    this.latency.add(latency);
+    this.sent += sent;
+    this.errors += errors;
+    this.completedInWindow += completedInWindow;
+  }
 }
 
 export class Recorder {
   readonly #window: MeasurementWindow;
   readonly #isOpenLoop: boolean;
-  readonly #all = new Operation();
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
   readonly #probe = new LatencyHistogram();
@@ -54,29 +63,26 @@ export class Recorder {
   }
 
   /** Call when the request is sent. */
-  sent(exchange: Exchange): void {
+  sent({ request, due }: Exchange): void {
     const at = performance.now();
-    const { due } = exchange;
     if (this.#hasEnded || !this.#isInWindow(due)) return;
     const second = Math.floor((due - this.#window.from) / 1000);
     this.#offered[second] = (this.#offered[second] ?? 0) + 1;
     if (!this.#isOpenLoop) return;
-    for (const operation of this.#operationsOf(exchange)) operation.sent += 1;
+    this.#operationOf(request).sent += 1;
     this.#lateness.record(at - due);
     if (this.#isInWindow(at)) this.#sentInTime += 1;
   }
 
   /** Call when the response is complete. */
-  completed(exchange: Exchange, { status, connectionError }: ResponseStatus): void {
+  completed({ request, due }: Exchange, { status, connectionError }: ResponseStatus): void {
     const at = performance.now();
     if (this.#hasEnded) return;
-    const { request, due } = exchange;
     const isInWindow = this.#isInWindow(at);
     const isCounted = this.#isOpenLoop ? this.#isInWindow(due) : isInWindow;
     const isExpected = status === String(request.expected);
-    for (const operation of this.#operationsOf(exchange)) {
-      if (isInWindow && isExpected) operation.completedInWindow += 1;
-      if (!isCounted) continue;
+    const operation = this.#operationOf(request);
+    if (isCounted) {
       if (!this.#isOpenLoop) operation.sent += 1;
       increment(operation.statuses, status);
       if (connectionError !== null) increment(operation.connectionErrors, connectionError);
@@ -85,8 +91,13 @@ export class Recorder {
     }
     if (!isInWindow) return;
     this.#advance(at);
-    if (isExpected) this.#currentLatency.record(at - due);
-    this.#current[isExpected ? "answered" : "errors"] += 1;
+    if (!isExpected) {
+      this.#current.errors += 1;
+      return;
+    }
+    operation.completedInWindow += 1;
+    this.#current.answered += 1;
+    this.#currentLatency.record(at - due);
   }
 
   probed(milliseconds: number): void {
@@ -119,10 +130,12 @@ export class Recorder {
 
   /** @param seconds the measured duration */
   result(seconds: number) {
+    const all = new Operation();
+    for (const operation of this.#operations.values()) all.add(operation);
     const operations = [...this.#operations].map(
       ([name, operation]) => [name, operation.result(seconds)] as const,
     );
-    return { all: this.#all.result(seconds), operations: Object.fromEntries(operations) };
+    return { all: all.result(seconds), operations: Object.fromEntries(operations) };
   }
 
   get probe(): Latency | null {
@@ -143,11 +156,10 @@ export class Recorder {
     return at >= this.#window.from && at < this.#window.to;
   }
 
-  /** All requests together, and those of the same name. */
-  #operationsOf({ request: { operation: name } }: Exchange): readonly Operation[] {
+  #operationOf({ operation: name }: LoadRequest): Operation {
     const known = this.#operations.get(name) ?? new Operation();
     this.#operations.set(name, known);
-    return [this.#all, known];
+    return known;
   }
 
   /** Closes every second that has ended before `at`. */

@@ -59,14 +59,19 @@ function completionsOf(service: ServiceModel, arrivals: readonly number[]): Floa
       const nowMs = worker.sliceEndMs;
       if (nowMs > untilMs || nowMs === Number.POSITIVE_INFINITY) return;
       for (const login of worker.endSlice()) completions[login] = nowMs;
-      for (; worker.hasRoom && head < queue.length; head++) worker.refill(queue[head] ?? Number.NaN);
+      while (worker.hasRoom) {
+        const next = queue[head];
+        if (next === undefined) break;
+        head += 1;
+        worker.refill(next);
+      }
       worker.beginSlice(nowMs);
     }
   };
 
   for (const [login, arrivalMs] of arrivals.entries()) {
     run(arrivalMs);
-    // The worker with the fewest logins gets it; if that is full, it waits or is shed.
+    // The worker with the fewest logins gets it; if that is full, it waits or is rejected.
     const worker = workers.reduce((least, next) => (next.count < least.count ? next : least));
     if (worker.hasRoom) worker.start(login, arrivalMs);
     else if (queue.length - head < service.queueLimit) queue.push(login);

@@ -91,7 +91,10 @@ const WIDTH = 80;
 export const wrap = (text: string, indent = 0): string =>
   fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
 
-/** Wraps a command between its options, to be pasted into a shell: indented, with a backslash after each line. */
+/**
+ * Wraps a command between its options, to be pasted into a shell: with up to four columns of indentation before each line,
+ * and two for the backslash after it.
+ */
 export const wrapCommand = (command: string): string =>
   `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
 

@@ -36,6 +36,13 @@ test("a single value is every percentile", () => {
   });
 });
 
+test("merged histograms equal one histogram of all values", () => {
+  const all = upTo(1000);
+  const merged = histogramOf(all.filter((value) => value % 3 === 0));
+  merged.add(histogramOf(all.filter((value) => value % 3 !== 0)));
+  expect(merged.summary()).toEqual(histogramOf(all).summary());
+});
+
 test("a histogram without values, or after a reset, has no summary", () => {
   const histogram = histogramOf([1, 2]);
   histogram.reset();

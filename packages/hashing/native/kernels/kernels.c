@@ -10,12 +10,17 @@ struct requirement {
     struct processor bits; /* all of them are set */
     const char *missing;
 };
-#define BIT(n) (UINT32_C(1) << (n))
+#define BIT(number) (UINT32_C(1) << (number))
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-enum { OSXSAVE = 27 };
+enum { LEAF_1_ECX_SSE41 = 19, LEAF_1_ECX_OSXSAVE = 27 };
+enum { LEAF_7_EBX_AVX2 = 5, LEAF_7_EBX_AVX512F = 16, LEAF_7_EBX_SHA = 29, LEAF_7_EBX_AVX512VL = 31 };
+enum {
+    XCR0_YMM = 0x06, /* xmm and the upper halves of ymm */
+    XCR0_ZMM = 0xe6  /* additionally the mask registers and both parts of zmm */
+};
 
 struct processor this_processor(void)
 {
@@ -23,18 +28,18 @@ struct processor this_processor(void)
     unsigned a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d)) processor.leaf_1_ecx = c;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) processor.leaf_7_ebx = b;
-    if (processor.leaf_1_ecx & BIT(OSXSAVE)) __asm__ __volatile__("xgetbv" : "=a"(processor.xcr0) : "c"(0) : "edx");
+    if (processor.leaf_1_ecx & BIT(LEAF_1_ECX_OSXSAVE)) __asm__ __volatile__("xgetbv" : "=a"(processor.xcr0) : "c"(0) : "edx");
     return processor;
 }
 
 static const struct requirement requirements[] = {
-    {SHA_NI, {.leaf_7_ebx = BIT(29), .leaf_1_ecx = BIT(19)}, "this processor has no SHA instructions"}, /* and SSE4.1 */
-    {AVX2, {.leaf_7_ebx = BIT(5)}, "this processor has no AVX2"},
-    /* xmm and the upper halves of ymm; for AVX-512 also the mask registers and both parts of zmm */
-    {AVX2, {.xcr0 = 0x06}, "the operating system does not save AVX registers"},
-    {AVX512, {.leaf_7_ebx = BIT(16)}, "this processor has no AVX-512"},
-    {AVX512, {.xcr0 = 0xe6}, "the operating system does not save AVX-512 registers"},
-    {AVX512VL, {.leaf_7_ebx = BIT(31)}, "this processor has no AVX-512VL"},
+    {SHA_NI, {.leaf_7_ebx = BIT(LEAF_7_EBX_SHA)}, "this processor has no SHA instructions"},
+    {SHA_NI, {.leaf_1_ecx = BIT(LEAF_1_ECX_SSE41)}, "this processor has no SHA instructions"},
+    {AVX2, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX2)}, "this processor has no AVX2"},
+    {AVX2, {.xcr0 = XCR0_YMM}, "the operating system does not save AVX registers"},
+    {AVX512, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX512F)}, "this processor has no AVX-512"},
+    {AVX512, {.xcr0 = XCR0_ZMM}, "the operating system does not save AVX-512 registers"},
+    {AVX512VL, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX512VL)}, "this processor has no AVX-512VL"},
 };
 
 #elif defined(__aarch64__)

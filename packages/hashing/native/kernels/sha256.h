@@ -20,9 +20,6 @@ static const uint32_t SHA256_INITIAL[8] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 
-/* FIPS 180-4, section 6.2.2, in portable C (prepare.c). */
-void sha256_compress(uint32_t state[8], const uint8_t block[64]);
-
 /* Words 8 to 15 of the block: a one bit, zeros, and the message length of 768 bits. */
 #define PADDING_FIRST UINT32_C(0x80000000)
 #define PADDING_LENGTH UINT32_C(768)

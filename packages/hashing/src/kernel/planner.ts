@@ -1,7 +1,8 @@
 /**
- * Chooses the kernel variant of each slice: the smallest group of lanes whose cost per lane is close to the lowest, whose jobs
- * then finish early at no cost, or the variant for all lanes where most would wait. Costs are measured processor time:
- * elapsed time would make a variant look slow whenever another process has the core.
+ * Chooses the kernel variant of each slice: that of the smallest group of lanes whose cost per lane is close to the lowest; the
+ * jobs of the group then finish early at no cost. If most lanes would wait, it uses the variant for all lanes, unless that
+ * costs more than 1.25 times as much. Costs are measured processor time: elapsed time would make a variant look slow
+ * whenever another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 

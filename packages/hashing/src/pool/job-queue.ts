@@ -58,6 +58,12 @@ export class Queue<T> {
   }
 }
 
+interface TakeOptions {
+  /** Whether the worker has no jobs; such a worker takes suspects first. */
+  readonly isIdle: boolean;
+  readonly newestFirst: boolean;
+}
+
 /**
  * Suspects, the jobs whose worker crashed, wait apart: each is for a worker without jobs, so that it harms no other job if it
  * crashes that worker, too.
@@ -79,10 +85,11 @@ export class JobQueue {
     (job.crashes === 0 ? this.#jobs : this.#suspects).unshift(job);
   }
 
-  /** Removes and returns the next job for a worker with room; one without jobs (`isIdle`) takes suspects first. */
-  take({ isIdle, newestFirst }: Record<"isIdle" | "newestFirst", boolean>): Job | undefined {
+  /** Removes and returns the next job for a worker with room. */
+  take({ isIdle, newestFirst }: TakeOptions): Job | undefined {
     const suspect = isIdle ? this.#suspects.shift() : undefined;
-    return suspect ?? (newestFirst ? this.#jobs.pop() : this.#jobs.shift());
+    if (suspect) return suspect;
+    return newestFirst ? this.#jobs.pop() : this.#jobs.shift();
   }
 
   delete(job: Job): void {

@@ -90,8 +90,10 @@ export class WorkerSupervisor {
 
   #onExit(cause: unknown): void {
     this.#worker = null;
-    this.#closed?.resolve();
-    if (this.#closed) return;
+    if (this.#closed) {
+      this.#closed.resolve();
+      return;
+    }
     this.#consecutiveCrashes += 1;
     const backoffMs =
       this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
