@@ -57,7 +57,7 @@ test("a write fails and changes nothing if the lock is held for longer than the 
   });
 });
 
-test("writes that wait in the queue share commits, at most eight each, and other events are handled between two commits", async () => {
+test("writes that wait in the queue share commits, at most two each, and other events are handled between two commits", async () => {
   await using testDatabase = await openLibsqlTestDatabase();
   const { todos } = testDatabase.database;
   let committed = 0;
@@ -72,8 +72,8 @@ test("writes that wait in the queue share commits, at most eight each, and other
   observe();
   await Promise.all(writes);
   const groups = seen.slice(1).map((count, index) => count - (seen[index] ?? 0));
-  expect(Math.max(...groups)).toBe(8);
-  expect(groups.length).toBeLessThanOrEqual(9);
+  expect(Math.max(...groups)).toBe(2);
+  expect(groups.length).toBeLessThanOrEqual(33);
 });
 
 test("a write that fails does not affect the writes that share its commit, and all are applied in order", async () => {
