@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createDefaultHeaders } from "./default-headers.ts";
-import { requestContext, withoutTrailingSlash } from "./request-context.ts";
+import { markSynchronous, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
   readonly path: string;
@@ -68,8 +68,8 @@ interface ResponseOptions {
 
 /**
  * Adds the default headers to every response and logs it, in one hook because the router runs only one of this kind. A hook
- * that returns a response before routing does both itself. The entries of one turn of the event loop are written together
- * after it: one task for each would cost as much as a short response.
+ * that returns a response before routing does both itself. The entries of one turn of the event loop are written after it
+ * in one task, because a task for each takes longer.
  */
 export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions) {
   const addDefaultHeaders = createDefaultHeaders(defaultHeaders);
@@ -108,8 +108,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
       }
       return toResponse(response);
     });
-  // The router awaits a hook whose source contains `return` and a call, although this one returns no promise.
-  for (const hook of middleware.event.mapResponse ?? []) hook.isAsync = false;
+  markSynchronous(middleware.event.mapResponse);
   return middleware;
 }
 

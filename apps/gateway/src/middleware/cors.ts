@@ -2,7 +2,7 @@
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
-import { requestContext } from "./request-context.ts";
+import { markSynchronous, requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
@@ -34,8 +34,7 @@ export function cors(origins: "*" | readonly string[]) {
     // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
     preflight: false,
   });
-  // The router awaits a hook whose source contains `return` and a call, although this one returns no promise.
-  for (const hook of plugin.event.request ?? []) hook.isAsync = false;
+  markSynchronous(plugin.event.request);
   return new Elysia({ name: "cors" }).use(plugin).onRequest(({ set }) => {
     // The plugin sets `Vary: *`, which disables all caching.
     if (set.headers.vary !== undefined) set.headers.vary = CORS_HEADERS.vary;

@@ -28,6 +28,11 @@ export function requestContext() {
   );
 }
 
+/** The router awaits a hook whose source contains `return` and a call. Only for hooks that return no promise. */
+export function markSynchronous(hooks: readonly { isAsync?: boolean }[] = []): void {
+  for (const hook of hooks) hook.isAsync = false;
+}
+
 /** The router sets `path` before the first hook, but its types declare it only for later hooks. */
 export interface RequestPath {
   readonly path: string;

@@ -1,4 +1,5 @@
 /** Security headers on every response; the documentation pages override the content security policy. */
+
 /** API responses load nothing and must not be framed. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const ONE_YEAR_SECONDS = 31_536_000;
