@@ -20,6 +20,7 @@ const createCounts = () => ({
 
 type Session = Awaited<ReturnType<typeof openSession>>;
 
+/** Rejects with the method, the path and what was received instead of a success. */
 type Send = (path: string, options?: RequestOptions) => Promise<Response>;
 
 /** Of ten requests: six reads, three writes, one login, whose token is then used at once. */
@@ -39,9 +40,7 @@ const REQUESTS: readonly ((send: Send, session: Session) => Promise<Response>)[]
 /** The next request with the new token usually goes to another replica. */
 async function logInAgain(send: Send, session: Session): Promise<Response> {
   const { email, password } = session;
-  const response = await send("/auth/login", { method: "POST", body: { email, password } });
-  if (!response.ok) return response;
-  session.token = await readToken(response);
+  session.token = await readToken(await send("/auth/login", { method: "POST", body: { email, password } }));
   return send("/auth/me", { token: session.token });
 }
 
@@ -62,8 +61,15 @@ async function openSession(send: Send, index: number) {
 }
 
 export async function startTraffic(url: string) {
-  const send: Send = (path, options) =>
-    request(url + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const send: Send = async (path, options) => {
+    const sent = `${options?.method ?? "GET"} ${path}`;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await request(url + path, { ...options, signal }).catch((error: unknown) => {
+      throw new Error(`${sent}: ${error}`);
+    });
+    if (response.ok) return response;
+    throw new Error(`${sent}: ${response.status} ${await response.text()}`);
+  };
   const sessions = await Promise.all(Array.from({ length: USERS }, (_, index) => openSession(send, index)));
   let counts = createCounts();
 
@@ -75,14 +81,11 @@ export async function startTraffic(url: string) {
     step.sent += 1;
     const sentAt = performance.now();
     const problem = await request(send, session).then(
-      async (response) => {
-        const text = await response.text();
-        return response.ok ? null : `${response.status} ${new URL(response.url).pathname} ${text}`;
-      },
-      (error: unknown) => String(error),
+      async (response) => void (await response.text()),
+      ({ message }: Error) => message,
     );
     step.slowestMs = Math.max(step.slowestMs, performance.now() - sentAt);
-    if (problem !== null) step.lost.set(problem, (step.lost.get(problem) ?? 0) + 1);
+    if (problem !== undefined) step.lost.set(problem, (step.lost.get(problem) ?? 0) + 1);
   };
 
   const stopped = new AbortController();
