@@ -15,9 +15,9 @@ const MIN_SECONDS = 10;
 /** Bisection steps of the capacity: resolves the highest rate to less than 1 %. */
 const BISECTIONS = 7;
 
-/** A login reads one user by e-mail and writes nothing. */
-export const QUERIES_PER_LOGIN = 1;
-/** One script for the default quota and one for the quota of logins. */
+/** A login reads its user by e-mail before and after the derivation. It stores its network at most once a day. */
+export const QUERIES_PER_LOGIN = 2;
+/** One script for the default quota and one for the quota of logins; an unfamiliar network adds one for the e-mail. */
 export const SCRIPTS_PER_LOGIN = 2;
 /** A starting replica opens one more connection for its migrations. */
 const CONNECTIONS_AT_START = 1;

@@ -35,7 +35,7 @@ export function describePlan(plan: Plan, capacity: Capacity): string {
     row("memory", megabytes < 1000 ? `${figure(megabytes)} MB` : `${figure(megabytes / 1000)} GB`),
     row(
       "PostgreSQL",
-      `${figure(stores.postgres.queriesPerSecond)} queries/s: ${QUERIES_PER_LOGIN} per login, a row by e-mail; no writes`,
+      `${figure(stores.postgres.queriesPerSecond)} queries/s: ${QUERIES_PER_LOGIN} per login, each a row by e-mail; one write per network and day`,
     ),
     ...connections(plan).map((line) => row("", line)),
     row(

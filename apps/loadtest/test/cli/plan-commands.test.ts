@@ -36,7 +36,7 @@ describe("plan", () => {
       /\n {2}replicas +1\d\d: 1\d\d handle the load, one is spare\n {2}cores +2\d\d: 2 for /,
     );
     expect(text).toMatch(
-      /\n {2}PostgreSQL +10,000 queries\/s.*\n.* connections .*\n +exceeds max_connections=100: /,
+      /\n {2}PostgreSQL +20,000 queries\/s.*\n.* connections .*\n +exceeds max_connections=100: /,
     );
     expect(text).toMatch(/\n {2}Redis +20,000 scripts\/s/);
     expect(text).toMatch(
@@ -66,7 +66,7 @@ describe("plan", () => {
       replicas: 2,
       cores: 8,
       replica: { cores: 4, perSecond: 60 },
-      stores: { postgres: { queriesPerSecond: 60, connections: 4, connectionsAtMost: 8, isTooMany: false } },
+      stores: { postgres: { queriesPerSecond: 120, connections: 4, connectionsAtMost: 8, isTooMany: false } },
       measured: { file: path, kernel: "avx512" },
     });
   });

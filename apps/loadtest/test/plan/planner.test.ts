@@ -1,7 +1,9 @@
 /** The planner: its arithmetic and its bounds. */
 import { describe, expect, test } from "bun:test";
-import { createPlan, type PlanOptions, storesOf } from "../../src/plan/planner.ts";
+import { post } from "@latchkey/testing/service-process";
+import { createPlan, type PlanOptions, QUERIES_PER_LOGIN, storesOf } from "../../src/plan/planner.ts";
 import { createServiceModel, withWorkers } from "../../src/plan/service-model.ts";
+import { startUnlimited } from "../support/unlimited-service.ts";
 
 const asked: PlanOptions = {
   loginsPerSecond: 1000,
@@ -58,10 +60,10 @@ describe("a plan", () => {
 });
 
 describe("the stores", () => {
-  test("handle one query and two scripts per login, and twice the connections while pools are replaced", () => {
+  test("handle two queries and two scripts per login, and twice the connections while pools are replaced", () => {
     expect(storesOf({ ...asked, loginsPerSecond: 500 }, 4)).toEqual({
       postgres: {
-        queriesPerSecond: 500,
+        queriesPerSecond: 1000,
         connections: 40,
         connectionsAtMost: 80,
         maxConnections: 100,
@@ -70,6 +72,22 @@ describe("the stores", () => {
       redis: { scriptsPerSecond: 1000 },
       memoryMegabytes: 600,
     });
+  });
+
+  test("handle as many queries per login as the service sends", async () => {
+    await using service = await startUnlimited({ METRICS_PORT: "0" });
+    const user = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+    await post(`${service.url}/auth/register`, user);
+    const countQueries = async (): Promise<number> => {
+      const text = await (await fetch(service.metrics)).text();
+      const counts = text.matchAll(
+        /^database_query_duration_seconds_count\{operation="users\.[^}]+\} (\d+)$/gm,
+      );
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const before = await countQueries();
+    expect((await post(`${service.url}/auth/login`, user)).status).toBe(200);
+    expect((await countQueries()) - before).toBe(QUERIES_PER_LOGIN);
   });
 
   test("report too many connections", () => {
