@@ -5,10 +5,6 @@ import { Compile } from "typebox/compile";
 import reference from "./reference.json" with { type: "json" };
 import { createServiceModel } from "./service-model.ts";
 
-/** The portable kernel has one lane; other workers as many as the widest kernel of the processor. */
-const PORTABLE_LANES = 1;
-const NATIVE_LANES = 16;
-
 /** A failed step that achieved less than this proportion of its rate was overloaded. */
 const OVERLOADED = 0.95;
 
@@ -31,8 +27,8 @@ const capacityFile = Compile(
     ),
     cores: Type.Union([Type.Null(), Count]),
     kernel: Type.Union([Type.Null(), Type.String()]),
-    /** Of all workers together; absent in reports without metrics. */
-    lanes: Type.Optional(Type.Union([Type.Null(), Count])),
+    /** Of all workers together. Like the cores, null in reports without metrics. */
+    lanes: Type.Union([Type.Null(), Count]),
   }),
 );
 
@@ -52,19 +48,18 @@ export async function readCapacity(path: string | null) {
       `${name} is not a report of --find-capacity: ${problem}; such a report has a curve of logins per second by concurrency.`,
     );
   }
-  const { cores, kernel, machine, startedAt } = report;
-  if (cores === null) {
+  const { cores, lanes, kernel, machine, startedAt } = report;
+  if (cores === null || lanes === null) {
     throw usageError(
       `${name} does not contain the number of hash workers: repeat --find-capacity with --metrics.`,
     );
   }
-  const defaultLanes = kernel === "portable" ? PORTABLE_LANES : NATIVE_LANES;
-  const lanes = report.lanes ? Math.max(1, Math.floor(report.lanes / cores)) : defaultLanes;
   const curve = report.curve.toSorted((a, b) => a.concurrency - b.concurrency);
   const overloaded = report.steps
     .filter((step) => !step.passed && step.achievedPerSecond < OVERLOADED * step.ratePerSecond)
     .map(({ achievedPerSecond }) => achievedPerSecond);
-  const service = createServiceModel({ curve, overloaded, workers: cores, lanes });
+  const lanesPerWorker = Math.max(1, Math.floor(lanes / cores));
+  const service = createServiceModel({ curve, overloaded, workers: cores, lanes: lanesPerWorker });
   return { service, machine, kernel, startedAt, path };
 }
 

@@ -71,18 +71,17 @@ describe("plan", () => {
     });
   });
 
-  test("assumes one lane for the portable kernel, which allows a higher rate than shared lanes", async () => {
-    const highestOf = async (kernel: string): Promise<number> => {
+  test("uses the lanes of the report: one per worker allows a higher rate than shared lanes", async () => {
+    const highestOf = async (lanes: number): Promise<number> => {
       const report = exampleCapacity({
-        kernel,
-        lanes: null,
+        lanes,
         curve: [{ concurrency: 2, perSecond: 30, p50: 66 }],
       });
-      const path = await writeCapacity(`${kernel}.json`, report);
+      const path = await writeCapacity(`${lanes}-lanes.json`, report);
       const json = await plan("--logins-per-second", "20", "--p99", "300ms", "--capacity", path, "--json");
       return JSON.parse(json).replica.highestPerSecond;
     };
-    expect(await highestOf("portable")).toBeGreaterThan(1.1 * (await highestOf("sha-ni")));
+    expect(await highestOf(2)).toBeGreaterThan(1.1 * (await highestOf(32)));
   });
 
   test.each([
