@@ -28,18 +28,15 @@ export const UpdateTodoRequest = Type.Object(
 export type UpdateTodoRequest = Type.Static<typeof UpdateTodoRequest>;
 
 export const TodoPath = Type.Object({ id: Id });
-export type TodoPath = Type.Static<typeof TodoPath>;
 
 /** Any `cursor` is valid: with a malformed one, the listing starts at the beginning. */
 export const TodoQuery = Type.Object({
   cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
 });
-export type TodoQuery = Type.Static<typeof TodoQuery>;
 
 /** The content of a cursor: the id of the last item on its page. */
 export const CursorPayload = Type.Object({ id: Id });
-export type CursorPayload = Type.Static<typeof CursorPayload>;
 
 export const TodoPage = Type.Object({
   items: Type.Array(Todo, { maxItems: PAGE_SIZE_MAX }),
