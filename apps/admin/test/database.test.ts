@@ -4,7 +4,8 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
-import { expectSentence, openFolder, runTool } from "./support/tool.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { expectSentence, runTool } from "./support/tool.ts";
 
 const LIST = ["users", "list"];
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { openFolder, runTool } from "./support/tool.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { runTool } from "./support/tool.ts";
 
 const LIST = ["users", "list"];
 const ROOT = pathToFileURL(resolve(import.meta.dir, "../../..")).href;

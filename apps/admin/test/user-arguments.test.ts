@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expectSentence, openFolder, runTool } from "./support/tool.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { expectSentence, runTool } from "./support/tool.ts";
 
 const create = (...rest: string[]) => ["users", "create", ...rest];
 const longEmail = `${"a".repeat(243)}@example.com`;

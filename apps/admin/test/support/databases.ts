@@ -1,8 +1,9 @@
 /** Databases for tests. The test process keeps its connection open, as the service does, while the tool runs. */
 import { join } from "node:path";
 import { type Database, openDatabase } from "@latchkey/database";
+import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
-import { openFolder, type Result, runTool } from "./tool.ts";
+import { type Result, runTool } from "./tool.ts";
 
 /** Creates empty databases of one kind. */
 export interface DatabaseSource extends AsyncDisposable {

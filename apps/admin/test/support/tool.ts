@@ -1,5 +1,4 @@
 /** Runs the tool as operators do: in a separate process with arguments, an environment and three streams. */
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -82,15 +81,6 @@ const environment = (env: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env.PATH ?? "",
   ...env,
 });
-
-interface Folder extends AsyncDisposable {
-  readonly path: string;
-}
-
-export async function openFolder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), "latchkey-admin-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 /** Expects one line of sentences, which may begin with an option, without a stack or an SQL statement. */
 export function expectSentence(stderr: string): void {
