@@ -116,6 +116,7 @@ describe("documents", async () => {
     ["br;q=0, *", "gzip"],
     ["*", "br"],
     ["*;q=0", "identity"],
+    ["gzip;q=", "gzip"],
     ["identity, br;q=0.5", "identity"],
     ["identity;q=0.5, gzip;q=0.5", "gzip"],
     ["deflate, zstd", "identity"],

@@ -104,7 +104,9 @@ function negotiateCoding(accepted: string | null): Coding | null {
   for (const entry of (accepted ?? "").toLowerCase().split(",")) {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim());
     if (!NAMED_CODINGS.has(coding)) continue;
-    const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice("q=".length));
+    const weight = Number.parseFloat(
+      parameters.find((one) => one.startsWith("q="))?.slice("q=".length) ?? "",
+    );
     weights[coding] = Number.isNaN(weight) ? 1 : weight;
   }
   let best: Coding | null = null;
