@@ -45,6 +45,15 @@ export function jsonBody({ properties }: Type.TObject) {
   };
 }
 
+/**
+ * For the `parse` of a route that changes something and has no body: reads the body before the route runs, and ignores it.
+ * @throws PAYLOAD_TOO_LARGE like `jsonBody`
+ */
+export async function ignoreBody({ request }: { readonly request: Request }): Promise<null> {
+  await readBounded(request);
+  return null;
+}
+
 async function readBounded(request: Request): Promise<Uint8Array> {
   // The server reads no more than the announced length, which `bodyLimit` has checked.
   if (request.headers.has("content-length")) return request.bytes();

@@ -1,4 +1,4 @@
-/** Routes with a body read at most 128 KiB of it; the others read nothing. */
+/** Routes that change something read at most 128 KiB of a body; the others read nothing. */
 import { describe, expect, test } from "bun:test";
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { startService } from "../support/service.ts";
@@ -61,6 +61,22 @@ test("a chunked body that never ends returns 413 as soon as it exceeds the limit
   const chunk = `${(64 * 1024).toString(16)}\r\n${" ".repeat(64 * 1024)}\r\n`;
   expect(await service.raw(head + chunk.repeat(3))).toStartWith("HTTP/1.1 413");
 });
+
+test.each(["/todos/1", "/auth/me", "/auth/tokens"])(
+  "a chunked body over the limit returns 413 on DELETE %s, which is not executed",
+  async (path) => {
+    await using service = await startService();
+    await service.call("POST", "/todos", { body: { title: "kept" } });
+    const { token } = await service.createUser();
+    const body = chunked(" ".repeat(LIMIT + 1));
+    expect((await service.call("DELETE", path, { body, token })).status).toBe(413);
+    expect((await service.request("/todos/1")).status).toBe(200);
+    expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
+    expect((await service.call("DELETE", path, { body: chunked(" ".repeat(LIMIT)), token })).status).toBe(
+      204,
+    );
+  },
+);
 
 test("a body in more than 512 chunks returns 413 however short they are, and one in 400 chunks is read", async () => {
   await using service = await startService();

@@ -11,7 +11,7 @@ import {
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
-import { jsonBody } from "../../middleware/body-limit.ts";
+import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import { requestContext } from "../../middleware/request-context.ts";
@@ -108,7 +108,7 @@ export function authRoutes({ authService, limiters, digests, requireCurrentPassw
         await authService.delete(principal, authRequest);
         set.status = 204;
       },
-      { parse: "none", detail: operations.deleteMe },
+      { parse: [ignoreBody], detail: operations.deleteMe },
     )
     .delete(
       "/auth/tokens",
@@ -116,7 +116,7 @@ export function authRoutes({ authService, limiters, digests, requireCurrentPassw
         await authService.revokeTokens(principal, authRequest);
         set.status = 204;
       },
-      { parse: "none", detail: operations.revokeTokens },
+      { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
   return new Elysia({ name: "auth" }).use(register).use(login).use(me);

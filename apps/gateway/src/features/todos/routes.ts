@@ -10,7 +10,7 @@ import {
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { jsonBody } from "../../middleware/body-limit.ts";
+import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { queryValidator, validator } from "../../middleware/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { operations } from "./operations.ts";
@@ -72,7 +72,7 @@ export function todoRoutes(todoService: TodoService) {
         await todoService.delete(id);
         set.status = 204;
       },
-      { parse: "none", params, detail: operations.deleteTodo },
+      { parse: [ignoreBody], params, detail: operations.deleteTodo },
     );
 }
 
