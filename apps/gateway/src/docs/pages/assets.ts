@@ -46,11 +46,12 @@ function readAsset(specifier: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   const type = TYPES.get(extname(file));
   if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
+  const bytes = edit(readFileSync(file));
   return createContent({
     type,
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
-    hash: hashOf(edit(readFileSync(file))),
-    read: async () => edit(await Bun.file(file).bytes()),
+    hash: hashOf(bytes),
+    identity: new Blob([bytes]),
   });
 }
 

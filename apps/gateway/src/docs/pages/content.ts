@@ -26,21 +26,24 @@ interface ContentOptions {
   readonly hash: string;
   /** In addition to those of the type and the cache. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Returns the same bytes each time: of a file, only the compressed forms stay in memory. */
-  readonly read: () => Promise<Uint8Array>;
+  /**
+   * A blob for large ones: the server would copy an array for each client that reads slowly. It answers `Range` from a blob
+   * without regard to `If-Range`, so the bytes of a blob must not change while the path stays the same.
+   */
+  readonly identity: Blob | Uint8Array;
 }
 export type Content = ReturnType<typeof createContent>;
 
 export function createContent(options: ContentOptions) {
+  const { identity } = options;
   const compressed = new Map<Coding, Promise<Uint8Array>>();
-  const compress = async (coding: Coding) => COMPRESSORS[coding](await options.read());
+  const compress = async (coding: Coding) =>
+    COMPRESSORS[coding](identity instanceof Blob ? await identity.bytes() : identity);
   return {
     ...options,
     compressed(coding: Coding): Promise<Uint8Array> {
       const known = compressed.get(coding) ?? compress(coding);
       compressed.set(coding, known);
-      // The next request tries again to read a file that could not be read.
-      known.catch(() => compressed.delete(coding));
       return known;
     },
   };
@@ -48,13 +51,8 @@ export function createContent(options: ContentOptions) {
 
 /** For text made at startup, which clients revalidate on each use. */
 export function createText(text: string, options: Pick<ContentOptions, "type" | "headers">): Content {
-  const bytes = new TextEncoder().encode(text);
-  return createContent({
-    ...options,
-    cacheControl: "no-cache",
-    hash: hashOf(bytes),
-    read: async () => bytes,
-  });
+  const identity = new TextEncoder().encode(text);
+  return createContent({ ...options, cacheControl: "no-cache", hash: hashOf(identity), identity });
 }
 
 /** Long enough to make collisions impossible in practice. */
@@ -67,7 +65,7 @@ export const hashOf = (bytes: Uint8Array): string =>
 export async function serve(
   content: Content,
   { request, set }: Pick<Context, "request" | "set">,
-): Promise<Uint8Array | undefined> {
+): Promise<Blob | Uint8Array | undefined> {
   const coding = negotiateCoding(request.headers.get("accept-encoding"));
   const etag = coding === null ? `"${content.hash}"` : `"${content.hash}-${coding}"`;
   // A 304 updates the headers of the cached response, so it has the same ones.
@@ -81,7 +79,7 @@ export async function serve(
     return undefined;
   }
   set.headers["content-type"] = content.type;
-  if (coding === null) return content.read();
+  if (coding === null) return content.identity;
   set.headers["content-encoding"] = coding;
   return content.compressed(coding);
 }
