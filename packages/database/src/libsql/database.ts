@@ -13,7 +13,7 @@ import { parseFileUrl } from "./url.ts";
 
 /** The file of the URL and its folder are created if they do not exist. */
 interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
-  /** How long a statement waits while another process holds the write lock, in milliseconds. @default 5000 */
+  /** How long a statement waits while another process holds the write lock, in milliseconds. @default 4000 */
   readonly busyTimeoutMs?: number;
 }
 
@@ -57,7 +57,7 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
 export async function openLibsqlDatabase({
   url,
   baseDirectory,
-  busyTimeoutMs = 5_000,
+  busyTimeoutMs = 4_000,
 }: LibsqlOptions): Promise<Database> {
   const path = parseFileUrl(url, baseDirectory);
   const client = await openClient(path, busyTimeoutMs);
