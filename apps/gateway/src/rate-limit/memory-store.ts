@@ -14,6 +14,9 @@ interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+/** Bounds how long one request takes when many windows have ended at once. */
+const MAX_DELETED_AT_ONCE = 100;
+
 interface Window {
   count: number;
   readonly resetsAt: number;
@@ -39,8 +42,11 @@ export function createMemoryStore(options: MemoryStoreOptions) {
   const windowOf = (windows: Map<string, Window>, key: string, time: number): Window | undefined => {
     const known = windows.get(key);
     if (known && known.resetsAt > time) return known;
+    // Also moves its new window to the end of the order.
+    windows.delete(key);
+    let deleted = 0;
     for (const [expired, { resetsAt }] of windows) {
-      if (resetsAt > time) break;
+      if (resetsAt > time || deleted++ === MAX_DELETED_AT_ONCE) break;
       windows.delete(expired);
     }
     if (windows.size >= maxKeys) return undefined;

@@ -117,6 +117,16 @@ test("expired counters are dropped when a key is new, live ones are not", () => 
   expect(store.increment("early 0").count).toBe(1);
 });
 
+test("of many counters that expire at once, each new key drops at most a hundred, and one that is counted again is kept", () => {
+  const { store, clock, count } = createFullStore(300);
+  clock.advance(windowMs);
+  expect(count("first 299")).toEqual([1]);
+  expect(store.size).toBe(200);
+  expect(count("new 1", "new 2")).toEqual([1, 1]);
+  expect(store.size).toBe(3);
+  expect(count("first 299")).toEqual([2]);
+});
+
 test("a window includes its last millisecond and not the one after", () => {
   const clock = createClock();
   const store = createMemoryStore({ windowMs, now: clock.now });
