@@ -7,6 +7,7 @@ import { startProcess } from "@latchkey/testing/service-process";
 
 /** A small receive buffer cannot be set in JavaScript; without it, the kernel takes whole responses. */
 const PYTHON = Bun.which("python3");
+if (PYTHON === null) process.stderr.write("python3 is not installed: unread responses are not tested.\n");
 const pythonTest = test.skipIf(PYTHON === null && !process.env.CI);
 const CLIENTS = 200;
 const CLIENT_PROGRAM = `

@@ -118,7 +118,9 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   } catch (error) {
     throw await nameUnwritable(error, path);
   }
-  const [writer, reader] = await attempt(async () => [openWriter(path), openReader(path)] as const);
+  // One after the other, so that a lock conflict of the second leaves no connection of the first open.
+  const writer = await attempt(async () => openWriter(path));
+  const reader = await attempt(async () => openReader(path));
   return {
     reader: { prepare: reader.prepare, attempt },
     writer: { orm: writer.orm, attempt: createWriteQueue(busyTimeoutMs, writer.transact) },
