@@ -1,4 +1,4 @@
-/** Errors that prevent the start: an exit code of sysexits.h, documented in `docs/configuration.md`, and one line for the operator. */
+/** Errors that prevent the start: an exit code of sysexits.h, documented in `docs/operations.md`, and one line for the operator. */
 import { DatabaseUnavailable, UnsupportedDatabaseUrl } from "@latchkey/database";
 
 export const EXIT = {
