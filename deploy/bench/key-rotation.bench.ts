@@ -3,13 +3,15 @@
  * of ES256, and back to HS256, as `docs/operations.md` describes it. No request is lost, and every key is published before it
  * signs. The last step skips the publication, which must lose requests. The exit code is 1 if a step fails.
  */
-import { print } from "@latchkey/testing/benchmark";
+import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { createKeyPair } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { SECRET, type Variables } from "../test/configuration.ts";
 import { openSlots, replaceAll, runSteps, type Slot, type Step, start } from "./cluster.ts";
 import { REQUESTS_PER_SECOND } from "./traffic.ts";
+
+parseOptions({});
 
 /** Until every user has a new token. A deployment waits for as long as tokens are valid. */
 const REFRESH_MS = 2_000;

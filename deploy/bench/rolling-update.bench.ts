@@ -3,7 +3,7 @@
  * previous release, rolled back, migrated behind an open transaction, killed and stopped during their start; only a kill can
  * lose a write that is not answered yet. The exit code is 1 if a step fails.
  */
-import { print } from "@latchkey/testing/benchmark";
+import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
@@ -20,6 +20,8 @@ import {
 } from "./cluster.ts";
 import { createRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
 import { REQUESTS_PER_SECOND } from "./traffic.ts";
+
+parseOptions({});
 
 const OPEN_TRANSACTION_MS = 20_000;
 const STOP_DELAYS_MS = [250, 500, 1_000];

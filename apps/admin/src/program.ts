@@ -24,7 +24,8 @@ const EXIT_CODES = `Exit codes:
   1    rejected: user not found, duplicate name, or confirmation declined
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release
-  69   database: unreachable, or its schema is older than this release
+  69   database: unreachable, or its schema is older than this release;
+       secret generate: a file cannot be created
   78   configuration: invalid environment variable
   130  interrupted`;
 

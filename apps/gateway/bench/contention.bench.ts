@@ -1,6 +1,6 @@
 /**
  * The response times of reads on the embedded database, alone and while other clients write as fast as the service
- * responds: `bun run bench contention`. Rounds with and without writers alternate.
+ * responds. Rounds with and without writers alternate.
  */
 import { interleave, median, metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
 import {

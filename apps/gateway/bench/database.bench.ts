@@ -1,4 +1,4 @@
-/** The same comparison as `http.bench.ts` on PostgreSQL. */
+/** The same comparison as `bun run bench http`, on PostgreSQL. */
 import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";

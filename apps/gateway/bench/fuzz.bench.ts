@@ -1,4 +1,4 @@
-/** Runs the fuzz test with any number of requests: `bun run bench fuzz --requests 100000 --seed 1`. Exits with 1 on failure. */
+/** Runs the fuzz test with any number of requests. Exits with 1 on failure. */
 import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { runFuzz } from "../test/adversarial/fuzz/run.ts";
 import { startService } from "../test/support/service.ts";

@@ -1,6 +1,6 @@
 /**
- * How long the most expensive known requests block the event loop: `bun run bench hostile`. Exits with 1 if one
- * of them blocks it for more than 3 ms.
+ * How long the most expensive known requests block the event loop. Exits with 1 if one of them blocks it
+ * for more than 3 ms.
  */
 import { join } from "node:path";
 import { median, parseOptions, print } from "@latchkey/testing/benchmark";

@@ -1,7 +1,6 @@
 /**
- * Logins of a user from a familiar network while very many addresses guess the user's password:
- * `bun run bench login-throttling [--rounds N] [--logins N] [--rate N]`. Rounds with and without the attack alternate. The
- * service and the attacker are separate processes; `--rate` is in guesses per second.
+ * Logins of a user from a familiar network while very many addresses guess the user's password. Rounds with and
+ * without the attack alternate. The service and the attacker are separate processes; `--rate` is in guesses per second.
  */
 import { interleave, median, parseOptions, percentile, print, ratios } from "@latchkey/testing/benchmark";
 import { openLoop, startService } from "@latchkey/testing/measured-service";

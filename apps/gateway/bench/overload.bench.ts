@@ -1,6 +1,6 @@
 /**
- * `bun run bench overload [--seconds 60] [--ignored 10] [--factor 3]`: an open loop of logins above the capacity, which is
- * measured first with closed-loop clients. The service, the logins and the probe of `/healthz` are separate processes.
+ * An open loop of logins above the capacity, which is measured first with closed-loop clients. The service, the logins and
+ * the probe of `/healthz` are separate processes.
  */
 import { metOrMissed, parseOptions, percentile, print } from "@latchkey/testing/benchmark";
 import { closedLoopRate, openLoop, startService } from "@latchkey/testing/measured-service";

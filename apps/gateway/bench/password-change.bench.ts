@@ -1,7 +1,7 @@
 /**
  * Logins of other clients while one user sends password changes as fast as the service responds, with the default rate
- * limits: `bun run bench password-change [--rounds N] [--seconds S]`. Rounds with and without the attack alternate. The
- * service and the attacker are separate processes; every login comes from a different client address.
+ * limits. Rounds with and without the attack alternate. The service and the attacker are separate processes; every login
+ * comes from a different client address.
  */
 import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { closedLoopRate, startService } from "@latchkey/testing/measured-service";

@@ -1,6 +1,7 @@
 /** The Config that variables become; `packages/config` tests the variables themselves. */
 import { expect, test } from "bun:test";
-import { ConfigurationError } from "@latchkey/config";
+import { ConfigurationError, VARIABLES } from "@latchkey/config";
+import { kernels } from "@latchkey/hashing";
 import { checkConfig, parseConfig } from "../src/config.ts";
 
 const context = {
@@ -55,6 +56,11 @@ test("a URL that the database package does not support is an error, as is an uns
       /^DATABASE_URL: is not supported: .+; accepted: .+\nHASH_KERNEL: "fast" is not supported .+$/,
     );
   }
+});
+
+test("the definition of HASH_KERNEL names every kernel of this machine", () => {
+  const names = VARIABLES.HASH_KERNEL.accepted.split(/[:,]? /);
+  expect(names).toEqual(expect.arrayContaining(kernels().map(({ name }) => name)));
 });
 
 test("RATE_LIMIT_ENABLED=false disables all limits", () => {

@@ -31,7 +31,7 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
    * from the file at `NAME_FILE`.
    */
   readonly secret?: "all" | "url";
-  /** Whether a value that is no secret can be read from the file at `NAME_FILE`, too. */
+  /** Whether a value that is not a secret can be read from the file at `NAME_FILE`, too. */
   readonly file?: true;
   readonly requiredInProduction?: true;
   /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
@@ -139,7 +139,9 @@ export const databaseUrl: Kind<string> = {
       if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
     const modes = parameters.getAll("sslmode");
     if (modes.length > 1 || !modes.every((mode) => SSL_MODES.includes(mode)))
-      invalid(`sets an invalid sslmode, which is one of ${SSL_MODES.join(", ")}`);
+      throw new InvalidValue("contains an unsupported or repeated sslmode", {
+        accepted: `one of sslmode=${SSL_MODES.join(", ")}`,
+      });
     for (const name of SSL_FILES) {
       const path = parameters.get(name);
       try {

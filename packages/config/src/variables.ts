@@ -31,6 +31,7 @@ const secretKey: Kind<string> = {
   },
 };
 const MINUTES_PER_DAY = 1440;
+const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
 export const VARIABLES = {
   NODE_ENV: variable(oneOf("development", "test", "production"), {
@@ -173,7 +174,7 @@ export const VARIABLES = {
     default: "5",
     description: "Maximum time a derivation waits for a lane, then 503; 500 ms during sustained overload",
   }),
-  HASH_KERNEL: variable(text("auto or the name of one kernel", /./s), {
+  HASH_KERNEL: variable(text(`auto, or a kernel that the machine supports: ${KERNELS}`, /./s), {
     default: "auto",
     description: "`auto`, or the name of the kernel that hashes passwords",
   }),

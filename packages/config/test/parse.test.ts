@@ -131,6 +131,15 @@ test("no message contains the value of a secret or a URL, which can contain a pa
   expect(messages.join("\n")).not.toContain("unter2");
 });
 
+test("an invalid sslmode is reported with the supported ones", () => {
+  for (const query of ["sslmode=foo", "sslmode=require&sslmode=disable"]) {
+    expect(errorsOf({ DATABASE_URL: `postgres://h/d?${query}`, AUTH_SECRET_KEY: SECRET_KEY })).toEqual([
+      "DATABASE_URL: contains an unsupported or repeated sslmode; " +
+        "accepted: one of sslmode=disable, allow, prefer, require, verify-ca, verify-full",
+    ]);
+  }
+});
+
 test("METRICS_PORT must differ from PORT", () => {
   for (const ports of [{ METRICS_PORT: "3000" }, { METRICS_PORT: "8080", PORT: "8080" }]) {
     expect(errorsOf(ports)).toEqual(["METRICS_PORT: is the same as PORT; accepted: another port"]);

@@ -1,7 +1,7 @@
 /**
- * `bun run bench completion-order [--baseline FOLDER] [--kernel NAME] [--rounds N] [--seconds S] [--load PERCENT]`: the time of
- * each of sixteen derivations that arrive together at one worker, and of Poisson arrivals at all workers. The baseline is
- * another checkout with its native kernels built; both alternate in each round.
+ * The time of each of sixteen derivations that arrive together at one worker, and of Poisson arrivals at all workers, at
+ * `--load` percent of the capacity. `--baseline` is the folder of another checkout with its native kernels built; both
+ * alternate in each round.
  */
 import { join, resolve } from "node:path";
 import { interleave, median, parseOptions, print, ratios } from "@latchkey/testing/benchmark";

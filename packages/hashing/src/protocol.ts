@@ -93,7 +93,7 @@ export class JobMemory {
 
   /**
    * Whether the claim still holds, for the worker after it has written the digest. The exchange orders both writes: either
-   * this returns false, or whoever withdraws the job later also wipes the digest.
+   * this returns false, or the thread that withdraws the job later also wipes the digest.
    */
   confirm(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, -ticket, -ticket) === -ticket;

@@ -1,5 +1,5 @@
 /** What the benchmarks share: options, interleaved rounds and figures. `scripts/bench.ts` prints the machine. */
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /** EX_USAGE of sysexits.h. */
 const USAGE_EXIT_CODE = 64;
@@ -10,14 +10,25 @@ type Options<Defaults> = {
   readonly [Name in keyof Defaults]: Defaults[Name] extends number ? number : string;
 };
 
-/** Parses `--name VALUE` options; prints the usage and exits if a name is unknown or a number is not 0 or more. */
+/**
+ * Parses `--name VALUE` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a number is
+ * not 0 or more.
+ */
 export function parseOptions<Defaults extends Readonly<Record<string, number | string>>>(
   defaults: Defaults,
 ): Options<Defaults> {
   const entries = Object.entries(defaults);
-  const options = entries.map(([name, value]) => [name, { type: "string", default: `${value}` }] as const);
+  const usage = entries.map(
+    ([name, value]) => `  --${name.padEnd(12)} default: ${value === "" ? "none" : value}\n`,
+  );
+  const options: ParseArgsConfig["options"] = { help: { type: "boolean" } };
+  for (const [name, value] of entries) options[name] = { type: "string", default: `${value}` };
   try {
-    const { values } = parseArgs({ options: Object.fromEntries(options) });
+    const { values } = parseArgs({ options });
+    if (values.help) {
+      print(`Options:\n${usage.join("")}  --help`);
+      process.exit();
+    }
     const parsed = entries.map(([name, value]) => {
       const number = Number(values[name]);
       if (typeof value === "number" && !(number >= 0)) throw new Error(`--${name} must be a number`);
@@ -26,8 +37,7 @@ export function parseOptions<Defaults extends Readonly<Record<string, number | s
     // The cast is safe because `entries` are all the defaults.
     return Object.fromEntries(parsed) as Options<Defaults>;
   } catch (error) {
-    const usage = entries.map(([name, value]) => `[--${name} ${value}]`).join(" ");
-    process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions: ${usage}\n`);
+    process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions:\n${usage.join("")}`);
     process.exit(USAGE_EXIT_CODE);
   }
 }

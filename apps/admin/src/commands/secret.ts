@@ -34,7 +34,7 @@ export function secretCommand(): Command {
     "ES256 and EdDSA print lines for .env, or write the files AUTH-private.pem (mode\n0600) and AUTH-public.pem for --output AUTH.",
     "To replace a key without logging users out, follow docs/operations.md,\n“Changing the signing key”.",
   )
-    .description("print a new random AUTH_SECRET_KEY, or a new AUTH_PRIVATE_KEY for\nES256 or EdDSA")
+    .description("print a new random AUTH_SECRET_KEY, or a new AUTH_PRIVATE_KEY for ES256 or EdDSA")
     .addOption(
       new Option("--algorithm <name>", "algorithm of the tokens").choices(ALGORITHMS).default("HS256"),
     )

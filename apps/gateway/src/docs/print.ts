@@ -1,4 +1,5 @@
 /** Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. */
+import { exitOnOutputError, write } from "@latchkey/cli";
 import { createFeatures } from "../app.ts";
 import { createDocument } from "./routes.ts";
 
@@ -14,4 +15,5 @@ const features = createFeatures({
   todoService: uncalled(),
   publicKeySet: uncalled(),
 });
-process.stdout.write(await createDocument(features));
+exitOnOutputError();
+await write(await createDocument(features));

@@ -1,4 +1,4 @@
-/** Errors that prevent the start: an exit code of sysexits.h, documented in `docs/configuration.md`, and one line for the operator. */
+/** Errors that prevent the start: an exit code of sysexits.h, documented in `docs/operations.md`, and one line for the operator. */
 import { DatabaseUnavailable, UnsupportedDatabaseUrl } from "@latchkey/database";
 
 export const EXIT = {
@@ -28,9 +28,11 @@ export class StartupError extends Error {
   }
 }
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Classifies an error thrown while the database was opened or migrated. */
 export function databaseStartupError(error: unknown): StartupError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof UnsupportedDatabaseUrl) {
     return new StartupError(EXIT.configuration, `DATABASE_URL: ${message}`);
   }
@@ -46,6 +48,6 @@ export function listen<Listener>(
   try {
     return open();
   } catch (error) {
-    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} is not available: ${String(error)}`);
+    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} is not available: ${messageOf(error)}`);
   }
 }

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
-import { type RunOptions, SCENARIOS } from "../load/run-options.ts";
+import { OPERATIONS, type RunOptions, SCENARIOS } from "../load/run-options.ts";
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
@@ -56,7 +56,7 @@ export function parseOptions(flags: Flags) {
     /** Without an extension; its folder exists, as that of `junitPath`. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
     junitPath: flags.junit === undefined ? null : parseOutputPath({ name: "--junit", text: flags.junit }),
-    assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert),
+    assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, OPERATIONS[asked.scenario]),
     isJson: flags.json ?? false,
     /** The bound of a capacity search; null for a single run. */
     p99BoundMs: flags.findCapacity ? parseMilliseconds({ name: "--p99", text: flags.p99 }) : null,

@@ -3,6 +3,14 @@
 export const SCENARIOS = ["login", "read", "mixed", "register"] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
+/** The operations whose requests `createRequests` returns. */
+export const OPERATIONS: Readonly<Record<Scenario, readonly string[]>> = {
+  login: ["login"],
+  read: ["me", "todos"],
+  mixed: ["login", "me", "todos", "create-todo"],
+  register: ["register"],
+};
+
 export interface RunOptions {
   readonly url: string;
   readonly scenario: Scenario;

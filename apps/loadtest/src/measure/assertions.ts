@@ -27,17 +27,22 @@ const ACCEPTED =
   "metrics are p50, p90, p95, p99, p99.9, max and mean (in ms, s or us) of an operation or of the probe, and rate (per " +
   "second) and errors (a count or a percentage) of an operation or, without a name, of all operations";
 
-/** @throws {CliError} with exit code 64; the message names the clause and the accepted clauses */
-export function parseAssertions(text: string): readonly Assertion[] {
-  return text.split(",").map((clause) => parseClause(clause.trim()));
+/**
+ * @param operations those of the run's scenario
+ * @throws {CliError} with exit code 64; the message names the clause and the accepted clauses
+ */
+export function parseAssertions(text: string, operations: readonly string[]): readonly Assertion[] {
+  return text.split(",").map((clause) => parseClause(clause.trim(), operations));
 }
 
-function parseClause(clause: string) {
+function parseClause(clause: string, operations: readonly string[]) {
   const invalid = (problem: string) =>
     usageError(`--assert ${JSON.stringify(clause)}: ${problem}. Accepted: ${ACCEPTED}.`);
   const parts = CLAUSE.exec(clause);
   if (parts === null) throw invalid("not a valid assertion");
   const [, subject = null, name = "", sign = "", limit = "", suffix = ""] = parts;
+  if (subject !== null && subject !== "probe" && !operations.includes(subject))
+    throw invalid(`the scenario has no operation ${subject}, only ${operations.join(", ")}`);
   const figure = FIGURES.find((known) => known === name);
   if (figure === undefined) throw invalid(`unknown metric ${name}`);
   const isLatency = isLatencyFigure(figure);
@@ -80,8 +85,7 @@ export function checkAssertions(assertions: readonly Assertion[], run: Run): rea
 /** In the unit of the assertion; a string is the reason why the measurement is missing. */
 function measure({ subject, figure, unit }: Assertion, { all, operations, probe }: Run): number | string {
   if (subject === "probe" && probe.failure !== null) return `the probes ended early: ${probe.failure}`;
-  // A Map, because an object has inherited members, such as `constructor`.
-  const result = subject === null ? all : new Map(Object.entries({ ...operations, probe })).get(subject);
+  const result = subject === null ? all : subject === "probe" ? probe : operations[subject];
   if (result === undefined) {
     return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;
   }

@@ -45,6 +45,21 @@ describe("plan", () => {
     expect(text).toContain("Measured on a reference machine: AMD EPYC");
   });
 
+  test("gives the figures of the table in docs/capacity.md", async () => {
+    const flags = ["--logins-per-second", "16667", "--p99", "1s", "--json", "--cores-per-replica"];
+    const texts = await Promise.all(["2", "16", "64"].map((cores) => plan(...flags, cores)));
+    const plans = texts.map((text) => JSON.parse(text));
+    const rows: readonly (readonly [string, ...number[]])[] = [
+      ["replicas, including one spare", ...plans.map(({ replicas }) => replicas)],
+      ["cores", ...plans.map(({ cores }) => cores)],
+      ["predicted p99, ms", ...plans.map(({ prediction }) => Math.round(prediction.simulated.p99.middle))],
+      ["connections, 10 per replica", ...plans.map(({ stores }) => stores.postgres.connections)],
+    ];
+    const table = rows.map((row) => `| ${row.map((cell) => cell.toLocaleString("en")).join(" | ")} |\n`);
+    const document = await Bun.file(join(import.meta.dir, "../../../../docs/capacity.md")).text();
+    expect(document).toContain(`\n${table.join("")}\n`);
+  });
+
   test("uses a report of the capacity search, and prints JSON", async () => {
     const path = await writeCapacity("capacity.json", exampleCapacity());
     const text = await plan("--logins-per-second", "60", "--capacity", path);

@@ -1,7 +1,7 @@
 /** The requests that each scenario sends. */
 import { expect, test } from "bun:test";
 import type { LoadRequest } from "../../src/load/http-client.ts";
-import type { RunOptions } from "../../src/load/run-options.ts";
+import { OPERATIONS, type RunOptions, SCENARIOS } from "../../src/load/run-options.ts";
 import { createRequests } from "../../src/load/scenarios.ts";
 import { runOptionsOf } from "../support/run-options.ts";
 
@@ -15,6 +15,11 @@ function draw(options: Partial<RunOptions>, count = 10_000): readonly LoadReques
 const share = (requests: readonly LoadRequest[], is: (request: LoadRequest) => boolean): number =>
   requests.filter(is).length / requests.length;
 const bodyOf = ({ body }: LoadRequest) => JSON.parse(body ?? "{}");
+
+test.each(SCENARIOS)("the scenario %s sends its operations", (scenario) => {
+  const operations = new Set(draw({ scenario }).map(({ operation }) => operation));
+  expect([...operations].sort()).toEqual(OPERATIONS[scenario].toSorted());
+});
 
 test("logins use all users, and equal seeds give equal requests", () => {
   const requests = draw({ seed: 7 });

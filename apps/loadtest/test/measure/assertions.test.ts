@@ -46,7 +46,8 @@ const run = exampleRun({
   probe: { latency: { ...latency, p99: 0.75 }, failure: null },
 });
 
-const check = (text: string, of: Run = run) => checkAssertions(parseAssertions(text), of);
+const OPERATIONS = ["login", "create-todo", "me", "todos"];
+const check = (text: string, of: Run = run) => checkAssertions(parseAssertions(text, OPERATIONS), of);
 
 describe("an assertion passes", () => {
   test.each([
@@ -106,8 +107,7 @@ describe("an assertion on a missing measurement fails", () => {
   const broken = { ...run, probe: { latency, failure: "the connection was closed" } };
   const mute = { ...run, probe: { latency: null, failure: null } };
   test.each([
-    ["logn.p99<1s", run, "the run had no operation logn, only login, create-todo, me"],
-    ["constructor.rate>0", run, "the run had no operation constructor, only login, create-todo, me"],
+    ["todos.p99<1s", run, "the run had no operation todos, only login, create-todo, me"],
     ["create-todo.p99<1s", run, "there was no expected response"],
     ["me.errors<1", run, "no request was sent"],
     ["probe.p99<5ms", mute, "there was no response to a probe"],
@@ -129,6 +129,16 @@ describe("an invalid assertion is reported before the run", () => {
     ["login.p99<-1ms", '"login.p99<-1ms"', "not a valid assertion"],
     ["login.p99<1e3ms", '"login.p99<1e3ms"', "not a valid assertion"],
     ["login.p99<800min", '"login.p99<800min"', "not a valid assertion"],
+    [
+      "logn.p99<1s",
+      '"logn.p99<1s"',
+      "the scenario has no operation logn, only login, create-todo, me, todos",
+    ],
+    [
+      "constructor.rate>0",
+      '"constructor.rate>0"',
+      "the scenario has no operation constructor, only login, create-todo, me, todos",
+    ],
     ["login.p98<800ms", '"login.p98<800ms"', "unknown metric p98"],
     ["login.p99.5<1s", '"login.p99.5<1s"', "unknown metric p99.5"],
     ["p99<800ms", '"p99<800ms"', "p99 needs an operation, such as login.p99"],
@@ -139,7 +149,7 @@ describe("an invalid assertion is reported before the run", () => {
     ["login.rate>9ms", '"login.rate>9ms"', "rate cannot be in ms"],
     ["errors<1/s", '"errors<1/s"', "errors cannot be in /s"],
   ])("%s", (text, clause, problem) => {
-    const parse = () => parseAssertions(text);
+    const parse = () => parseAssertions(text, OPERATIONS);
     expect(parse).toThrow(CliError);
     expect(parse).toThrow(`--assert ${clause}: ${problem}. Accepted: metric, < <= > or >=, and a value`);
     expect(parse).toThrow(expect.objectContaining({ exitCode: 64 }));

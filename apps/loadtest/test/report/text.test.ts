@@ -188,7 +188,7 @@ test("the command contains every option that determines the result, quoted for a
       "--duration 60s --timeout 10s --users 1000 --unknown 0 --wrong 2 --seed 1",
   );
   const closed = { ...run.asked, url: "http://a/$(id)'", load: { kind: "closed", concurrency: 48 } } as const;
-  const assertions = parseAssertions("login.p99<800ms, rate>=90,errors<1%");
+  const assertions = parseAssertions("login.p99<800ms, rate>=90,errors<1%", ["login"]);
   const seedDatabaseUrl = "postgres://user:secret@db/latchkey";
   expect(
     commandOf({ ...commandOptions, asked: closed, assertions, seedDatabaseUrl, metricsUrl: "http://m" }),

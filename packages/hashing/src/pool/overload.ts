@@ -1,7 +1,8 @@
 /**
- * Tells a burst from sustained overload. A burst is served in order. In sustained overload, whoever waits longest has the
- * least chance of an answer in time, so the newest job is served first and no job waits long, as in CoDel (Nichols and
- * Jacobson 2012, "Controlling Queue Delay") and the adaptive LIFO of Facebook's folly (Maurer 2015, "Fail at Scale").
+ * Distinguishes a burst from sustained overload. A burst is served in order. In sustained overload, the job that has waited
+ * longest is the least likely to be answered in time, so the newest job is served first and no job waits long, as in CoDel
+ * (Nichols and Jacobson 2012, "Controlling Queue Delay") and the adaptive LIFO of Facebook's folly (Maurer 2015, "Fail at
+ * Scale").
  */
 
 /** The longest waiting time of a service that keeps up with its load, and of every job during sustained overload. */
