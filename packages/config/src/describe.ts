@@ -7,13 +7,11 @@ const MASK = "***";
 
 /** `NAME=value` lines in the order of the definitions, secrets masked; the effect of an unset variable is in parentheses. */
 export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): string =>
-  VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts)}\n`).join("");
+  VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
 
-function describeValue(name: VariableName, texts: Environment["texts"]): string {
+function describeValue(name: VariableName, text: string | null): string {
   const { secret, unset = "none" }: Variable<unknown> = VARIABLES[name];
-  const text = texts[name];
-  const isNeeded = name !== "AUTH_SECRET_KEY" || texts.AUTH_PRIVATE_KEY === null;
-  if (text === null) return isNeeded ? `(${unset.replaceAll("`", "")})` : "(none)";
+  if (text === null) return `(${unset.replaceAll("`", "")})`;
   if (secret === "all") return MASK;
   return secret === "url" ? maskUrl(text) : text.trim().replaceAll(/\r?\n/g, "\\n") || "(none)";
 }

@@ -3,11 +3,13 @@
  * the query plan; the embedded database beside `bun:sqlite`, which returns the rows without any conversion.
  */
 import { Database as BunSqlite } from "bun:sqlite";
-import { interleave, print, printRow } from "@latchkey/testing/benchmark";
+import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Database } from "../src/index.ts";
 import { openLibsqlTestDatabase } from "../test/support/libsql-database.ts";
 import { openPostgresTestDatabase } from "../test/support/postgres-database.ts";
+
+parseOptions({});
 
 const ROWS = 1_000_100;
 const STARTS = [0, 500_000, 1_000_000];

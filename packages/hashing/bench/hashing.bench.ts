@@ -1,5 +1,6 @@
 /**
- * Compares the pool with its kernel in a loop and with crypto.pbkdf2 on all cores. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
+ * Compares the pool with its kernel in a loop and with crypto.pbkdf2 on all cores. The candidates alternate within each round,
+ * because the speed of a shared machine changes by the minute.
  */
 import { pbkdf2 } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
