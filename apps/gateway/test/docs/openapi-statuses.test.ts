@@ -1,5 +1,7 @@
 /** A request produces every documented status, and each response matches the document and its examples. */
 import { afterAll, describe, expect, test } from "bun:test";
+import type { PublicKeySet } from "@latchkey/contracts";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { createContract } from "../support/openapi/contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { PRODUCERS, startSubjects } from "../support/openapi/requests.ts";
@@ -46,6 +48,17 @@ describe("the document and the service", async () => {
       detail: `429: Too Many Requests: ${headers.get("RateLimit-Limit")} per 1 minute`,
       code: "TOO_MANY_REQUESTS",
     });
+  });
+
+  test("agree on the members of an Ed25519 key", async () => {
+    const env = { AUTH_NEXT_PUBLIC_KEY: createKeyPair("EdDSA").publicPem };
+    await using service = await startService({ env });
+    const { PublicKeySet: shown } = document.components.schemas as {
+      PublicKeySet: { properties: { keys: { items: { example: object } } } };
+    };
+    const response = await service.call("GET", "/.well-known/jwks.json");
+    const [key] = response.expect<PublicKeySet>(200).keys;
+    expect(Object.keys(shown.properties.keys.items.example).sort()).toEqual(Object.keys(key ?? {}).sort());
   });
 
   const response = (status: number, text: string, headers: Record<string, string> = {}) => ({
