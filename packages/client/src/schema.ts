@@ -311,32 +311,21 @@ export interface components {
         PublicKeySet: {
             /** @description Empty if tokens are signed with a secret key. */
             keys: {
-                /**
-                 * @example OKP
-                 * @enum {unknown}
-                 */
+                /** @enum {unknown} */
                 kty: "EC" | "OKP";
-                /**
-                 * @example Ed25519
-                 * @enum {unknown}
-                 */
+                /** @enum {unknown} */
                 crv: "P-256" | "Ed25519";
-                /** @example 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo */
                 x: string;
                 /** @description Absent from Ed25519 keys. */
                 y?: string;
                 /**
                  * @description The only algorithm for which the key is valid.
-                 * @example EdDSA
                  * @enum {unknown}
                  */
                 alg: "ES256" | "EdDSA";
                 /** @enum {string} */
                 use: "sig";
-                /**
-                 * @description The thumbprint of the key (RFC 7638), as in the header of tokens that it verifies.
-                 * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
-                 */
+                /** @description The thumbprint of the key (RFC 7638), as in the header of tokens that it verifies. */
                 kid: string;
             }[];
         };
@@ -397,7 +386,7 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description Requests per window. Absent from probes, and if rate limits are disabled.
+         * @description Requests per window of the operation's own limit if it counted the request, otherwise of the default limit. Absent from probes, and if rate limits are disabled.
          * @example 6000
          */
         "RateLimit-Limit": number;

@@ -85,7 +85,8 @@ const HEADERS = {
   },
   "Retry-After": { description: "Seconds to wait before a retry (RFC 9110 §10.2.3).", ...count(42) },
   "RateLimit-Limit": {
-    description: "Requests per window. Absent from probes, and if rate limits are disabled.",
+    description:
+      "Requests per window of the operation's own limit if it counted the request, otherwise of the default limit. Absent from probes, and if rate limits are disabled.",
     ...count(6000),
   },
   "RateLimit-Remaining": { description: "Remaining requests in this window.", ...count(5999) },

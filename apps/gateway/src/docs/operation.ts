@@ -1,23 +1,29 @@
 /** Describes operations for the OpenAPI document. Their error responses are derived from the error table. */
-import type { ErrorCode } from "@latchkey/contracts";
+import { parseVariables } from "@latchkey/config";
+import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
-import { ERROR_TABLE, type ErrorProperties, errorResponseFor } from "../errors.ts";
+import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
+import { type ValidatorOptions, validator } from "../middleware/validator.ts";
 import type { HeaderName, Tag } from "./document.ts";
 import { mapMembers, type SchemaName } from "./schemas.ts";
 
 interface OperationOptions {
   readonly summary: string;
   readonly description?: string;
-  /** The query parameters, all optional. */
+  /** What the route validates, so that the operation also returns `INVALID_REQUEST`. */
+  readonly path?: Type.TObject;
+  /** All parameters are optional. */
   readonly query?: Type.TObject;
+  /** With it, the operation also returns `PAYLOAD_TOO_LARGE`. */
+  readonly body?: Type.TObject;
   readonly success: ResponseOptions;
   /** A response that is neither a success nor an error of the table. */
   readonly unavailable?: ResponseOptions;
   /** In addition to those of middleware and, unless it is static, of the database. */
   readonly errors?: readonly ErrorCode[];
-  /** The operation's own rate limit, one sentence for the description of its 429. */
-  readonly rateLimit?: string;
+  /** The operation's own rate limit: its default quota, and sentences for the description of its 429. */
+  readonly rateLimit?: { readonly quota: string; readonly description: string };
   /** Uses no resource, so that it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
   readonly isStatic?: boolean;
   /** Requires a bearer token, so that it also returns every authentication error. */
@@ -37,14 +43,14 @@ type MediaType = NonNullable<ResponseObject["content"]>[string];
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/** The values in the examples of error responses. */
-const EXAMPLE: ErrorProperties = {
-  issues: [
-    { loc: ["body", "password"], msg: "must be at least 8 characters long", type: "string_too_short" },
-  ],
-  quota: "5 per 1 minute",
-  retryAfterSeconds: 42,
-};
+const QUOTAS = parseVariables(
+  ["RATE_LIMIT_DEFAULT", "RATE_LIMIT_LOGIN", "RATE_LIMIT_REGISTER", "RATE_LIMIT_PASSWORD_CHANGE"],
+  {},
+  { readFile: String },
+);
+
+/** The quota that applies if the variable is not set, as clients read it. */
+export const defaultQuota = (variable: keyof typeof QUOTAS): string => QUOTAS[variable].text;
 
 /** By operation id. Operations tagged `Probes` have no rate limit and no errors of the table. */
 export const describeOperations = <Id extends string>(
@@ -57,7 +63,10 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const {
     summary,
     description,
+    path,
     query,
+    body,
+    rateLimit,
     success,
     unavailable,
     isStatic = false,
@@ -66,16 +75,25 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const isLimited = tag !== "Probes";
   const usesResources = isLimited && !isStatic;
   const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
+  if (path || query || body) codes.push("INVALID_REQUEST");
+  if (body) codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
   const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
+  /** The values in the examples of error responses. */
+  const example: ErrorProperties = {
+    issues: exampleIssues(options),
+    quota: rateLimit?.quota ?? defaultQuota("RATE_LIMIT_DEFAULT"),
+    retryAfterSeconds: 42,
+  };
   const responses: Responses = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
-    responses[status] = errorResponse(sharing, headers, status === 429 ? options.rateLimit : undefined);
+    const addition = status === 429 ? rateLimit?.description : undefined;
+    responses[status] = errorResponse(sharing, { headers, example, addition });
   }
   return {
     operationId,
@@ -86,6 +104,25 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
     security: isProtected ? [{ bearer: [] }] : [],
     responses,
   };
+}
+
+type Issues = readonly ValidationIssue[];
+
+/** What the service returns if every member is the text `x`. The router validates a path before a body. */
+function exampleIssues({ path, query, body }: OperationOptions): Issues {
+  if (path) return issuesOf(path, "path");
+  if (query) return issuesOf(query, "query");
+  return body ? issuesOf(body, "body") : [];
+}
+
+function issuesOf(schema: Type.TObject, location: ValidatorOptions["in"]): Issues {
+  try {
+    validator(schema, { in: location })["~standard"].validate(mapMembers(schema.properties, () => "x"));
+  } catch (error) {
+    if (error instanceof ServiceError && error.properties.issues) return error.properties.issues;
+    throw error;
+  }
+  throw new TypeError(`The text x is valid for every member of the ${location}`);
 }
 
 const queryParameter = ([name, { description, ...schema }]: [
@@ -107,12 +144,19 @@ const response = (description: string, headers: readonly string[], json?: MediaT
 
 const reference = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` });
 
+interface ErrorResponseOptions {
+  readonly headers: readonly HeaderName[];
+  readonly example: ErrorProperties;
+  /** The last sentences of the description. */
+  readonly addition?: string | undefined;
+}
+
 /** For codes of one status: each is an example, named after its code. */
-function errorResponse(codes: readonly ErrorCode[], headers: readonly HeaderName[], addition?: string) {
-  const examples = codes.map((code) => ({ code, ...errorResponseFor(code, EXAMPLE) }));
+function errorResponse(codes: readonly ErrorCode[], { headers, example, addition }: ErrorResponseOptions) {
+  const examples = codes.map((code) => ({ code, ...errorResponseFor(code, example) }));
   return response(
     [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
-    [...new Set([...headers, ...examples.flatMap((example) => Object.keys(example.headers))])],
+    [...new Set([...headers, ...examples.flatMap(({ headers }) => Object.keys(headers))])],
     {
       schema: codes.includes("INVALID_REQUEST") ? reference("ValidationErrorResponse") : errorSchema(codes),
       examples: Object.fromEntries(examples.map(({ code, body }) => [code, { value: body }])),

@@ -20,7 +20,7 @@ interface StandardSchema<Output> {
 
 type Members = Record<string, unknown>;
 
-interface ValidatorOptions {
+export interface ValidatorOptions {
   readonly in: "body" | "query" | "path";
   /** Applied to the members before they are checked. */
   readonly prepare?: ((members: Members) => Members) | undefined;

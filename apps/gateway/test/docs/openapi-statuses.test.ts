@@ -1,15 +1,19 @@
-/** A request produces every documented status, and each response matches the document. */
+/** A request produces every documented status, and each response matches the document and its examples. */
 import { afterAll, describe, expect, test } from "bun:test";
+import type { PublicKeySet } from "@latchkey/contracts";
+import { createKeyPair } from "@latchkey/testing/keys";
 import { createContract } from "../support/openapi/contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { PRODUCERS, startSubjects } from "../support/openapi/requests.ts";
+import { newCredentials, startService } from "../support/service.ts";
 
 describe("the document and the service", async () => {
   const subjects = await startSubjects();
   afterAll(() => subjects[Symbol.asyncDispose]());
   const document = await fetchDocument(subjects.working);
   const contract = createContract(document);
-  const promises = operationsOf(document).flatMap((operation) =>
+  const operations = operationsOf(document);
+  const promises = operations.flatMap((operation) =>
     Object.keys(operation.responses).map(
       (status) => [operation.operationId ?? "", status, operation] as const,
     ),
@@ -25,6 +29,36 @@ describe("the document and the service", async () => {
     const response = await produce(operation, subjects);
     expect([response.status, response.text]).toEqual([Number(status), response.text]);
     expect(contract(operation, response)).toEqual([]);
+    const { examples } = operation.responses[status]?.content?.["application/json"] ?? {};
+    // The limited service does not have the default quotas.
+    if (!examples || status === "429") return;
+    const body = JSON.parse(response.text);
+    expect(examples[body.code]?.value).toEqual(body);
+  });
+
+  test.each(
+    operations.flatMap((one) => ("429" in one.responses ? [[one.operationId ?? "", one] as const] : [])),
+  )("agree on the default quota of %s", async (_id, { method, path, requestBody, responses }) => {
+    await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
+    const { token } = await service.createUser();
+    const body = { ...newCredentials(), current_password: "wrong", title: "Buy milk" };
+    const options = { token, ...(requestBody && { body }) };
+    const { headers } = await service.call(method, path.replace("{id}", "1"), options);
+    expect(responses[429]?.content?.["application/json"]?.examples?.TOO_MANY_REQUESTS?.value).toEqual({
+      detail: `429: Too Many Requests: ${headers.get("RateLimit-Limit")} per 1 minute`,
+      code: "TOO_MANY_REQUESTS",
+    });
+  });
+
+  test("agree on the members of an Ed25519 key", async () => {
+    const env = { AUTH_NEXT_PUBLIC_KEY: createKeyPair("EdDSA").publicPem };
+    await using service = await startService({ env });
+    const { PublicKeySet: shown } = document.components.schemas as {
+      PublicKeySet: { properties: { keys: { items: { example: object } } } };
+    };
+    const response = await service.call("GET", "/.well-known/jwks.json");
+    const [key] = response.expect<PublicKeySet>(200).keys;
+    expect(Object.keys(shown.properties.keys.items.example).sort()).toEqual(Object.keys(key ?? {}).sort());
   });
 
   const response = (status: number, text: string, headers: Record<string, string> = {}) => ({

@@ -1,23 +1,32 @@
 /** The auth operations in the OpenAPI document. */
-import type { ErrorCode } from "@latchkey/contracts";
-import { describeOperations } from "../../docs/operation.ts";
+import { type ErrorCode, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
+import { defaultQuota, describeOperations } from "../../docs/operation.ts";
 
-const BODY_ERRORS: readonly ErrorCode[] = ["INVALID_REQUEST", "PAYLOAD_TOO_LARGE"];
+const LOGIN_QUOTA = defaultQuota("RATE_LIMIT_LOGIN");
+const REGISTER_QUOTA = defaultQuota("RATE_LIMIT_REGISTER");
+const PASSWORD_CHANGE_QUOTA = defaultQuota("RATE_LIMIT_PASSWORD_CHANGE");
 const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const operations = describeOperations("Auth", {
   register: {
     summary: "Register a user",
+    body: RegisterRequest,
     success: { status: 201, description: "The new user.", schema: "UserResponse" },
-    errors: ["USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS],
-    rateLimit: "Registrations have their own limit, by default 3 per 1 minute per client address.",
+    errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: REGISTER_QUOTA,
+      description: `Registrations have their own limit, by default ${REGISTER_QUOTA} per client address.`,
+    },
   },
   login: {
     summary: "Exchange e-mail and password for an access token",
+    body: LoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
-    errors: ["INVALID_CREDENTIALS", ...BODY_ERRORS, ...HASHING_ERRORS],
-    rateLimit:
-      "Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes.",
+    errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: LOGIN_QUOTA,
+      description: `Logins have their own limit, by default ${LOGIN_QUOTA} per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes.`,
+    },
   },
   getMe: {
     summary: "Read the current user",
@@ -28,10 +37,13 @@ export const operations = describeOperations("Auth", {
     summary: "Change the username, the password or both",
     description:
       "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. With a password or a current password, returns 401 if another request changes the password or revokes the token meanwhile.",
+    body: UpdateUserRequest,
     success: { status: 200, description: "The updated user.", schema: "UserResponse" },
-    errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...BODY_ERRORS, ...HASHING_ERRORS],
-    rateLimit:
-      "Updates with a password or a current password have their own limit, by default 5 per 1 minute per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.",
+    errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: PASSWORD_CHANGE_QUOTA,
+      description: `Updates with a password or a current password have their own limit, by default ${PASSWORD_CHANGE_QUOTA} per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
+    },
     isProtected: true,
   },
   deleteMe: {

@@ -93,8 +93,9 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 422(operation, { working }) {
     const { token } = await working.createUser();
-    const body = operation.requestBody && { email: 1, username: 1, password: 1, title: 1, completed: 1 };
-    return send(working, operation, { token, query: "?limit=0", id: "none", ...(body && { body }) });
+    const x = "x";
+    const body = operation.requestBody && { email: x, username: x, password: x, title: x, completed: x };
+    return send(working, operation, { token, query: "?limit=x", id: x, ...(body && { body }) });
   },
   async 429(operation, { limited }) {
     await send(limited, operation);
