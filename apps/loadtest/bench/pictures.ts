@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dir, "../src/main.ts");
 const DOCS = join(import.meta.dir, "../../../docs");
 const SECONDS = 30;
 /** Logins per second: about 80 % of the capacity of two cores of the README's machine. */
-const RATES = { auto: 80, portable: 24 } as const;
+const RATES = { auto: 70, portable: 16 } as const;
 
 print(describeMachine());
 await using folder = await openFolder();
