@@ -2,6 +2,7 @@
  * Models the service as one queueing station whose speed depends on the number of logins in it: a flow-equivalent center
  * (Chandy, Herzog and Woo 1975, "Parametric analysis of queuing networks"), derived from a closed-loop measurement.
  */
+import { chooseVariant } from "@latchkey/hashing";
 import type { CurvePoint } from "../capacity/service-curve.ts";
 
 /** Slice of a worker in the hashing core: a login enters a lane after a slice, after half of it on average. */
@@ -9,8 +10,6 @@ const SLICE_MS = 6;
 /** The default queue limit of the service: the logins of this time at full capacity, and at least the minimum. */
 const QUEUE_SECONDS = 5;
 const MIN_QUEUE_LIMIT = 64;
-/** The hashing core advances the smallest group of lanes whose cost per login is at most this multiple of the lowest. */
-const ABOUT_AS_CHEAP = 1.05;
 
 /** Valid for any arrivals below the capacity. `laneMs` includes HTTP and the database. */
 export interface ServiceModel {
@@ -56,10 +55,10 @@ export function createServiceModel(measured: MeasuredService): ServiceModel {
   return withWorkers({ workers, laneMs, groups, sliceMs: SLICE_MS, queueLimit: 0 }, workers);
 }
 
-/** If fewer lanes already have about the same rate, the kernel advances only these: the oldest logins finish first. */
+/** As the hashing core chooses them: it advances fewer lanes, the oldest logins, where these have about the same rate. */
 export function groupsOf(laneMs: readonly number[]): number[] {
-  const costs = laneMs.map((ms, index) => ms / (index + 1));
-  return costs.map((cost) => 1 + costs.findIndex((fewer) => fewer <= ABOUT_AS_CHEAP * cost));
+  const variants = laneMs.map((ms, index) => ({ width: index + 1, seconds: ms / 1000 }));
+  return variants.map(({ width }) => Math.min(width, chooseVariant(variants, width).width));
 }
 
 const meanOf = (rates: readonly number[]): number | null =>

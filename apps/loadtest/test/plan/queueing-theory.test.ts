@@ -82,10 +82,16 @@ describe("a service model from a measured curve", () => {
   });
 
   test("advances the fewest lanes that have about the same rate", () => {
-    // Rates of 20, 43, 43.5, 54, 52 and 80 per second.
-    const costs = [50, 23.25, 23, 18.5, 19.2, 12.5];
-    expect(groupsOf(costs.map((ms, index) => ms * (index + 1)))).toEqual([1, 2, 2, 4, 4, 6]);
+    // Rates of 20, 43, 43.5, 54, 53 and 55 per second.
+    const costs = [50, 23.25, 23, 18.5, 18.9, 18.2];
+    expect(groupsOf(costs.map((ms, index) => ms * (index + 1)))).toEqual([1, 2, 2, 4, 4, 4]);
     expect(service.groups).toEqual([1, 2, 3, 4]);
+  });
+
+  test("advances all lanes where most would wait and these cost at most a quarter more", () => {
+    // An Intel Xeon: two lanes with SHA-NI in 90 ms, any number with AVX-512 in 370 ms.
+    const laneMs = [70, 90, 135, 180, 225, 270, 370, 370, 370, 370];
+    expect(groupsOf(laneMs)).toEqual([1, 2, 2, 2, 2, 2, 7, 8, 9, 10]);
   });
 
   test("prefers the rates of an overloaded open loop to those of a closed loop", () => {

@@ -26,6 +26,8 @@ interface MeasuredVariant extends KernelVariant {
   readonly seconds: number;
 }
 
+type VariantCost = Pick<MeasuredVariant, "width" | "seconds">;
+
 interface Variant extends MeasuredVariant {
   /** The minimum of `samples`. */
   seconds: number;
@@ -57,11 +59,7 @@ export class Planner {
 
   /** The plan without exploration. */
   settledPlan(busyLanes: number): MeasuredVariant {
-    const group = this.#smallestGroup(busyLanes);
-    const forAll = this.#smallestGroup(Number.POSITIVE_INFINITY);
-    const leavesMostWaiting = busyLanes > 2 * group.width;
-    const isNearlyAsCheap = costOf(forAll, busyLanes) <= NEARLY_AS_CHEAP * costOf(group, busyLanes);
-    return leavesMostWaiting && isNearlyAsCheap ? forAll : group;
+    return chooseVariant(this.#variants, busyLanes);
   }
 
   /** Records the processor time of one iteration, in seconds. */
@@ -75,17 +73,29 @@ export class Planner {
     if (variant.samples.length > SAMPLES) variant.samples.shift();
     variant.seconds = Math.min(...variant.samples);
   }
+}
 
-  /** The narrowest variant whose cost per busy lane is close to the lowest. */
-  #smallestGroup(busyLanes: number): Variant {
-    const cheapest = this.#variants.reduce((best, variant) =>
-      costOf(variant, busyLanes) < costOf(best, busyLanes) ? variant : best,
-    );
-    const limit = ABOUT_AS_CHEAP * costOf(cheapest, busyLanes);
-    return this.#variants.find((variant) => costOf(variant, busyLanes) <= limit) ?? cheapest;
-  }
+/**
+ * The variant for this number of busy lanes.
+ * @param variants at least one, ascending by width; `seconds` in any unit
+ */
+export function chooseVariant<V extends VariantCost>(variants: readonly V[], busyLanes: number): V {
+  const group = smallestGroup(variants, busyLanes);
+  const forAll = smallestGroup(variants, Number.POSITIVE_INFINITY);
+  const leavesMostWaiting = busyLanes > 2 * group.width;
+  const isNearlyAsCheap = costOf(forAll, busyLanes) <= NEARLY_AS_CHEAP * costOf(group, busyLanes);
+  return leavesMostWaiting && isNearlyAsCheap ? forAll : group;
+}
+
+/** The narrowest variant whose cost per busy lane is close to the lowest. */
+function smallestGroup<V extends VariantCost>(variants: readonly V[], busyLanes: number): V {
+  const cheapest = variants.reduce((best, variant) =>
+    costOf(variant, busyLanes) < costOf(best, busyLanes) ? variant : best,
+  );
+  const limit = ABOUT_AS_CHEAP * costOf(cheapest, busyLanes);
+  return variants.find((variant) => costOf(variant, busyLanes) <= limit) ?? cheapest;
 }
 
 /** Processor seconds per busy lane and iteration. */
-const costOf = ({ seconds, width }: MeasuredVariant, busyLanes: number): number =>
+const costOf = ({ seconds, width }: VariantCost, busyLanes: number): number =>
   seconds / Math.min(width, busyLanes);
