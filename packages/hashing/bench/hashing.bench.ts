@@ -20,6 +20,8 @@ const SEQUENTIAL_DERIVATIONS = 10;
 const SALT = new Uint8Array(32).fill(7);
 const PASSWORD = new TextEncoder().encode("correct horse battery staple");
 const LOOP_PROGRAM = `${import.meta.dir}/kernel-loop.ts`;
+/** About what crypto.pbkdf2 does on one core. */
+const CRYPTO_PER_SECOND = 15;
 const cryptoPbkdf2 = promisify(pbkdf2);
 
 /** Runs one derivation with the iterations of a stored hash. */
@@ -39,6 +41,18 @@ async function secondsFor(derive: Derive, derivations: number): Promise<number> 
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: derivations }, derive));
   return (performance.now() - startedMs) / 1000;
+}
+
+/** Derivations per second while all lanes are busy: from the end of the first of each lane to that of the last but one. */
+async function saturatedRate(derive: Derive, lanes: number, perSecond: number): Promise<number> {
+  const derivations = lanes * Math.max(1, Math.ceil((seconds * perSecond) / lanes));
+  const completedMs: number[] = [];
+  const run = async () => {
+    await derive();
+    completedMs.push(performance.now());
+  };
+  await Promise.all(Array.from({ length: derivations + 2 * lanes }, run));
+  return (1000 * derivations) / ((completedMs.at(-lanes - 1) ?? 0) - (completedMs[lanes - 1] ?? 0));
 }
 
 /** Derivations per second of the kernel in a loop, at the pool's priority but without a pool or slices. */
@@ -93,20 +107,17 @@ await meanMs(auto.derive);
 await compareWithCrypto("", meanMs);
 
 print(`\nsaturated, derivations/s on ${workers} workers`);
-const cryptoDerivations = seconds * 15 * workers;
 for (const name of [...kernelNames, "auto"]) {
   await using pool = openPool(name);
   await secondsFor(pool.derive, 1);
   const { lanes, capacityPerSecond, kernel: family } = pool.hasher.stats();
-  // A multiple of the lanes, so that no lane is empty at the end while others are still running.
-  const derivations = lanes * Math.max(1, Math.ceil((seconds * capacityPerSecond) / lanes));
   const [widest] = variants.filter((variant) => variant.family === family).sort((a, b) => b.width - a.width);
   const loop = status.available && widest && { ...widest, path: status.path, threads: workers, seconds };
   const results = await interleave(
     {
-      pool: async () => derivations / (await secondsFor(pool.derive, derivations)),
+      pool: () => saturatedRate(pool.derive, lanes, capacityPerSecond),
       loop: () => (loop ? kernelLoopRate(loop) : Number.NaN),
-      crypto: async () => cryptoDerivations / (await secondsFor(deriveWithCrypto, cryptoDerivations)),
+      crypto: () => saturatedRate(deriveWithCrypto, workers, CRYPTO_PER_SECOND * workers),
     },
     { rounds },
   );
