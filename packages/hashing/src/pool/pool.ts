@@ -161,9 +161,10 @@ export class Pool {
     this.#dispatch();
   }
 
-  /** Rejects a waiting job with QueueFull; returns false if the job does not wait. */
+  /** Rejects a waiting job with QueueFull; returns false if the job does not wait, or waits because its worker crashed. */
   #rejectWaiting(job: Job): boolean {
-    if (job.settled || !job.memory.withdrawWaiting()) return false;
+    const isRetried = job.crashes > 0 && this.#nowMs() - job.submittedMs <= 1000 * this.#options.queueSeconds;
+    if (isRetried || job.settled || !job.memory.withdrawWaiting()) return false;
     this.#metrics.count("rejected");
     this.#fail(job, this.#queueFull());
     return true;

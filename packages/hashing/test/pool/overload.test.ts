@@ -43,8 +43,8 @@ describe("OverloadDetector", () => {
   });
 });
 
-/** A pool of one lane under a simulated clock. `results` has the name of each settled job in order, or its error code. */
-function openSteppedPool(queueLimit = 1000) {
+/** A pool under a simulated clock. `results` has the name of each settled job in order, or its error code. */
+function openSteppedPool({ queueLimit = 1000, lanes = 1 } = {}) {
   let nowMs = 0;
   const results: string[] = [];
   const channel = new BroadcastChannel("step");
@@ -52,8 +52,9 @@ function openSteppedPool(queueLimit = 1000) {
   const pool = openPool({
     workerUrl: fixtureUrl("stepping-worker.ts"),
     queueLimit,
+    lanes,
     queueSeconds: QUEUE_MS / 1000,
-    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1, ...{ lanes: 1, stepped: true } },
+    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1, ...{ lanes, stepped: true } },
     nowMs: () => nowMs,
   });
   const settled = async (count: number) => {
@@ -79,6 +80,7 @@ function openSteppedPool(queueLimit = 1000) {
     advance(ms: number) {
       nowMs += ms;
     },
+    crashWorker: () => channel.postMessage("crash"),
     /** Advances the clock, lets the job in the lane finish and waits until it has. */
     async step(ms: number) {
       const before = pool.stats().completed;
@@ -122,7 +124,7 @@ describe("a pool", () => {
     expect(stepped.pool.stats()).toMatchObject({ rejected: 2, completed: 2, queueLength: 0, lanesBusy: 0 });
   });
 
-  /** Three jobs per step of 600 ms, until the overload is sustained. One job is then in the lane, and no job waits. */
+  /** Three jobs per step of 600 ms, until the overload is sustained. Each lane then has a job, and no job waits. */
   async function overload(stepped: ReturnType<typeof openSteppedPool>) {
     await stepped.pool.ready();
     stepped.results.length = 0;
@@ -132,7 +134,7 @@ describe("a pool", () => {
       submitted += 3;
       await stepped.step(600);
     }
-    await stepped.settled(submitted - 1);
+    await stepped.settled(submitted - stepped.pool.stats().lanes);
     stepped.results.length = 0;
   }
 
@@ -162,7 +164,7 @@ describe("a pool", () => {
   });
 
   test("in sustained overload rejects the oldest job when the queue is full, otherwise the newest", async () => {
-    await using stepped = openSteppedPool(3);
+    await using stepped = openSteppedPool({ queueLimit: 3 });
     await stepped.pool.ready();
     stepped.submit("lane", "1", "2", "3", "4");
     await stepped.settled(1);
@@ -172,5 +174,27 @@ describe("a pool", () => {
     stepped.submit("1", "2", "3", "4", "5");
     await stepped.settled(2);
     expect(stepped.results).toEqual(["1 HASH_QUEUE_FULL 2", "2 HASH_QUEUE_FULL 2"]);
+  });
+
+  test("in sustained overload rejects a job whose worker crashed only after the queue time", async () => {
+    await using stepped = openSteppedPool({ lanes: 3 });
+    await overload(stepped);
+    stepped.submit("a", "b", "c");
+    for (let job = 0; job < 3; job++) await stepped.step(0);
+    stepped.results.length = 0;
+    stepped.crashWorker();
+    stepped.submit("waiting");
+    stepped.advance(501);
+    await stepped.settled(1);
+    expect(stepped.results).toEqual([expect.stringMatching(/^waiting HASH_QUEUE_FULL/)]);
+    // The next worker receives steps as soon as its capacity counts.
+    const isReplaced = ({ crashedWorkers, capacityPerSecond } = stepped.pool.stats()) =>
+      crashedWorkers === 1 && capacityPerSecond > 0;
+    while (!isReplaced()) await new Promise(setImmediate);
+    await stepped.step(0);
+    expect(stepped.pool.stats()).toMatchObject({ crashedWorkers: 1, lanesBusy: 1, queueLength: 1 });
+    stepped.advance(QUEUE_MS);
+    await stepped.settled(3);
+    expect(stepped.results.at(-1)).toMatch(/^[abc] HASH_QUEUE_FULL/);
   });
 });
