@@ -64,13 +64,13 @@ INLINE vector plus_constant(vector target, vector x, const uint32_t *constant)
 /* Two XORs, because vpternlogd would compete with the rounds for their ports. W_(t-7) is still in its register. */
 INLINE vector plus_sigma(const int t, vector x, vector y, const int n1, const int n2, const int n3)
 {
-    const vector free[] = {FREE(t, (t - 7) % 8 == 3 ? 7 : 3), FREE(t, (t - 7) % 8 == 5 ? 7 : 5)};
-    EMIT("vprord", free[0], y, "%2", "i"(n1));
-    EMIT("vprord", free[1], y, "%2", "i"(n2));
-    EMIT_R("vpxord", free[0], free[0], free[1]);
-    EMIT("vpsrld", free[1], y, "%2", "i"(n3));
-    EMIT_R("vpxord", free[0], free[0], free[1]);
-    return plus_word(t, x, free[0]);
+    const vector first = FREE(t, (t - 7) % 8 == 3 ? 7 : 3), second = FREE(t, (t - 7) % 8 == 5 ? 7 : 5);
+    EMIT("vprord", first, y, "%2", "i"(n1));
+    EMIT("vprord", second, y, "%2", "i"(n2));
+    EMIT_R("vpxord", first, first, second);
+    EMIT("vpsrld", second, y, "%2", "i"(n3));
+    EMIT_R("vpxord", first, first, second);
+    return plus_word(t, x, first);
 }
 
 #define WORD(i) (i)
