@@ -21,7 +21,7 @@ export type Slots = readonly [Slot, Slot, Slot];
 
 /** Disposing the resources ends the replicas that run then. */
 export async function openSlots(resources: AsyncDisposableStack): Promise<Slots> {
-  const open = async (): Promise<Slot> => ({ port: await freePort(), replica: null });
+  const open = async (): Promise<Slot> => ({ port: freePort(), replica: null });
   const slots = [await open(), await open(), await open()] as const;
   resources.defer(async () => {
     for (const { replica } of slots) await replica?.[Symbol.asyncDispose]();

@@ -26,7 +26,6 @@ async function attack(url: string, authorization: string): Promise<void> {
   await closedLoopRate({ clients: connections }, async () => {
     const { status } = await send(`${url}/auth/me`, { method: "PATCH", headers, body });
     count(status);
-    return true;
   });
 }
 

@@ -25,7 +25,7 @@ const databases = { libsql: folder.databaseUrl, postgres: await postgres.createD
 
 for (const [kind, database] of Object.entries(databases)) {
   for (const [kernel, rate] of Object.entries(RATES)) {
-    const metricsPort = String(await freePort());
+    const metricsPort = String(freePort());
     await using service = await startService({
       DATABASE_URL: database,
       HASH_KERNEL: kernel,

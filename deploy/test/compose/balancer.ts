@@ -38,7 +38,7 @@ export async function startBalancer({
 }: BalancerOptions): Promise<Balancer> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
-  const port = await freePort();
+  const port = freePort();
   const servers = addresses.map(
     (address, index) => `    server gateway-${index + 1} ${address} maxconn ${maxConnections}`,
   );

@@ -161,7 +161,7 @@ describe("errors", () => {
   });
 
   test("a request without a response rejects with the error of fetch", async () => {
-    const client = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}` });
+    const client = createClient({ baseUrl: `http://127.0.0.1:${freePort()}` });
     await expect(client.getMe()).rejects.not.toBeInstanceOf(LatchkeyError);
   });
 });

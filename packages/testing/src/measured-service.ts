@@ -2,7 +2,9 @@
  * The deployed service for benchmarks, and the load on it. The log goes to a file, so that the benchmark spends no time on
  * reading it.
  */
+import { createReadStream } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { percentile } from "./benchmark.ts";
 import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
@@ -24,8 +26,8 @@ export async function startService(
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
-  const log = Bun.file(join(folder.path, "service.log"));
-  const port = await freePort();
+  const log = join(folder.path, "service.log");
+  const port = freePort();
   const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
@@ -35,7 +37,7 @@ export async function startService(
       ...env,
       DATABASE_URL: databaseUrl,
     },
-    stdout: log,
+    stdout: Bun.file(log),
     stderr: "inherit",
   });
   resources.defer(() => assertNoSecretsIn(log));
@@ -53,15 +55,9 @@ export async function startService(
   return { ...server, databaseUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Reads the log in pieces, because it has a line for each request of a benchmark. */
-async function assertNoSecretsIn(log: Bun.BunFile): Promise<void> {
-  let rest = "";
-  for await (const chunk of log.stream().pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    assertNoSecrets(lines);
-  }
-  assertNoSecrets([rest]);
+/** Reads the log line by line, because it has one for each request of a benchmark. */
+async function assertNoSecretsIn(path: string): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(path) })) assertNoSecrets([line]);
 }
 
 /** Starts a program that prints its URL once it listens. */
@@ -131,7 +127,6 @@ async function loadWithFetch({ url, headers = {}, connections, seconds }: LoadOp
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`${url} returned ${response.status}`);
     times.push(performance.now() - sentAt);
-    return true;
   });
   return { rate, p50: percentile(times, 50), p99: percentile(times, 99) };
 }
@@ -146,17 +141,17 @@ interface ClosedLoop {
   readonly signal?: AbortSignal;
 }
 
-/** Each client sends its next request when it has the response. Returns how many per second `send` counts as successful. */
+/** Each client sends its next request when it has the response. Returns how many per second do not return false. */
 export async function closedLoopRate(
   { clients, seconds = Number.POSITIVE_INFINITY, warmUpSeconds = 0, signal }: ClosedLoop,
-  send: () => Promise<boolean>,
+  send: () => Promise<unknown>,
 ): Promise<number> {
   const countedFrom = performance.now() + warmUpSeconds * 1000;
   const endsAt = countedFrom + seconds * 1000;
   let counted = 0;
   const client = async (): Promise<void> => {
     while (performance.now() < endsAt && !signal?.aborted) {
-      const isSuccessful = await send();
+      const isSuccessful = (await send()) !== false;
       const now = performance.now();
       if (isSuccessful && now >= countedFrom && now < endsAt) counted += 1;
     }

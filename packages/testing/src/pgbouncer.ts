@@ -13,7 +13,7 @@ export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 export async function startPgBouncer(serverPort: number, settings: Readonly<Record<string, string>>) {
   const folder = await openFolder();
   await chmod(folder.path, 0o755);
-  const port = await freePort();
+  const port = freePort();
   const users = join(folder.path, "users.txt");
   await Bun.write(users, '"latchkey" "latchkey"\n');
   const all = {

@@ -96,7 +96,7 @@ export async function startPostgresServer(
   const data = join(folder.path, "data");
   const run = await initialize(folder.path, data, programs);
   if (certificate) await installCertificate(data, certificate);
-  const port = await freePort();
+  const port = freePort();
   const configuration = Object.entries({
     port: String(port),
     listen_addresses: "127.0.0.1",

@@ -11,7 +11,7 @@ export type RedisServer = NonNullable<Awaited<ReturnType<typeof startRedisServer
 export async function startRedisServer(certificate?: ServerCertificate) {
   const program = Bun.which("redis-server");
   if (program === null) return null;
-  const port = await freePort();
+  const port = freePort();
   const listen = certificate ? tlsArguments(port, certificate) : ["--port", String(port)];
   const spawn = () =>
     Bun.spawn([program, ...listen, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {

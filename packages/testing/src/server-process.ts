@@ -1,6 +1,4 @@
 /** What the servers for tests share: a free port, an account without privileges, and waiting for a line of the log. */
-import { once } from "node:events";
-import { createServer } from "node:net";
 
 /** For root, `nobody` on Linux, because some servers refuse to run as root; otherwise the user of this process. */
 export const UNPRIVILEGED: { readonly uid?: number; readonly gid?: number } =
@@ -20,12 +18,7 @@ export async function readUntil(output: ReadableStream<Uint8Array>, text: string
 }
 
 /** Finds a free port of 127.0.0.1, for servers that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("127.0.0.1 has no free port.");
-  return address.port;
+export function freePort(): number {
+  using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  return listener.port;
 }

@@ -117,7 +117,7 @@ test.skipIf(!available)(
     const urls = await Promise.all(
       [1, 2].map(async () => {
         const folder = stack.use(await openFolder());
-        const PORT = String(await freePort());
+        const PORT = String(freePort());
         stack.use(startProcess({ PORT, REDIS_URL, DATABASE_URL: folder.databaseUrl, TRUST_PROXY: "1" }));
         const url = `http://127.0.0.1:${PORT}`;
         const isListening = () =>
@@ -135,7 +135,7 @@ test.skipIf(!available)(
 
 test("a replica starts without Redis, logs a warning and counts in its own memory", async () => {
   await using folder = await openFolder();
-  const REDIS_URL = `redis://127.0.0.1:${await freePort()}`;
+  const REDIS_URL = `redis://127.0.0.1:${freePort()}`;
   await using service = startProcess({ REDIS_URL, DATABASE_URL: folder.databaseUrl, TRUST_PROXY: "1" });
   const url = await service.ready();
   const { level } = await service.line("Redis is unreachable: rate limits are counted in this process");

@@ -67,7 +67,7 @@ test("the port is closed until migrations are done", async () => {
   await using folder = await openFolder();
   const holder = spawnSqlite("hold", folder.databaseUrl);
   await holder.stdout.getReader().read();
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${freePort()}`;
   await using service = startProcess({ PORT: new URL(url).port, DATABASE_URL: folder.databaseUrl });
   /** null while the port is closed. */
   const request = (path: string) => fetch(url + path).catch(() => null);
