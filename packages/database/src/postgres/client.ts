@@ -7,7 +7,7 @@ import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
 import { createRowDecoder, type Select } from "../select.ts";
-import { DEADLINE_REASON, isReadOnly, toDomainError, unavailable } from "./errors.ts";
+import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import type { Address } from "./url.ts";
 
 /** What the repositories need. `libsql/database.ts` provides the same, with Drizzle's query builders for SQLite. */
@@ -62,20 +62,10 @@ function createOrm(client: Pick<SQL, "unsafe">): BunSQLDatabase {
   return drizzle({ client: client as SQL });
 }
 
-/**
- * Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded.
- * @param onTimeout called at the deadline, before the rejection
- */
-export async function withDeadline<T>(
-  query: Promise<T>,
-  deadlineMs: number,
-  onTimeout?: () => void,
-): Promise<T> {
+/** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
+export async function withDeadline<T>(query: Promise<T>, deadlineMs: number): Promise<T> {
   const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    onTimeout?.();
-    timeout.reject(unavailable(DEADLINE_REASON));
-  }, deadlineMs);
+  const timer = setTimeout(() => timeout.reject(unavailable(DEADLINE_REASON)), deadlineMs);
   try {
     return await Promise.race([query, timeout.promise]);
   } finally {
@@ -102,10 +92,11 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
     const used = pool;
     try {
       // Without a deadline, a query to a frozen or unreachable server would never end.
-      return await withDeadline(query(), deadlineMs, () => replace(used));
+      return await withDeadline(query(), deadlineMs);
     } catch (error) {
       const domainError = toDomainError(error);
       // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
+      if (isDeadline(domainError)) replace(used);
       if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
       throw domainError;
     }

@@ -52,6 +52,10 @@ export function unavailable(reason: string): DatabaseUnavailable {
   return new DatabaseUnavailable(reason, EXPLANATIONS[reason]);
 }
 
+export function isDeadline(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.reason === DEADLINE_REASON;
+}
+
 /** Whether the server rejects all writes, as a standby does. */
 export function isReadOnly(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.reason === READ_ONLY_REASON;
