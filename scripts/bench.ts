@@ -3,10 +3,8 @@
  * lists the benchmarks.
  */
 import { basename, join, resolve } from "node:path";
-import { describeMachine } from "@latchkey/cli";
+import { describeMachine, EXIT } from "@latchkey/cli";
 
-/** EX_USAGE of sysexits.h. */
-const USAGE_EXIT_CODE = 64;
 const ROOT = resolve(import.meta.dir, "..");
 const [name, ...args] = process.argv.slice(2);
 
@@ -29,7 +27,7 @@ if (path === undefined) {
   const lines = await Promise.all([...benches].map(([each, file]) => describeBench(each, file)));
   const isHelp = name === undefined || name === "--help";
   (isHelp ? process.stdout : process.stderr).write(`Usage: bun run bench NAME [--help]\n\n${lines.join("")}`);
-  process.exit(isHelp ? 0 : USAGE_EXIT_CODE);
+  process.exit(isHelp ? EXIT.ok : EXIT.usage);
 }
 const isRun = !args.includes("--help");
 if (isRun) process.stdout.write(`${describeMachine()}\n`);

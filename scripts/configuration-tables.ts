@@ -1,8 +1,7 @@
 /** Writes the tables of environment variables in the documents from their definitions: `bun scripts/configuration-tables.ts`. */
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { VARIABLE_NAMES, type VariableName, variablesTable } from "@latchkey/config";
-
-const ROOT = resolve(import.meta.dir, "..");
+import { ROOT } from "./source-tree.ts";
 
 export const DOCUMENTS = ["README.md", "docs/configuration.md"].map((path) => join(ROOT, path));
 
