@@ -4,7 +4,6 @@ const fontFamily = "system-ui, sans-serif";
 globalThis.Redoc.init(
   "/openapi.json",
   {
-    hideDownloadButtons: false,
     theme: {
       typography: {
         fontFamily,
