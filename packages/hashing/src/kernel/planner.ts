@@ -75,10 +75,7 @@ export class Planner {
   }
 }
 
-/**
- * The variant for this number of busy lanes.
- * @param variants at least one, ascending by width; `seconds` in any unit
- */
+/** The variant for this number of busy lanes. There is at least one, ascending by width; `seconds` can have any unit. */
 export function chooseVariant<V extends VariantCost>(variants: readonly V[], busyLanes: number): V {
   const group = smallestGroup(variants, busyLanes);
   const forAll = smallestGroup(variants, Number.POSITIVE_INFINITY);
