@@ -1,6 +1,6 @@
 /** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import type { Timestamp, User, UserRepository } from "@latchkey/database";
+import { type Timestamp, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
@@ -64,6 +64,8 @@ export function createAuthService(options: AuthServiceOptions) {
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
       const { signal, audit } = request;
+      // Without a derivation for a registered e-mail, or while the database is unreachable. `create` decides.
+      if (await users.findByEmail(email)) throw new UserAlreadyExists();
       const user = await users.create({
         email,
         username,

@@ -48,6 +48,14 @@ eachDatabase((startService) => {
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
+  test("a registered e-mail returns 409 without a derivation", async () => {
+    await using service = await startService();
+    const { email } = await service.register();
+    const { completed } = service.hasher.stats();
+    const { status } = await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } });
+    expect([status, service.hasher.stats().completed]).toEqual([409, completed]);
+  });
+
   test("of twelve concurrent registrations with one username, exactly one succeeds and the others return 409", async () => {
     await using service = await startService();
     const responses = await Promise.all(
