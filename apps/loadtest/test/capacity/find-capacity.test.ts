@@ -84,6 +84,27 @@ test.concurrent("a failed rate is repeated once, so that a single disturbance do
   expect(report.steps).toEqual([expect.objectContaining({ passed: true, attempts: 2, shed: 0 })]);
 }, 60_000);
 
+test.concurrent("a rate that fails twice has the figures of the better run", async () => {
+  const logIn = createLane();
+  let isDisturbed = false;
+  await using service = startFakeService({
+    logIn: (): Promise<number> | number => (isDisturbed ? 503 : logIn()),
+  });
+  const end = new AbortController();
+  const report = await findCapacity({
+    ...OPTIONS,
+    p99BoundMs: 1,
+    signal: end.signal,
+    asked: runOptionsOf({ url: service.url }),
+    onProgress({ completed }) {
+      if (completed === null || !("attempts" in completed)) return;
+      isDisturbed = true;
+      if (completed.attempts === 2) end.abort();
+    },
+  });
+  expect(report.steps).toEqual([expect.objectContaining({ passed: false, attempts: 2, shed: 0 })]);
+}, 60_000);
+
 test.concurrent("a rate passes only if it is answered, whatever the bound on the latency", async () => {
   await using service = startFakeService({ logIn: createLane({ queueLimit: Number.POSITIVE_INFINITY }) });
   const end = new AbortController();
