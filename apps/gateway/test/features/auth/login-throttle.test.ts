@@ -147,7 +147,7 @@ eachDatabase((startOn) => {
     });
     await using service = await start({ wrapDatabase });
     await register(service);
-    expect(calls.splice(0)).toEqual(["store"]);
+    expect(calls.splice(0)).toEqual(["find", "store"]);
     await logIn(service, HOME);
     await age(service, 0.9);
     await logIn(service, HOME);
