@@ -58,7 +58,7 @@ describe("plan", () => {
     const table = rows.map((row) => `| ${row.map((cell) => cell.toLocaleString("en")).join(" | ")} |\n`);
     const document = await Bun.file(join(import.meta.dir, "../../../../docs/capacity.md")).text();
     expect(document).toContain(`\n${table.join("")}\n`);
-  });
+  }, 120_000);
 
   test("uses a report of the capacity search, and prints JSON", async () => {
     const path = await writeCapacity("capacity.json", exampleCapacity());
