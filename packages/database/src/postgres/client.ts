@@ -95,8 +95,8 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
       return await withDeadline(query(), deadlineMs);
     } catch (error) {
       const domainError = toDomainError(error);
-      // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
       if (isDeadline(domainError)) replace(used);
+      // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
       if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
       throw domainError;
     }
