@@ -52,9 +52,8 @@ export function unavailable(reason: string): DatabaseUnavailable {
   return new DatabaseUnavailable(reason, EXPLANATIONS[reason]);
 }
 
-export function isDeadline(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.reason === DEADLINE_REASON;
-}
+export const isDeadline = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && error.reason === DEADLINE_REASON;
 
 /** Whether the server rejects all writes, as a standby does. */
 export function isReadOnly(error: unknown): boolean {
