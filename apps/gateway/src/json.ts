@@ -1,8 +1,8 @@
 /**
- * Strict JSON (RFC 8259) from untrusted text. Builds only the members that the caller names: filling an object takes
- * quadratic time if the hashes of its names collide, and the engine's hash has no secret.
+ * Strict JSON (RFC 8259) from untrusted text. Builds only the members that the caller names: `JSON.parse` adds each name
+ * and each short text to a table, which takes quadratic time if their hashes collide, and the engine's hash has no secret.
  */
-import { JSON_MAX_DEPTH } from "@latchkey/contracts";
+import { JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
 
 const [SPACE, QUOTE, PLUS, COMMA, MINUS, DOT] = [0x20, 0x22, 0x2b, 0x2c, 0x2d, 0x2e];
 const [ZERO, NINE, COLON, LOWER_A, LOWER_E, LOWER_F] = [0x30, 0x39, 0x3a, 0x61, 0x65, 0x66];
@@ -18,14 +18,15 @@ const ESCAPE_LENGTH = 6;
 /**
  * Returns the named members of a JSON object, or null for any other JSON. An array or object as a member's value is
  * returned empty. If a name is repeated, its last value counts.
- * @throws {SyntaxError} if `json` is not JSON or is nested deeper than 64 levels
+ * @throws {SyntaxError} if `json` is not JSON, is nested deeper than 64 levels or has an object with more than 256 members
  */
 export function readJsonMembers(json: string, names: readonly string[]): Record<string, unknown> | null {
   // The terminator is not part of any JSON, so nothing below reads beyond the end.
   const text = `${json}\0`;
   const values = new Map<string, string>();
-  /** The closing bracket of each level. */
+  /** The closing bracket of each level, and the members of each object so far. */
   const levels: number[] = [];
+  const members: number[] = [];
   let at = skipBlanks(text, 0);
   const isObject = text.charCodeAt(at) === OPEN_BRACE;
   let nameStart = 0;
@@ -37,6 +38,7 @@ export function readJsonMembers(json: string, names: readonly string[]): Record<
     let isComplete = true;
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (levels.push(code + TO_CLOSING) > JSON_MAX_DEPTH) throw new SyntaxError("Too many levels");
+      members[levels.length] = 0;
       at = skipBlanks(text, at + 1);
       isComplete = text.charCodeAt(at) === code + TO_CLOSING;
     } else if (code === QUOTE) at = skipString(text, at);
@@ -62,6 +64,9 @@ export function readJsonMembers(json: string, names: readonly string[]): Record<
     }
 
     if (levels[levels.length - 1] === CLOSE_BRACE) {
+      const count = (members[levels.length] ?? 0) + 1;
+      if (count > JSON_MAX_MEMBERS) throw new SyntaxError("Too many members");
+      members[levels.length] = count;
       const start = at;
       at = skipBlanks(text, skipString(text, start));
       if (text.charCodeAt(at) !== COLON) throw new SyntaxError("No colon");

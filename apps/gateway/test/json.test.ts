@@ -1,4 +1,4 @@
-/** The JSON reader accepts exactly what `JSON.parse` accepts, up to 64 levels, and returns the declared members only. */
+/** The JSON reader accepts exactly what `JSON.parse` accepts, within its two limits, and returns the declared members only. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readJsonMembers } from "../src/json.ts";
@@ -65,6 +65,15 @@ test("member names are compared after their escapes are decoded", () => {
   expect(actualOf('{"\\u0074":1}')).toEqual({ t: 1 });
   expect(actualOf('{"t\\u0069tl\\u0065":2,"t\\u0049tle":3,"t\\n":4,"\\u0074t":5}')).toEqual({ title: 2 });
   expect(actualOf('{"t":1,"\\u0074":2}')).toEqual({ t: 2 });
+});
+
+test("an object can have 256 members, at any level", () => {
+  const object = (members: number) => `{${Array.from({ length: members }, (_, index) => `"${index}":0`)}}`;
+  const wrap = (json: string) => `{"x":[${json},{"y":${json}}],"t":1}`;
+  expect(actualOf(object(256))).toEqual({});
+  expect(actualOf(wrap(object(256)))).toEqual({ t: 1 });
+  for (const json of [object(257), wrap(object(257)), `[${object(257)}]`, `{${'"t":1,'.repeat(256)}"t":2}`])
+    expect(actualOf(json)).toBe("invalid");
 });
 
 describe("nesting", () => {

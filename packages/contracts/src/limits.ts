@@ -13,5 +13,7 @@ export const BODY_MAX_BYTES = 128 * 1024;
 export const BODY_MAX_CHUNKS = 512;
 /** Arrays and objects within each other, the outermost included. */
 export const JSON_MAX_DEPTH = 64;
+/** Of one object. */
+export const JSON_MAX_MEMBERS = 256;
 /** Ids are 64-bit in the database and plain numbers on the wire, so they stay within the safe integers. */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,11 @@
 /** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
-import { BODY_MAX_BYTES, JSON_MAX_DEPTH, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "@latchkey/contracts";
+import {
+  BODY_MAX_BYTES,
+  JSON_MAX_DEPTH,
+  JSON_MAX_MEMBERS,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+} from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, mapMembers, translate } from "./schemas.ts";
@@ -98,8 +104,8 @@ const headerItems = Object.entries(HEADERS).map(([name, { description }]) => `- 
 
 const TOPICS = {
   Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
-${JSON_MAX_DEPTH} levels deep. Members that are
-not listed are ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
+${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
+ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
 
   Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
 \`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,

@@ -1,5 +1,5 @@
 /** Reads request bodies: at most 128 KiB, valid UTF-8, JSON. A body that announces more is refused before it is read. */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import type Type from "typebox";
 import { ServiceError } from "../errors.ts";
@@ -22,8 +22,8 @@ export function bodyLimit() {
 
 /**
  * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
- * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON or more than 64 levels of
- * nesting; `content_type` for another type
+ * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
+ * or an object with more than 256 members; `content_type` for another type
  * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
  */
 export function jsonBody({ properties }: Type.TObject) {
@@ -39,7 +39,7 @@ export function jsonBody({ properties }: Type.TObject) {
     } catch {
       return refuse(
         "json_invalid",
-        `must be valid JSON in UTF-8, nested at most ${JSON_MAX_DEPTH} levels deep`,
+        `must be valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`,
       );
     }
   };
