@@ -5,8 +5,8 @@
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
-import { createDefaultHeaders } from "./default-headers.ts";
-import { markSynchronous, requestContext, withoutTrailingSlash } from "./request-context.ts";
+import { markSynchronous, toNativeHeaders } from "./elysia-internals.ts";
+import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
   readonly path: string;
@@ -69,10 +69,10 @@ interface ResponseOptions {
 /**
  * Adds the default headers to every response and logs it, in one hook because the router runs only one of this kind. A hook
  * that returns a response before routing does both itself. The entries of one turn of the event loop are written after it
- * in one task, because a task for each takes longer.
+ * in one task: writing each one in its response costs 10 % of the requests/s of routes that query the database.
  */
 export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions) {
-  const addDefaultHeaders = createDefaultHeaders(defaultHeaders);
+  const defaults = new Headers(defaultHeaders);
   let pending: (() => void)[] = [];
   const writePending = (): void => {
     const entries = pending;
@@ -86,9 +86,9 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
   const middleware = new Elysia({ name: "access-log" })
     .use(requestContext())
     .mapResponse({ as: "global" }, (context) => {
-      const { responseValue } = context;
-      const status = responseValue instanceof Response ? responseValue.status : context.set.status;
-      const response = addDefaultHeaders(responseValue, context.set);
+      const { responseValue, set } = context;
+      const status = responseValue instanceof Response ? responseValue.status : set.status;
+      set.headers = toNativeHeaders(defaults, set.headers);
       if (context.errorToLog !== undefined || !skipLogging(withoutTrailingSlash(context.path))) {
         schedule(() =>
           log({
@@ -106,11 +106,11 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
           }),
         );
       }
-      return toResponse(response);
+      return toResponse(responseValue);
     });
   markSynchronous(middleware.event.mapResponse);
   return middleware;
 }
 
-/** The cast is safe because the router converts what a hook returns like any other value. */
+/** An error before routing reaches the client only if the hook returns it. The router converts it like any other value. */
 const toResponse = (value: unknown): Response => value as Response;

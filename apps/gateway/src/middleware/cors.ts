@@ -2,7 +2,8 @@
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
-import { markSynchronous, requestContext } from "./request-context.ts";
+import { markSynchronous } from "./elysia-internals.ts";
+import { requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";

@@ -2,13 +2,14 @@
  * Rate limits. Every request counts once against the default quota before any other work; a route with its own quota
  * counts again in `beforeHandle`, so only valid requests count there.
  */
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
+import { skipCookies } from "./elysia-internals.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 type Quota = RateLimits[keyof RateLimits];
@@ -149,12 +150,4 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
     skipCookies(app);
     return app;
   };
-}
-
-/**
- * The plugin has a parameter named `cookie`, which makes the router parse the cookies of every request. The cast is safe
- * while the router keeps what its hooks read in `inference`; `request-context.test.ts` fails when it no longer does.
- */
-function skipCookies(app: AnyElysia): void {
-  (app as unknown as { readonly inference: { cookie: boolean } }).inference.cookie = false;
 }

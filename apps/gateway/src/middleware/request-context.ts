@@ -2,7 +2,7 @@
  * Per-request values that middleware shares. A hook must not pass its whole context to a function, nor write it before a
  * comma: the router reads the source text of hooks and would then parse every body, query and cookie. No name starts with
  * that of a member of the router's context, such as `server`, because the router would take one for the other.
- * `request-context.test.ts` checks this.
+ * `elysia-internals.test.ts` checks this.
  */
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
@@ -26,11 +26,6 @@ export function requestContext() {
         context.startedAt = performance.now();
       })
   );
-}
-
-/** The router awaits a hook whose source contains `return` and a call. Only for hooks that return no promise. */
-export function markSynchronous(hooks: readonly { isAsync?: boolean }[] = []): void {
-  for (const hook of hooks) hook.isAsync = false;
 }
 
 /** The router sets `path` before the first hook, but its types declare it only for later hooks. */

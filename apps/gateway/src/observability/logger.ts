@@ -1,7 +1,4 @@
-/**
- * The structured logger: JSON lines, or readable lines on a terminal. Lines are collected during one turn of the event
- * loop and then written together. Every exit except SIGKILL writes the collected lines.
- */
+/** The structured logger: JSON lines, or readable lines on a terminal. */
 import { writeSync } from "node:fs";
 import { ERROR_CODES } from "@latchkey/contracts";
 import pino from "pino";
@@ -76,29 +73,13 @@ export function createLogger({ level, format }: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === "pretty" ? createReadableOutput() : createBufferedOutput(),
+    format === "pretty" ? createReadableOutput() : { write: writeLine },
   );
 }
 
-/** Writes to standard output with one system call per turn of the event loop, because a call per line is slow under load. */
-function createBufferedOutput() {
-  let buffer = "";
-  const flush = (): void => {
-    const bytes = Buffer.from(buffer);
-    buffer = "";
-    writeAll(bytes);
-  };
-  process.on("exit", flush);
-  return {
-    write(line: string): void {
-      if (buffer === "") setImmediate(flush);
-      buffer += line;
-    },
-  };
-}
-
 /** Never throws: the service keeps running when its log cannot be written, such as to a closed pipe or a full disk. */
-function writeAll(bytes: Uint8Array): void {
+function writeLine(line: string): void {
+  const bytes = Buffer.from(line);
   let written = 0;
   while (written < bytes.length) {
     try {
