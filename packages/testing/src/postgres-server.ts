@@ -154,10 +154,14 @@ export async function startPostgresServer(
     },
     kill,
     query,
-    /** Creates an empty database and returns its URL, which contains its owner. */
-    createDatabase: async () => {
+    /**
+     * Creates a database and returns its URL, which contains its owner.
+     * @param template the URL of a database without connections that is copied. @default an empty database
+     */
+    createDatabase: async (template?: string) => {
       const name = `test_${++databases}`;
-      await query(`create database ${name} owner ${OWNER.username}`);
+      const source = template === undefined ? "template1" : new URL(template).pathname.slice(1);
+      await query(`create database ${name} owner ${OWNER.username} template ${source}`);
       return `postgres://${OWNER.username}:${OWNER.password}@127.0.0.1:${port}/${name}`;
     },
     /** Suspends all processes until the result is disposed: connections stay open, but the server does not respond. */

@@ -5,7 +5,7 @@ import { createKeyPair, type KeyPairPem } from "@latchkey/testing/keys";
 import { createTokens } from "../../src/middleware/bearer-auth.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
-import { eachDatabase, readConfig, SECRET_KEY, startService } from "../support/service.ts";
+import { readConfig, SECRET_KEY, startService } from "../support/service.ts";
 
 const exp = 4_000_000_000;
 const claims = { sub: "7", exp };
@@ -234,18 +234,16 @@ describe("AUTH_ISSUER and AUTH_AUDIENCE", () => {
   });
 });
 
-eachDatabase((startOn) => {
-  test.each(ALGORITHMS)("with %s, a login returns a token for every protected route", async (alg) => {
-    const pair = createKeyPair(alg);
-    await using service = await startOn({ env: privateKey(alg, pair) });
-    const { token, user, password } = await service.createUser();
-    expect(openToken(token).header).toMatchObject({ alg });
-    expect((await service.call("GET", "/auth/me", { token })).expect<unknown>(200)).toEqual(user);
-    const secret = forge({ claims: { sub: String(user.id), exp } });
-    expect((await service.call("GET", "/auth/me", { token: secret })).status).toBe(401);
-    const changed = await service.call("PATCH", "/auth/me", { token, body: { password: `${password}!` } });
-    expect(changed.status).toBe(200);
-  });
+test.each(ALGORITHMS)("with %s, a login returns a token for every protected route", async (alg) => {
+  const pair = createKeyPair(alg);
+  await using service = await startService({ env: privateKey(alg, pair) });
+  const { token, user, password } = await service.createUser();
+  expect(openToken(token).header).toMatchObject({ alg });
+  expect((await service.call("GET", "/auth/me", { token })).expect<unknown>(200)).toEqual(user);
+  const secret = forge({ claims: { sub: String(user.id), exp } });
+  expect((await service.call("GET", "/auth/me", { token: secret })).status).toBe(401);
+  const changed = await service.call("PATCH", "/auth/me", { token, body: { password: `${password}!` } });
+  expect(changed.status).toBe(200);
 });
 
 describe("GET /.well-known/jwks.json", () => {

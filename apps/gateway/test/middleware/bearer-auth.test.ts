@@ -1,124 +1,124 @@
 /** Tokens are read only from a single Authorization header with the bearer scheme. */
 import { expect, test } from "bun:test";
-import { eachDatabase } from "../support/service.ts";
+import { shareService } from "../support/service.ts";
 
 const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 
-eachDatabase((startService) => {
-  test("without a token, every protected route returns 401 with a challenge, not 403", async () => {
-    await using service = await startService();
-    for (const [method, body] of [["GET"], ["HEAD"], ["PATCH", {}], ["DELETE"]] as const) {
-      const { status, text, headers } = await service.call(method, "/auth/me", { body });
-      expect([method, status, text]).toEqual([method, 401, method === "HEAD" ? "" : INVALID_TOKEN]);
-      expect(headers.get("www-authenticate")).toBe("Bearer");
-    }
-  });
+const shared = shareService();
 
-  test("the scheme is case-insensitive, and spaces around the token are ignored", async () => {
-    await using service = await startService();
-    const { user, token } = await service.createUser();
-    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", " Bearer", "Bearer  "]) {
-      const response = await service.raw(
-        `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${scheme} ${token} \r\n\r\n`,
-      );
-      expect(response).toStartWith("HTTP/1.1 200 ");
-      expect(response).toEndWith(JSON.stringify(user));
-    }
-  });
+test("without a token, every protected route returns 401 with a challenge, not 403", async () => {
+  const service = shared();
+  for (const [method, body] of [["GET"], ["HEAD"], ["PATCH", {}], ["DELETE"]] as const) {
+    const { status, text, headers } = await service.call(method, "/auth/me", { body });
+    expect([method, status, text]).toEqual([method, 401, method === "HEAD" ? "" : INVALID_TOKEN]);
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+  }
+});
 
-  test("another scheme, no scheme, an empty token and spaces inside the token return 401", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    const values = [
-      "",
-      "Bearer",
-      "Bearer ",
-      token,
-      `Token ${token}`,
-      `Basic ${token}`,
-      `Bearer${token}`,
-      `Bearer\t${token}`,
-      `Bearer: ${token}`,
-      `Bearer "${token}"`,
-      `Bearer ${token} ${token}`,
-      `Bearer ${token.replace(".", " .")}`,
-      `Bearer ${token},`,
-      `Bearer Bearer ${token}`,
-      `xBearer ${token}`,
-    ];
-    for (const authorization of values) {
-      const { status, text } = await service.call("GET", "/auth/me", { headers: { authorization } });
-      expect([authorization, status, text]).toEqual([authorization, 401, INVALID_TOKEN]);
-    }
-  });
+test("the scheme is case-insensitive, and spaces around the token are ignored", async () => {
+  const service = shared();
+  const { user, token } = await service.createUser();
+  for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR", " Bearer", "Bearer  "]) {
+    const response = await service.raw(
+      `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${scheme} ${token} \r\n\r\n`,
+    );
+    expect(response).toStartWith("HTTP/1.1 200 ");
+    expect(response).toEndWith(JSON.stringify(user));
+  }
+});
 
-  test("two Authorization headers return 401, even if one or both are valid", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    const [good, bad] = [`Authorization: Bearer ${token}`, "Authorization: Bearer x"];
-    for (const [first, second] of [
-      [good, bad],
-      [bad, good],
-      [good, good],
-    ]) {
-      const response = await service.raw(
-        `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${first}\r\n${second}\r\n\r\n`,
-      );
-      expect(response).toMatch(/^HTTP\/1\.1 40[01] /);
-    }
-  });
+test("another scheme, no scheme, an empty token and spaces inside the token return 401", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  const values = [
+    "",
+    "Bearer",
+    "Bearer ",
+    token,
+    `Token ${token}`,
+    `Basic ${token}`,
+    `Bearer${token}`,
+    `Bearer\t${token}`,
+    `Bearer: ${token}`,
+    `Bearer "${token}"`,
+    `Bearer ${token} ${token}`,
+    `Bearer ${token.replace(".", " .")}`,
+    `Bearer ${token},`,
+    `Bearer Bearer ${token}`,
+    `xBearer ${token}`,
+  ];
+  for (const authorization of values) {
+    const { status, text } = await service.call("GET", "/auth/me", { headers: { authorization } });
+    expect([authorization, status, text]).toEqual([authorization, 401, INVALID_TOKEN]);
+  }
+});
 
-  test("a token in the query, in a cookie or in the body is ignored", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    for (const name of ["token", "access_token", "authorization", "Authorization"]) {
-      expect((await service.call("GET", `/auth/me?${name}=${token}`)).status).toBe(401);
-    }
-    const cookie = `access_token=${token}; Authorization=Bearer ${token}`;
-    expect((await service.call("GET", "/auth/me", { headers: { cookie } })).status).toBe(401);
-    const body = { access_token: token, username: "x" };
+test("two Authorization headers return 401, even if one or both are valid", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  const [good, bad] = [`Authorization: Bearer ${token}`, "Authorization: Bearer x"];
+  for (const [first, second] of [
+    [good, bad],
+    [bad, good],
+    [good, good],
+  ]) {
+    const response = await service.raw(
+      `GET /auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${first}\r\n${second}\r\n\r\n`,
+    );
+    expect(response).toMatch(/^HTTP\/1\.1 40[01] /);
+  }
+});
+
+test("a token in the query, in a cookie or in the body is ignored", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  for (const name of ["token", "access_token", "authorization", "Authorization"]) {
+    expect((await service.call("GET", `/auth/me?${name}=${token}`)).status).toBe(401);
+  }
+  const cookie = `access_token=${token}; Authorization=Bearer ${token}`;
+  expect((await service.call("GET", "/auth/me", { headers: { cookie } })).status).toBe(401);
+  const body = { access_token: token, username: "x" };
+  expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
+});
+
+test("authentication precedes validation: an invalid JSON body returns 401 without a token and 422 with one", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  for (const body of [{ username: "" }, { password: 5 }, "null", "[]", '"text"', "1"]) {
     expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
-  });
+    expect((await service.call("PATCH", "/auth/me", { body, token: `${token}x` })).status).toBe(401);
+    expect((await service.call("PATCH", "/auth/me", { body, token })).status).toBe(422);
+  }
+});
 
-  test("authentication precedes validation: an invalid JSON body returns 401 without a token and 422 with one", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    for (const body of [{ username: "" }, { password: 5 }, "null", "[]", '"text"', "1"]) {
-      expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
-      expect((await service.call("PATCH", "/auth/me", { body, token: `${token}x` })).status).toBe(401);
-      expect((await service.call("PATCH", "/auth/me", { body, token })).status).toBe(422);
-    }
-  });
+test("a body that is not JSON returns 422, also without a token", async () => {
+  const service = shared();
+  const bodies = [
+    ["{", "application/json", "json_invalid"],
+    ["", "application/json", "json_invalid"],
+    [new Uint8Array([0x22, 0xff, 0x22]), "application/json", "json_invalid"],
+    ["{}", "text/plain", "content_type"],
+  ] as const;
+  for (const [body, type, expected] of bodies) {
+    const response = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
+    expect([response.status, response.body]).toMatchObject([
+      422,
+      { detail: [{ loc: ["body"], type: expected }] },
+    ]);
+  }
+});
 
-  test("a body that is not JSON returns 422, also without a token", async () => {
-    await using service = await startService();
-    const bodies = [
-      ["{", "application/json", "json_invalid"],
-      ["", "application/json", "json_invalid"],
-      [new Uint8Array([0x22, 0xff, 0x22]), "application/json", "json_invalid"],
-      ["{}", "text/plain", "content_type"],
-    ] as const;
-    for (const [body, type, expected] of bodies) {
-      const response = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
-      expect([response.status, response.body]).toMatchObject([
-        422,
-        { detail: [{ loc: ["body"], type: expected }] },
-      ]);
-    }
-  });
-
-  test("login, probes and todos need no token and ignore an invalid one", async () => {
-    await using service = await startService();
-    const { email, password } = await service.register();
-    for (const token of [undefined, "garbage"]) {
-      const withToken = token === undefined ? {} : { token };
-      const statuses = [
-        await service.call("POST", "/auth/login", { ...withToken, body: { email, password } }),
-        await service.call("GET", "/healthz", withToken),
-        await service.call("GET", "/readyz", withToken),
-        await service.call("GET", "/todos", withToken),
-      ].map(({ status }) => status);
-      expect(statuses).toEqual([200, 200, 200, 200]);
-    }
-  });
+test("login, probes and todos need no token and ignore an invalid one", async () => {
+  const service = shared();
+  const { email, password } = await service.register();
+  for (const token of [undefined, "garbage"]) {
+    const withToken = token === undefined ? {} : { token };
+    const statuses = [
+      await service.call("POST", "/auth/login", { ...withToken, body: { email, password } }),
+      await service.call("GET", "/healthz", withToken),
+      await service.call("GET", "/readyz", withToken),
+      await service.call("GET", "/todos", withToken),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200]);
+  }
 });

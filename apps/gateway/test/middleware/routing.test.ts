@@ -1,7 +1,7 @@
 /** The paths and methods of the service, and the responses to all others. */
 import { expect, test } from "bun:test";
 import type { Todo } from "@latchkey/contracts";
-import { eachDatabase } from "../support/service.ts";
+import { shareService } from "../support/service.ts";
 
 const ALLOWED: Readonly<Record<string, string>> = {
   "/auth/register": "POST",
@@ -15,85 +15,84 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-eachDatabase((startService) => {
-  test("an unknown path returns 404 for every method", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    const paths = [
-      "/",
-      "/auth",
-      "/auth/",
-      "/auth/ME",
-      "/auth/me/x",
-      "/Todos",
-      "/todos/1/2",
-      "/healthz/x",
-      "/admin",
+const shared = shareService();
+
+test("an unknown path returns 404 for every method", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  const paths = [
+    "/",
+    "/auth",
+    "/auth/",
+    "/auth/ME",
+    "/auth/me/x",
+    "/Todos",
+    "/todos/1/2",
+    "/healthz/x",
+    "/admin",
+  ];
+  for (const path of [...paths, "/todos%2F1", "/auth%2Fme", "/.env", "/__proto__", "/constructor"]) {
+    for (const method of METHODS) {
+      const { status, text } = await service.call(method, path, { token });
+      const expected = method === "HEAD" ? "" : '{"detail":"Not Found","code":"NOT_FOUND"}';
+      expect([method, path, status, text]).toEqual([method, path, 404, expected]);
+    }
+  }
+});
+
+test.each(Object.entries(ALLOWED))(
+  "an unsupported method on %s returns 405 with Allow",
+  async (path, allow) => {
+    const service = shared();
+    for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
+      const { status, text, headers } = await service.call(method, path);
+      const expected = method === "HEAD" ? "" : '{"detail":"Method Not Allowed","code":"METHOD_NOT_ALLOWED"}';
+      expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
+    }
+  },
+);
+
+test("an unknown method returns 405 on a known path and 404 on another, or 400", async () => {
+  const service = shared();
+  const request = (method: string, path: string) =>
+    service.raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  for (const method of ["PROPFIND", "TRACE", "REPORT"]) {
+    expect(await request(method, "/todos")).toMatch(/^HTTP\/1\.1 40[05] /);
+    expect(await request(method, "/nowhere")).toMatch(/^HTTP\/1\.1 40[04] /);
+  }
+});
+
+test("HEAD works wherever GET does, with the same status and headers and no body", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
+  const paths = ["/auth/me", "/todos", "/todos?limit=1", `/todos/${id}`, "/healthz", "/readyz"];
+  for (const path of [...paths, "/todos?limit=0", "/todos/0", "/todos/99999", "/nowhere"]) {
+    const [get, head] = [
+      await service.call("GET", path, { token }),
+      await service.call("HEAD", path, { token }),
     ];
-    for (const path of [...paths, "/todos%2F1", "/auth%2Fme", "/.env", "/__proto__", "/constructor"]) {
-      for (const method of METHODS) {
-        const { status, text } = await service.call(method, path, { token });
-        const expected = method === "HEAD" ? "" : '{"detail":"Not Found","code":"NOT_FOUND"}';
-        expect([method, path, status, text]).toEqual([method, path, 404, expected]);
-      }
+    expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
+    for (const name of ["content-type", "content-length", "cache-control"]) {
+      expect([path, name, head.headers.get(name)]).toEqual([path, name, get.headers.get(name)]);
     }
-  });
+  }
+});
 
-  test.each(Object.entries(ALLOWED))(
-    "an unsupported method on %s returns 405 with Allow",
-    async (path, allow) => {
-      await using service = await startService();
-      for (const method of METHODS.filter((name) => !allow.split(", ").includes(name))) {
-        const { status, text, headers } = await service.call(method, path);
-        const expected =
-          method === "HEAD" ? "" : '{"detail":"Method Not Allowed","code":"METHOD_NOT_ALLOWED"}';
-        expect([method, status, text, headers.get("allow")]).toEqual([method, 405, expected, allow]);
-      }
-    },
+test("a path with a trailing slash is the same path", async () => {
+  const service = shared();
+  const { token, user } = await service.createUser();
+  expect((await service.call("GET", "/auth/me/", { token })).body).toEqual(user);
+  expect((await service.call("GET", "/todos/")).status).toBe(200);
+  expect((await service.call("PUT", "/todos/")).status).toBe(405);
+});
+
+test("HTTP/1.0 is supported", async () => {
+  const service = shared();
+  const body = '{"title":"from 1996"}';
+  const response = await service.raw(
+    `POST /todos HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-
-  test("an unknown method returns 405 on a known path and 404 on another, or 400", async () => {
-    await using service = await startService();
-    const request = (method: string, path: string) =>
-      service.raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    for (const method of ["PROPFIND", "TRACE", "REPORT"]) {
-      expect(await request(method, "/todos")).toMatch(/^HTTP\/1\.1 40[05] /);
-      expect(await request(method, "/nowhere")).toMatch(/^HTTP\/1\.1 40[04] /);
-    }
-  });
-
-  test("HEAD works wherever GET does, with the same status and headers and no body", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
-    const paths = ["/auth/me", "/todos", "/todos?limit=1", `/todos/${id}`, "/healthz", "/readyz"];
-    for (const path of [...paths, "/todos?limit=0", "/todos/0", "/todos/99999", "/nowhere"]) {
-      const [get, head] = [
-        await service.call("GET", path, { token }),
-        await service.call("HEAD", path, { token }),
-      ];
-      expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
-      for (const name of ["content-type", "content-length", "cache-control"]) {
-        expect([path, name, head.headers.get(name)]).toEqual([path, name, get.headers.get(name)]);
-      }
-    }
-  });
-
-  test("a path with a trailing slash is the same path", async () => {
-    await using service = await startService();
-    const { token, user } = await service.createUser();
-    expect((await service.call("GET", "/auth/me/", { token })).body).toEqual(user);
-    expect((await service.call("GET", "/todos/")).status).toBe(200);
-    expect((await service.call("PUT", "/todos/")).status).toBe(405);
-  });
-
-  test("HTTP/1.0 is supported", async () => {
-    await using service = await startService();
-    const body = '{"title":"from 1996"}';
-    const response = await service.raw(
-      `POST /todos HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
-    expect(response).toMatch(/^HTTP\/1\.[01] 201 /);
-    expect(response).toContain('"title":"from 1996"');
-  });
+  expect(response).toMatch(/^HTTP\/1\.[01] 201 /);
+  expect(response).toContain('"title":"from 1996"');
 });

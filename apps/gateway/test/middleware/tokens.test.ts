@@ -4,7 +4,7 @@ import { createTokens } from "../../src/middleware/bearer-auth.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
-import { eachDatabase, readConfig, SECRET_KEY } from "../support/service.ts";
+import { readConfig, SECRET_KEY, shareService, startService } from "../support/service.ts";
 
 const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 const exp = 4_000_000_000;
@@ -98,124 +98,124 @@ const ACCEPTED: Readonly<Record<string, (sub: string) => Forgery>> = {
   "another typ and a kid": (sub) => ({ header: { typ: "at+jwt", kid: "../../etc" }, claims: { sub, exp } }),
 };
 
-eachDatabase((startService) => {
-  test("a token contains sub as text, ver, jti, iat and exp, no personal data, and expires after 60 minutes", async () => {
-    await using service = await startService();
-    const { id, token } = await service.createUser();
-    const { header, claims } = openToken(token);
-    expect(header).toMatchObject({ alg: "HS256" });
-    expect(claims).toEqual({
-      sub: String(id),
-      ver: 0,
-      jti: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
-      iat: expect.any(Number),
-      exp: expect.any(Number),
-    });
-    expect(Number(claims.exp) - Number(claims.iat)).toBe(60 * 60);
-    expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
+const shared = shareService();
+
+test("a token contains sub as text, ver, jti, iat and exp, no personal data, and expires after 60 minutes", async () => {
+  const service = shared();
+  const { id, token } = await service.createUser();
+  const { header, claims } = openToken(token);
+  expect(header).toMatchObject({ alg: "HS256" });
+  expect(claims).toEqual({
+    sub: String(id),
+    ver: 0,
+    jti: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    iat: expect.any(Number),
+    exp: expect.any(Number),
   });
+  expect(Number(claims.exp) - Number(claims.iat)).toBe(60 * 60);
+  expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
+});
 
-  test("AUTH_TOKEN_EXPIRE_MINUTES sets the token lifetime", async () => {
-    await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
-    const { claims } = openToken((await service.createUser()).token);
-    expect(Number(claims.exp) - Number(claims.iat)).toBe(7 * 60);
-  });
+test("AUTH_TOKEN_EXPIRE_MINUTES sets the token lifetime", async () => {
+  await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
+  const { claims } = openToken((await service.createUser()).token);
+  expect(Number(claims.exp) - Number(claims.iat)).toBe(7 * 60);
+});
 
-  test.each(["HS256", "HS384", "HS512"] as const)(
-    "with AUTH_ALGORITHM %s, tokens are signed with it and tokens of other algorithms are rejected",
-    async (chosen) => {
-      await using service = await startService({ env: { AUTH_ALGORITHM: chosen } });
-      const { id, token } = await service.createUser();
-      expect(openToken(token).header.alg).toBe(chosen);
-      for (const algorithm of ["HS256", "HS384", "HS512"] as const) {
-        const forged = forge({ claims: { sub: String(id), exp }, algorithm });
-        const { status } = await service.call("GET", "/auth/me", { token: forged });
-        expect([algorithm, status]).toEqual([algorithm, algorithm === chosen ? 200 : 401]);
-      }
-    },
-  );
-
-  test("AUTH_SECRET_KEY_PREVIOUS verifies tokens but does not sign them", async () => {
-    const env = { AUTH_SECRET_KEY: OTHER_KEY, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY };
-    await using service = await startService({ env });
+test.each(["HS256", "HS384", "HS512"] as const)(
+  "with AUTH_ALGORITHM %s, tokens are signed with it and tokens of other algorithms are rejected",
+  async (chosen) => {
+    await using service = await startService({ env: { AUTH_ALGORITHM: chosen } });
     const { id, token } = await service.createUser();
-    const claims = { sub: String(id), exp };
-    for (const [key, status] of [
-      [SECRET_KEY, 200],
-      [OTHER_KEY, 200],
-      ["a third key", 401],
-    ] as const) {
-      expect((await service.call("GET", "/auth/me", { token: forge({ claims, key }) })).status).toBe(status);
+    expect(openToken(token).header.alg).toBe(chosen);
+    for (const algorithm of ["HS256", "HS384", "HS512"] as const) {
+      const forged = forge({ claims: { sub: String(id), exp }, algorithm });
+      const { status } = await service.call("GET", "/auth/me", { token: forged });
+      expect([algorithm, status]).toEqual([algorithm, algorithm === chosen ? 200 : 401]);
     }
-    expect(forge({ ...openToken(token), key: OTHER_KEY })).toBe(token);
-  });
+  },
+);
 
-  test.each(Object.entries(REJECTED))(
-    "a token with %s returns 401 with a challenge",
-    async (_name, forgery) => {
-      await using service = await startService();
-      const { user } = await service.register();
-      expectInvalidToken(await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) }));
-    },
-  );
+test("AUTH_SECRET_KEY_PREVIOUS verifies tokens but does not sign them", async () => {
+  const env = { AUTH_SECRET_KEY: OTHER_KEY, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY };
+  await using service = await startService({ env });
+  const { id, token } = await service.createUser();
+  const claims = { sub: String(id), exp };
+  for (const [key, status] of [
+    [SECRET_KEY, 200],
+    [OTHER_KEY, 200],
+    ["a third key", 401],
+  ] as const) {
+    expect((await service.call("GET", "/auth/me", { token: forge({ claims, key }) })).status).toBe(status);
+  }
+  expect(forge({ ...openToken(token), key: OTHER_KEY })).toBe(token);
+});
 
-  test.each(Object.entries(ACCEPTED))("a token with %s is accepted", async (_name, forgery) => {
-    await using service = await startService();
+test.each(Object.entries(REJECTED))(
+  "a token with %s returns 401 with a challenge",
+  async (_name, forgery) => {
+    const service = shared();
     const { user } = await service.register();
-    const response = await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) });
-    expect([response.status, response.body]).toEqual([200, user]);
-  });
+    expectInvalidToken(await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) }));
+  },
+);
 
-  test("alg none is rejected in every spelling and with every signature", async () => {
-    await using service = await startService();
-    const { id, token } = await service.createUser();
-    for (const alg of ["none", "None", "NONE", "nOnE"]) {
-      const content = `${encode({ alg })}.${encode({ sub: String(id), exp })}`;
-      const signed = forge({ header: { alg }, claims: { sub: String(id), exp } });
-      for (const forged of [content, `${content}.`, `${content}.${token.split(".")[2]}`, signed]) {
-        expectInvalidToken(await service.call("GET", "/auth/me", { token: forged }));
-      }
+test.each(Object.entries(ACCEPTED))("a token with %s is accepted", async (_name, forgery) => {
+  const service = shared();
+  const { user } = await service.register();
+  const response = await service.call("GET", "/auth/me", { token: forge(forgery(String(user.id))) });
+  expect([response.status, response.body]).toEqual([200, user]);
+});
+
+test("alg none is rejected in every spelling and with every signature", async () => {
+  const service = shared();
+  const { id, token } = await service.createUser();
+  for (const alg of ["none", "None", "NONE", "nOnE"]) {
+    const content = `${encode({ alg })}.${encode({ sub: String(id), exp })}`;
+    const signed = forge({ header: { alg }, claims: { sub: String(id), exp } });
+    for (const forged of [content, `${content}.`, `${content}.${token.split(".")[2]}`, signed]) {
+      expectInvalidToken(await service.call("GET", "/auth/me", { token: forged }));
     }
-  });
+  }
+});
 
-  test("a sub that is a safe integer returns 404 if the user does not exist", async () => {
-    await using service = await startService();
-    for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
-      const response = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
-      expect([sub, response.status, response.body]).toEqual([
-        sub,
-        404,
-        { detail: "User not found", code: "USER_NOT_FOUND" },
-      ]);
-    }
-  });
+test("a sub that is a safe integer returns 404 if the user does not exist", async () => {
+  const service = shared();
+  for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
+    const response = await service.call("GET", "/auth/me", { token: forge({ claims: { sub, exp } }) });
+    expect([sub, response.status, response.body]).toEqual([
+      sub,
+      404,
+      { detail: "User not found", code: "USER_NOT_FOUND" },
+    ]);
+  }
+});
 
-  test("a token that is modified, truncated or extended anywhere returns 401", async () => {
-    await using service = await startService();
-    const { token } = await service.createUser();
-    const [header = "", claims = "", signature = ""] = token.split(".");
-    const changed = [
-      ...[0, header.length + 2, token.length - 3].map((at) => {
-        const other = token[at] === "A" ? "B" : "A";
-        return `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
-      }),
-      `${header}.${claims}`,
-      `${header}.${claims}.`,
-      `${header}..${signature}`,
-      `.${claims}.${signature}`,
-      `${token}.`,
-      `${token}.${signature}`,
-      `${token}=`,
-      `.${token}`,
-      token.slice(0, -1),
-      `${token}A`,
-      token.toUpperCase(),
-      "..",
-      "a.b.c",
-      "x".repeat(6000),
-    ];
-    for (const other of changed) expectInvalidToken(await service.call("GET", "/auth/me", { token: other }));
-  });
+test("a token that is modified, truncated or extended anywhere returns 401", async () => {
+  const service = shared();
+  const { token } = await service.createUser();
+  const [header = "", claims = "", signature = ""] = token.split(".");
+  const changed = [
+    ...[0, header.length + 2, token.length - 3].map((at) => {
+      const other = token[at] === "A" ? "B" : "A";
+      return `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
+    }),
+    `${header}.${claims}`,
+    `${header}.${claims}.`,
+    `${header}..${signature}`,
+    `.${claims}.${signature}`,
+    `${token}.`,
+    `${token}.${signature}`,
+    `${token}=`,
+    `.${token}`,
+    token.slice(0, -1),
+    `${token}A`,
+    token.toUpperCase(),
+    "..",
+    "a.b.c",
+    "x".repeat(6000),
+  ];
+  for (const other of changed) expectInvalidToken(await service.call("GET", "/auth/me", { token: other }));
 });
 
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {

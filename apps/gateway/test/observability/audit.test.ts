@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
-import { eachDatabase, type LogLine, readConfig, SECRET_KEY, type Service } from "../support/service.ts";
+import { type LogLine, readConfig, SECRET_KEY, type Service, startService } from "../support/service.ts";
 
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
@@ -15,69 +15,66 @@ async function linesOf(service: Service): Promise<readonly LogLine[]> {
   return service.log.filter(({ duration_ms, route }) => duration_ms !== undefined && route !== "/healthz");
 }
 
-eachDatabase((startService) => {
-  test("each event is logged once, in the line of its request, and no line contains an e-mail or a password", async () => {
-    await using service = await startService({
-      env: {
-        RATE_LIMIT_ENABLED: "true",
-        RATE_LIMIT_LOGIN: "100/minute",
-        RATE_LIMIT_PASSWORD_CHANGE: "100/minute",
-        TRUST_PROXY: "1",
-      },
-    });
-    const events: [string, number | undefined, string][] = [];
-    const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
-      events.push([event, id, digests.email(email)]);
-    const logIn = (address: string, password: string, email = owner.email) =>
-      service.call("POST", "/auth/login", { body: { email, password }, ...from(address) });
-
-    const { id } = (
-      await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") })
-    ).expect<{ id: number }>(201);
-    expectEvent("user.registered", id);
-    await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") });
-    for (let index = 0; index < 10; index++) {
-      await logIn("198.51.100.1", "wrong one", " OWNER@example.org");
-      expectEvent("login.failed", id);
-    }
-    await logIn("198.51.100.1", owner.password);
-    expectEvent("login.limited", id);
-    await logIn("198.51.100.1", "wrong one", "nobody@example.org");
-    expectEvent("login.failed", undefined, "nobody@example.org");
-    const login = await logIn("192.0.2.1", owner.password);
-    expectEvent("login.succeeded", id);
-    const { access_token: token } = login.expect<{ access_token: string }>(200);
-    const patch = (body: object) => service.call("PATCH", "/auth/me", { token, body });
-    await service.call("GET", "/auth/me", { token });
-    await patch({});
-    await patch({ username: "renamed" });
-    expectEvent("user.updated", id);
-    await patch({ current_password: "wrong one", username: "other" });
-    expectEvent("password.rejected", id);
-    await patch({ current_password: owner.password });
-    for (let index = 0; index < 9; index++) {
-      await patch({ current_password: "wrong one" });
-      expectEvent("password.rejected", id);
-    }
-    await patch({ current_password: owner.password });
-    expectEvent("password.limited", id);
-    await patch({ username: "again", password: "another passphrase" });
-    expectEvent("password.changed", id);
-    await service.call("DELETE", "/auth/tokens", { token });
-    expectEvent("tokens.revoked", id);
-    const second = await logIn("192.0.2.1", "another passphrase");
-    expectEvent("login.succeeded", id);
-    const { access_token: last } = second.expect<{ access_token: string }>(200);
-    await service.call("DELETE", "/auth/me", { token: last });
-    expectEvent("user.deleted", id);
-
-    const lines = await linesOf(service);
-    const logged = lines.filter(({ event }) => event !== undefined);
-    expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
-    expect(new Set(logged.map(({ event }) => event))).toEqual(new Set(AUDIT_EVENTS));
-    expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
-    const text = JSON.stringify(service.log);
-    for (const secret of ["@example.org", "wrong one", "passphrase", token])
-      expect(text).not.toContain(secret);
+test("each event is logged once, in the line of its request, and no line contains an e-mail or a password", async () => {
+  await using service = await startService({
+    env: {
+      RATE_LIMIT_ENABLED: "true",
+      RATE_LIMIT_LOGIN: "100/minute",
+      RATE_LIMIT_PASSWORD_CHANGE: "100/minute",
+      TRUST_PROXY: "1",
+    },
   });
+  const events: [string, number | undefined, string][] = [];
+  const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
+    events.push([event, id, digests.email(email)]);
+  const logIn = (address: string, password: string, email = owner.email) =>
+    service.call("POST", "/auth/login", { body: { email, password }, ...from(address) });
+
+  const { id } = (
+    await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") })
+  ).expect<{ id: number }>(201);
+  expectEvent("user.registered", id);
+  await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") });
+  for (let index = 0; index < 10; index++) {
+    await logIn("198.51.100.1", "wrong one", " OWNER@example.org");
+    expectEvent("login.failed", id);
+  }
+  await logIn("198.51.100.1", owner.password);
+  expectEvent("login.limited", id);
+  await logIn("198.51.100.1", "wrong one", "nobody@example.org");
+  expectEvent("login.failed", undefined, "nobody@example.org");
+  const login = await logIn("192.0.2.1", owner.password);
+  expectEvent("login.succeeded", id);
+  const { access_token: token } = login.expect<{ access_token: string }>(200);
+  const patch = (body: object) => service.call("PATCH", "/auth/me", { token, body });
+  await service.call("GET", "/auth/me", { token });
+  await patch({});
+  await patch({ username: "renamed" });
+  expectEvent("user.updated", id);
+  await patch({ current_password: "wrong one", username: "other" });
+  expectEvent("password.rejected", id);
+  await patch({ current_password: owner.password });
+  for (let index = 0; index < 9; index++) {
+    await patch({ current_password: "wrong one" });
+    expectEvent("password.rejected", id);
+  }
+  await patch({ current_password: owner.password });
+  expectEvent("password.limited", id);
+  await patch({ username: "again", password: "another passphrase" });
+  expectEvent("password.changed", id);
+  await service.call("DELETE", "/auth/tokens", { token });
+  expectEvent("tokens.revoked", id);
+  const second = await logIn("192.0.2.1", "another passphrase");
+  expectEvent("login.succeeded", id);
+  const { access_token: last } = second.expect<{ access_token: string }>(200);
+  await service.call("DELETE", "/auth/me", { token: last });
+  expectEvent("user.deleted", id);
+
+  const lines = await linesOf(service);
+  const logged = lines.filter(({ event }) => event !== undefined);
+  expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
+  expect(new Set(logged.map(({ event }) => event))).toEqual(new Set(AUDIT_EVENTS));
+  expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
+  const text = JSON.stringify(service.log);
+  for (const secret of ["@example.org", "wrong one", "passphrase", token]) expect(text).not.toContain(secret);
 });

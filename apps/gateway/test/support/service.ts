@@ -9,7 +9,6 @@ import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets } from "@latchkey/testing/log-guard";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
@@ -21,6 +20,7 @@ import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
 import { assertDocumented } from "./openapi/assertion.ts";
 import { exchangeBytes } from "./raw.ts";
+import { sharedHasher, sharedPostgresServer } from "./shared-resources.ts";
 
 export { SECRET_KEY };
 
@@ -32,21 +32,11 @@ interface ServiceDatabase extends AsyncDisposable {
   query<Row>(sql: string): Promise<Row[]>;
 }
 
-/** Creates the databases of a block of tests; on PostgreSQL it is a server. */
-interface Backend extends AsyncDisposable {
-  openDatabase(): Promise<ServiceDatabase>;
-}
-
-async function openMigrated(url: string): Promise<Database> {
-  const database = await openDatabase({ url });
-  await database.migrate();
-  return database;
-}
-
 /** Creates a migrated database file in a temporary folder. */
 export async function openLibsqlFile(): Promise<ServiceDatabase> {
   const folder = await openFolder();
-  const database = await openMigrated(folder.databaseUrl);
+  const database = await openDatabase({ url: folder.databaseUrl });
+  await database.migrate();
   return {
     url: folder.databaseUrl,
     database,
@@ -58,33 +48,30 @@ export async function openLibsqlFile(): Promise<ServiceDatabase> {
   };
 }
 
+async function openPostgresDatabase(): Promise<ServiceDatabase> {
+  const server = await sharedPostgresServer();
+  const url = await server.createMigrated();
+  const database = await openDatabase({ url });
+  return {
+    url,
+    database,
+    query: (sql) => server.query(sql, url),
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+}
+
 /** The databases on which the service is tested. */
-const DATABASES: Readonly<Record<string, () => Promise<Backend>>> = {
-  libsql: async () => ({ openDatabase: openLibsqlFile, [Symbol.asyncDispose]: async () => {} }),
-  postgres: async () => {
-    const server = await startPostgresServer();
-    return {
-      openDatabase: async () => {
-        const url = await server.createDatabase();
-        const database = await openMigrated(url);
-        return {
-          url,
-          database,
-          query: (sql) => server.query(sql, url),
-          [Symbol.asyncDispose]: () => database.close(),
-        };
-      },
-      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-    };
-  },
-};
+const DATABASES = { libsql: openLibsqlFile, postgres: openPostgresDatabase } as const;
 
 export interface ServiceOptions {
   /** @default a libsql file */
   readonly openDatabase?: () => Promise<ServiceDatabase>;
   /** Overrides the defaults: no rate limits, one hash worker, a fixed key; undefined unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** "cheap" runs one iteration per derivation with the same queue and workers. @default "cheap" */
+  /**
+   * "cheap" runs one iteration per derivation, in a queue that all services share unless `env` sets a variable of the hasher.
+   * @default "cheap"
+   */
   readonly hashing?: "cheap" | "production";
   /** Wraps the database or the hasher, to make calls fail or wait. */
   readonly wrapDatabase?: (database: Database) => Database;
@@ -118,6 +105,8 @@ export interface Service extends AsyncDisposable {
   readonly config: Config;
   readonly database: Database;
   readonly hasher: Hasher;
+  /** Completed derivations since the start of this service. */
+  derivations(): number;
   /** All parsed log lines so far, from level debug. */
   readonly log: readonly LogLine[];
   /** Fetches a path; the response is validated against the OpenAPI document, as in `call`. */
@@ -137,25 +126,32 @@ export interface Service extends AsyncDisposable {
 
 /** Runs the same tests on every database, each in a block named `on <database>`. */
 export function eachDatabase(tests: (startOn: typeof startService) => void): void {
-  for (const [kind, start] of Object.entries(DATABASES)) {
-    describe(`on ${kind}`, () => {
-      const stack = new AsyncDisposableStack();
-      let backend: Backend;
-      beforeAll(async () => {
-        backend = stack.use(await start());
-      });
-      afterAll(() => stack.disposeAsync());
-      tests((options) => startService({ openDatabase: () => backend.openDatabase(), ...options }));
-    });
-  }
+  for (const [kind, openDatabase] of Object.entries(DATABASES))
+    describe(`on ${kind}`, () => tests((options) => startService({ openDatabase, ...options })));
+}
+
+/** Starts one service for all tests of the enclosing file or block, which must not depend on its data. */
+export function shareService(options?: ServiceOptions): () => Service {
+  let service: Service | undefined;
+  beforeAll(async () => {
+    service = await startService(options);
+  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
+  return () => {
+    if (!service) throw new Error("The shared service is used outside of a test");
+    return service;
+  };
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { openDatabase = openLibsqlFile, hashing = "cheap" } = options;
   const testDatabase = await openDatabase();
   const config = readConfig({ DATABASE_URL: testDatabase.url, ...options.env });
-  const hasher = createHasher(config.hash);
+  const isShared =
+    hashing === "cheap" && !Object.keys(options.env ?? {}).some((name) => name.startsWith("HASH_"));
+  const hasher = isShared ? sharedHasher() : createHasher(config.hash);
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;
+  const derivationsBefore = hasher.stats().completed;
   const log: LogLine[] = [];
   const app = createApp({
     config,
@@ -197,6 +193,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     database: testDatabase.database,
     hasher,
+    derivations: () => hasher.stats().completed - derivationsBefore,
     log,
     async request(path, init) {
       const response = await fetch(url + path, init);
@@ -220,7 +217,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async [Symbol.asyncDispose]() {
       await app.stop(true);
-      await hasher.close();
+      if (!isShared) await hasher.close();
       await testDatabase[Symbol.asyncDispose]();
       assertNoSecrets(log);
     },

@@ -1,7 +1,7 @@
 /** Cursor pagination: exact pages in order of id, and malformed cursors. */
 import { expect, test } from "bun:test";
 import type { TodoPage } from "@latchkey/contracts";
-import { eachDatabase, type Service } from "../../support/service.ts";
+import { type Service, startService } from "../../support/service.ts";
 
 const cursorOf = (payload: unknown): string =>
   Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload)).toString("base64url");
@@ -23,171 +23,158 @@ const mapText = (values: Record<string, string | number>) =>
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-eachDatabase((startService) => {
-  test("an empty collection returns an empty page without next_cursor and without a total", async () => {
+test("an empty collection returns an empty page without next_cursor and without a total", async () => {
+  await using service = await startService();
+  expect((await service.call("GET", "/todos")).body).toEqual({ items: [], next_cursor: null });
+});
+
+test("a page has 20 complete todos by default, in ascending order of id", async () => {
+  await using service = await startService();
+  await fill(service, 25);
+  const page = (await service.call("GET", "/todos")).expect<TodoPage>(200);
+  expect(Object.keys(page)).toEqual(["items", "next_cursor"]);
+  expect(page.items.map(({ id }) => id)).toEqual(range(1, 20));
+  expect(page.items[0]).toEqual((await service.call("GET", "/todos/1")).expect(200));
+});
+
+test.each([1, 3, 5, 7, 20, 100])(
+  "pages of %d contain every todo once, in order, and the last has no cursor",
+  async (limit) => {
     await using service = await startService();
-    expect((await service.call("GET", "/todos")).body).toEqual({ items: [], next_cursor: null });
+    await fill(service, 21);
+    const seen: number[] = [];
+    let next: string | null = null;
+    do {
+      const page = await list(service, next === null ? { limit } : { limit, cursor: next });
+      const remaining = 21 - seen.length;
+      expect(page.ids).toHaveLength(Math.min(limit, remaining));
+      expect(page.next === null).toBe(remaining <= limit);
+      seen.push(...page.ids);
+      next = page.next;
+    } while (next !== null);
+    expect(seen).toEqual(range(1, 21));
+  },
+);
+
+test("a page with all remaining todos has no next_cursor; with one more todo it has one", async () => {
+  await using service = await startService();
+  await fill(service, 100);
+  expect((await list(service, { limit: 100 })).next).toBeNull();
+  expect(await list(service, { limit: 50, cursor: cursorOf({ id: 50 }) })).toEqual({
+    ids: range(51, 100),
+    next: null,
   });
+  await service.sql("insert into todos (id, title) values (101, 'one more')");
+  expect((await list(service, { limit: 100 })).next).toBeString();
+  expect((await list(service, { limit: 50, cursor: cursorOf({ id: 50 }) })).next).toBeString();
+});
 
-  test("a page has 20 complete todos by default, in ascending order of id", async () => {
-    await using service = await startService();
-    await fill(service, 25);
-    const page = (await service.call("GET", "/todos")).expect<TodoPage>(200);
-    expect(Object.keys(page)).toEqual(["items", "next_cursor"]);
-    expect(page.items.map(({ id }) => id)).toEqual(range(1, 20));
-    expect(page.items[0]).toEqual((await service.call("GET", "/todos/1")).expect(200));
-  });
-
-  test.each([1, 3, 5, 7, 20, 100])(
-    "pages of %d contain every todo once, in order, and the last has no cursor",
-    async (limit) => {
-      await using service = await startService();
-      await fill(service, 21);
-      const seen: number[] = [];
-      let next: string | null = null;
-      do {
-        const page = await list(service, next === null ? { limit } : { limit, cursor: next });
-        const remaining = 21 - seen.length;
-        expect(page.ids).toHaveLength(Math.min(limit, remaining));
-        expect(page.next === null).toBe(remaining <= limit);
-        seen.push(...page.ids);
-        next = page.next;
-      } while (next !== null);
-      expect(seen).toEqual(range(1, 21));
-    },
-  );
-
-  test("a page with all remaining todos has no next_cursor; with one more todo it has one", async () => {
-    await using service = await startService();
-    await fill(service, 100);
-    expect((await list(service, { limit: 100 })).next).toBeNull();
-    expect(await list(service, { limit: 50, cursor: cursorOf({ id: 50 }) })).toEqual({
-      ids: range(51, 100),
-      next: null,
-    });
-    await service.sql("insert into todos (id, title) values (101, 'one more')");
-    expect((await list(service, { limit: 100 })).next).toBeString();
-    expect((await list(service, { limit: 50, cursor: cursorOf({ id: 50 }) })).next).toBeString();
-  });
-
-  test("next_cursor is padded URL-safe base64 of the last id, and is accepted with and without padding", async () => {
-    await using service = await startService();
-    await fill(service, 120);
-    for (const limit of [1, 10, 100]) {
-      const { next } = await list(service, { limit });
-      const unpadded = cursorOf({ id: limit });
-      expect(next).toBe(unpadded.padEnd(Math.ceil(unpadded.length / 4) * 4, "="));
-      for (const cursor of [next ?? "", unpadded]) {
-        expect((await list(service, { limit: 5, cursor })).ids).toEqual(range(limit + 1, limit + 5));
-        expect((await list(service, `?limit=5&cursor=${cursor}`)).ids).toEqual(range(limit + 1, limit + 5));
-      }
+test("next_cursor is padded URL-safe base64 of the last id, and is accepted with and without padding", async () => {
+  await using service = await startService();
+  await fill(service, 120);
+  for (const limit of [1, 10, 100]) {
+    const { next } = await list(service, { limit });
+    const unpadded = cursorOf({ id: limit });
+    expect(next).toBe(unpadded.padEnd(Math.ceil(unpadded.length / 4) * 4, "="));
+    for (const cursor of [next ?? "", unpadded]) {
+      expect((await list(service, { limit: 5, cursor })).ids).toEqual(range(limit + 1, limit + 5));
+      expect((await list(service, `?limit=5&cursor=${cursor}`)).ids).toEqual(range(limit + 1, limit + 5));
     }
-  });
+  }
+});
 
-  test("only ids greater than the cursor's are listed, also if that todo was deleted", async () => {
-    await using service = await startService();
-    await fill(service, 10);
-    await service.sql("delete from todos where id in (4, 5, 6)");
-    expect((await list(service, { limit: 2, cursor: cursorOf({ id: 4 }) })).ids).toEqual([7, 8]);
-  });
+test("only ids greater than the cursor's are listed, also if that todo was deleted", async () => {
+  await using service = await startService();
+  await fill(service, 10);
+  await service.sql("delete from todos where id in (4, 5, 6)");
+  expect((await list(service, { limit: 2, cursor: cursorOf({ id: 4 }) })).ids).toEqual([7, 8]);
+});
 
-  test("todos created or deleted between two pages neither repeat nor hide others", async () => {
-    await using service = await startService();
-    await fill(service, 10);
-    const { ids, next } = await list(service, { limit: 5 });
-    await service.sql("delete from todos where id in (1, 2, 6)");
-    await service.call("POST", "/todos", { body: { title: "late" } });
-    expect([...ids, ...(await list(service, { cursor: next ?? "" })).ids]).toEqual([
-      ...range(1, 5),
-      ...range(7, 11),
-    ]);
-  });
+test("todos created or deleted between two pages neither repeat nor hide others", async () => {
+  await using service = await startService();
+  await fill(service, 10);
+  const { ids, next } = await list(service, { limit: 5 });
+  await service.sql("delete from todos where id in (1, 2, 6)");
+  await service.call("POST", "/todos", { body: { title: "late" } });
+  expect([...ids, ...(await list(service, { cursor: next ?? "" })).ids]).toEqual([
+    ...range(1, 5),
+    ...range(7, 11),
+  ]);
+});
 
-  test("past the last row the page is empty and has no cursor, also for 9007199254740991", async () => {
-    await using service = await startService();
-    await fill(service, 3);
-    for (const id of [3, 4, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
-      expect(await list(service, { cursor: cursorOf({ id }) })).toEqual({ ids: [], next: null });
-    }
-  });
+test("past the last row the page is empty and has no cursor, also for 9007199254740991", async () => {
+  await using service = await startService();
+  await fill(service, 3);
+  for (const id of [3, 4, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+    expect(await list(service, { cursor: cursorOf({ id }) })).toEqual({ ids: [], next: null });
+  }
+});
 
-  test("a malformed cursor starts the listing at the beginning, without an error", async () => {
-    await using service = await startService();
-    await fill(service, 12);
-    const ten = cursorOf({ id: 10 });
-    const payloads = [
-      ...[
-        "null",
-        "true",
-        "10",
-        '"10"',
-        "[10]",
-        '[{"id":10}]',
-        "{}",
-        '{"ID":10}',
-        '{"id":null}',
-        '{"id":"10"}',
-      ],
-      ...['{"id":10.5}', '{"id":0}', '{"id":-10}', '{"id":9007199254740992}', '{"id":1e400}', '{"id":[10]}'],
-      ...[
-        '{"id":true}',
-        '{"id":{"id":10}}',
-        '{"id":10',
-        '{"id":10}}',
-        "{'id':10}",
-        '{"__proto__":{"id":10}}',
-        "",
-      ],
-      `${"[".repeat(3000)}`,
-    ];
-    const texts = [
-      ...["", " ", "abc", "10", "=", "====", "%", "null", "\u0000", "🦊", "a".repeat(5000)],
-      ...[
-        ` ${ten}`,
-        `${ten} `,
-        `${ten}.`,
-        `${ten.slice(0, 3)}=${ten.slice(3)}`,
-        `${ten}A`,
-        `${ten}=`,
-        `=${ten}`,
-      ],
-      ...[ten.slice(1), ten.slice(0, -1), `${cursorOf({ id: 5 })}===`],
-      Buffer.from([0xff, 0xfe, 0xfd]).toString("base64url"),
-      Buffer.from('{"id":10,"\xff":1}', "latin1").toString("base64url"),
-      ...payloads.map(cursorOf),
-    ];
-    for (const cursor of texts) {
-      const { ids } = await list(service, { limit: 2, cursor });
-      expect([cursor, ids]).toEqual([cursor, [1, 2]]);
-    }
-  });
+test("a malformed cursor starts the listing at the beginning, without an error", async () => {
+  await using service = await startService();
+  await fill(service, 12);
+  const ten = cursorOf({ id: 10 });
+  const payloads = [
+    ...["null", "true", "10", '"10"', "[10]", '[{"id":10}]', "{}", '{"ID":10}', '{"id":null}', '{"id":"10"}'],
+    ...['{"id":10.5}', '{"id":0}', '{"id":-10}', '{"id":9007199254740992}', '{"id":1e400}', '{"id":[10]}'],
+    ...[
+      '{"id":true}',
+      '{"id":{"id":10}}',
+      '{"id":10',
+      '{"id":10}}',
+      "{'id':10}",
+      '{"__proto__":{"id":10}}',
+      "",
+    ],
+    `${"[".repeat(3000)}`,
+  ];
+  const texts = [
+    ...["", " ", "abc", "10", "=", "====", "%", "null", "\u0000", "🦊", "a".repeat(5000)],
+    ...[
+      ` ${ten}`,
+      `${ten} `,
+      `${ten}.`,
+      `${ten.slice(0, 3)}=${ten.slice(3)}`,
+      `${ten}A`,
+      `${ten}=`,
+      `=${ten}`,
+    ],
+    ...[ten.slice(1), ten.slice(0, -1), `${cursorOf({ id: 5 })}===`],
+    Buffer.from([0xff, 0xfe, 0xfd]).toString("base64url"),
+    Buffer.from('{"id":10,"\xff":1}', "latin1").toString("base64url"),
+    ...payloads.map(cursorOf),
+  ];
+  for (const cursor of texts) {
+    const { ids } = await list(service, { limit: 2, cursor });
+    expect([cursor, ids]).toEqual([cursor, [1, 2]]);
+  }
+});
 
-  test("a cursor in the standard base64 alphabet is malformed", async () => {
-    await using service = await startService();
-    await fill(service, 12);
-    const standard = Buffer.from('{"id":10,"x":"???>>>~~~"}').toString("base64");
-    expect(standard).toMatch(/[+/]/);
-    expect((await list(service, { limit: 1, cursor: standard })).ids).toEqual([1]);
-    const urlSafe = standard.replaceAll("+", "-").replaceAll("/", "_");
-    expect((await list(service, { limit: 1, cursor: urlSafe })).ids).toEqual([11]);
-  });
+test("a cursor in the standard base64 alphabet is malformed", async () => {
+  await using service = await startService();
+  await fill(service, 12);
+  const standard = Buffer.from('{"id":10,"x":"???>>>~~~"}').toString("base64");
+  expect(standard).toMatch(/[+/]/);
+  expect((await list(service, { limit: 1, cursor: standard })).ids).toEqual([1]);
+  const urlSafe = standard.replaceAll("+", "-").replaceAll("/", "_");
+  expect((await list(service, { limit: 1, cursor: urlSafe })).ids).toEqual([11]);
+});
 
-  test("a repeated cursor and one with invalid escapes are malformed", async () => {
-    await using service = await startService();
-    await fill(service, 12);
-    const ten = cursorOf({ id: 10 });
-    for (const query of [`cursor=${ten}&cursor=${ten}`, `cursor=&cursor=${ten}`, `cursor=${ten}&cursor=`]) {
-      expect((await list(service, `?limit=2&${query}`)).ids).toEqual([1, 2]);
-    }
-    for (const query of [
-      "cursor=%",
-      "cursor=%zz",
-      "cursor=%E0%A4%A",
-      "cursor=%ff",
-      "cursor",
-      `cursor[]=${ten}`,
-    ]) {
-      expect((await list(service, `?limit=2&${query}`)).ids).toEqual([1, 2]);
-    }
-  });
+test("a repeated cursor and one with invalid escapes are malformed", async () => {
+  await using service = await startService();
+  await fill(service, 12);
+  const ten = cursorOf({ id: 10 });
+  for (const query of [`cursor=${ten}&cursor=${ten}`, `cursor=&cursor=${ten}`, `cursor=${ten}&cursor=`]) {
+    expect((await list(service, `?limit=2&${query}`)).ids).toEqual([1, 2]);
+  }
+  for (const query of [
+    "cursor=%",
+    "cursor=%zz",
+    "cursor=%E0%A4%A",
+    "cursor=%ff",
+    "cursor",
+    `cursor[]=${ten}`,
+  ]) {
+    expect((await list(service, `?limit=2&${query}`)).ids).toEqual([1, 2]);
+  }
 });
