@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import { chromium, type Page, type ViewportSize } from "playwright-core";
 
-export type { Page };
+export type { Page, ViewportSize };
 
 const EXECUTABLE = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 

@@ -1,6 +1,6 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
-import { describe, expect } from "bun:test";
-import type { Page, Visit } from "@latchkey/testing/chromium";
+import { afterAll, describe, expect } from "bun:test";
+import type { Browser, Page, ViewportSize, Visit } from "@latchkey/testing/chromium";
 import {
   brokenWordsOf,
   DESKTOP,
@@ -10,9 +10,19 @@ import {
   browserTest as test,
 } from "@latchkey/testing/chromium";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
-import { startService } from "../support/service.ts";
+import { shareService } from "../support/service.ts";
 
 const TIMEOUT_MS = 120_000;
+
+const shared = shareService();
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
+
+/** Opens a page of the service in a new profile of the browser that all tests share. */
+async function visit(path: string, viewport: ViewportSize): Promise<Visit> {
+  browser ??= openBrowser();
+  return (await browser).visit(shared().url + path, viewport);
+}
 
 async function authorize(page: Page, token: string): Promise<void> {
   await page.click("button.authorize");
@@ -50,10 +60,8 @@ describe("the explorer", () => {
   test(
     "accepts a token and shows the user of GET /auth/me",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const user = await service.createUser();
-      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+      const user = await shared().createUser();
+      const { page, faults } = await visit("/docs", DESKTOP);
 
       await authorize(page, user.token);
       const { status, body } = await execute(page, "Auth-getMe");
@@ -69,9 +77,7 @@ describe("the explorer", () => {
   test(
     "registers and logs in with the examples of the document",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+      const { page, faults } = await visit("/docs", DESKTOP);
 
       const registered = await execute(page, "Auth-register");
       const login = await execute(page, "Auth-login");
@@ -88,18 +94,16 @@ describe("the explorer", () => {
   test(
     "shows every operation legibly on a desktop and on a phone",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const operations = operationsOf(await fetchDocument(service));
+      const operations = operationsOf(await fetchDocument(shared()));
       for (const viewport of [DESKTOP, PHONE]) {
-        const visit = await browser.visit(`${service.url}/docs`, viewport);
+        const visited = await visit("/docs", viewport);
         const ids = operations.map(
           ({ operationId, tags: [tag] = [] }) => `#operations-${tag}-${operationId}`,
         );
-        for (const id of ids) await visit.page.waitForSelector(`${id} .opblock-summary-control`);
-        await clickAll(visit.page.locator(".opblock-summary-control"));
-        for (const id of ids) await visit.page.waitForSelector(`${id} .responses-wrapper`);
-        await expectReadable(visit);
+        for (const id of ids) await visited.page.waitForSelector(`${id} .opblock-summary-control`);
+        await clickAll(visited.page.locator(".opblock-summary-control"));
+        for (const id of ids) await visited.page.waitForSelector(`${id} .responses-wrapper`);
+        await expectReadable(visited);
       }
     },
     TIMEOUT_MS,
@@ -108,10 +112,8 @@ describe("the explorer", () => {
   test(
     "stores no token beyond the page",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const { token } = await service.createUser();
-      const { page, faults } = await browser.visit(`${service.url}/docs`, DESKTOP);
+      const { token } = await shared().createUser();
+      const { page, faults } = await visit("/docs", DESKTOP);
 
       await authorize(page, token);
       await page.reload({ waitUntil: "networkidle" });
@@ -128,14 +130,12 @@ describe("the reference", () => {
   test(
     "shows every operation legibly with its summary and responses, on a desktop and on a phone",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const operations = operationsOf(await fetchDocument(service));
+      const operations = operationsOf(await fetchDocument(shared()));
 
       for (const viewport of [DESKTOP, PHONE]) {
-        const visit = await browser.visit(`${service.url}/redoc`, viewport);
+        const visited = await visit("/redoc", viewport);
         for (const { operationId, summary, tags: [tag] = [] } of operations) {
-          const section = visit.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
+          const section = visited.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
           await section.scrollIntoViewIfNeeded();
           expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
           const responses = section.getByRole("button", { name: /^[2-5]\d\d/ });
@@ -144,7 +144,7 @@ describe("the reference", () => {
           const details = responses.locator("xpath=following-sibling::div");
           expect(await details.count()).toBe(await responses.count());
         }
-        await expectReadable(visit);
+        await expectReadable(visited);
       }
     },
     TIMEOUT_MS,
@@ -153,9 +153,7 @@ describe("the reference", () => {
   test(
     "finds operations by words of their summary",
     async () => {
-      await using service = await startService();
-      await using browser = await openBrowser();
-      const { page, faults } = await browser.visit(`${service.url}/redoc`, DESKTOP);
+      const { page, faults } = await visit("/redoc", DESKTOP);
 
       await page.fill("input[placeholder='Search...']", "process running");
       const results = page.locator("[data-role='search:results']");
