@@ -3,7 +3,7 @@ import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import type { AccessLog } from "./access-log.ts";
 import { markSynchronous } from "./elysia-internals.ts";
-import { requestContext } from "./request-context.ts";
+import { type RequestPath, requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
@@ -52,10 +52,12 @@ export function preflight(log: AccessLog, defaultHeaders: Record<string, string>
   };
   return new Elysia({ name: "preflight" })
     .use(requestContext())
-    .onRequest(({ request, requestId, isRequestIdInbound, startedAt, clientAddress }) => {
+    .onRequest((context) => {
+      const { path } = context as typeof context & RequestPath;
+      const { request, requestId, isRequestIdInbound, startedAt, clientAddress } = context;
       if (!isPreflight(request)) return;
       log({
-        path: new URL(request.url).pathname,
+        path,
         requestId,
         isRequestIdInbound,
         method: request.method,

@@ -146,15 +146,21 @@ export function serveMetrics(
   { host, port }: NonNullable<Config["metrics"]>,
 ): Bun.Server<undefined> {
   const respond = async (request: Request): Promise<Response> => {
-    if (new URL(request.url).pathname !== "/metrics") return new Response("Not Found", { status: 404 });
     if (request.method !== "GET" && request.method !== "HEAD") {
       return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
     }
     const { contentType, text } = await metrics.read();
     return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
   };
-  // Without `reusePort`, because a second process on this port would receive half of the scrapes.
   return listen("METRICS_PORT", { host, port }, () =>
-    Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: respond }),
+    Bun.serve({
+      hostname: host,
+      port,
+      // A second process on this port would receive half of the scrapes.
+      reusePort: false,
+      development: false,
+      routes: { "/metrics": respond },
+      fetch: () => new Response("Not Found", { status: 404 }),
+    }),
   );
 }

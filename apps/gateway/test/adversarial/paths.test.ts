@@ -14,6 +14,7 @@ async function get(service: Service, target: string, host = "x") {
 }
 
 const LIVE = '{"status":"ok"}';
+const PREFLIGHT = "Origin: https://a.example\r\nAccess-Control-Request-Method: GET\r\nConnection: close";
 const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
 
 describe("dot segments are resolved before routing and rate limiting", () => {
@@ -84,11 +85,15 @@ describe("other spellings of a path do not match it", () => {
       "@x/auth/me?",
       "x:80/auth/me?",
       "[::1",
+      "a%zz",
+      "x:99999",
       "x/../auth/me?",
       "",
     ]) {
       const { status, text } = await get(service, "/healthz", host);
       expect([host, status, text]).toEqual([host, 200, LIVE]);
+      const preflight = await service.raw(`OPTIONS /todos HTTP/1.1\r\nHost: ${host}\r\n${PREFLIGHT}\r\n\r\n`);
+      expect([host, preflight]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 204 /)]);
     }
     expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
   });

@@ -8,6 +8,7 @@ import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
+import { exchangeBytes } from "../support/raw.ts";
 import { startService } from "../support/service.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
@@ -204,6 +205,11 @@ test("/metrics is served on its own port only, and no other path is served there
   for (const path of ["/", "/healthz", "/metrics/x", "/todos"]) {
     expect((await fetch(new URL(path, metrics))).status).toBe(404);
   }
+  const invalidHost = await exchangeBytes(
+    { hostname: "127.0.0.1", port: Number(new URL(metrics).port) },
+    "GET /metrics HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n",
+  );
+  expect(invalidHost).toStartWith("HTTP/1.1 200 ");
 });
 
 test("there is no metrics listener without METRICS_PORT", async () => {
