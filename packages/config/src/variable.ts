@@ -27,8 +27,8 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   /** In words: a default that depends on the context, or what happens without a default if the variable is not set. */
   readonly unset?: string;
   /**
-   * `all`: the value is never printed; `url`: it is printed without its password and query. A secret can also be read
-   * from the file at `NAME_FILE`.
+   * `all`: the value is never printed; `url`: its secret parts are masked. A secret can also be read from the file at
+   * `NAME_FILE`.
    */
   readonly secret?: "all" | "url";
   /** Whether a value that is not a secret can be read from the file at `NAME_FILE`, too. */

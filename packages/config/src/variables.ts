@@ -21,6 +21,11 @@ const name = text(
   "1 to 255 characters without white space, such as https://accounts.example.com",
   /^\S{1,255}$/,
 );
+/** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
+const redisUrl = text(
+  "redis://HOST:PORT or rediss://HOST:PORT",
+  /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/,
+);
 /** A public key as a secret key would let everybody sign tokens. */
 const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",
@@ -152,7 +157,7 @@ export const VARIABLES = {
     default: "5/minute",
     description: "Updates with a password or a current password, per user and per client",
   }),
-  REDIS_URL: variable(text("redis://HOST:PORT or rediss://HOST:PORT", /^rediss?:\/\/\S+$/), {
+  REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
     description:
       "Counts requests and login attempts in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",

@@ -122,12 +122,13 @@ test("no message contains the value of a secret or a URL, which can contain a pa
     ...errorsOf({ ...production, AUTH_SECRET_KEY: "changeme-Hunter2-0123456789abcdefghijkl" }),
     ...errorsOf({ DATABASE_URL: "mysql://u:Hunter2@h/d", REDIS_URL: "redis://u:Hunter2 @h" }),
     ...errorsOf({ DATABASE_URL: "postgres://u:Hunter2@h/d?sslmode=Hunter2" }),
+    ...errorsOf({ REDIS_URL: "redis://u:12/Hunter2@h" }),
     ...errorsOf({ AUTH_SECRET_KEY_FILE: "/Hunter2", AUTH_SECRET_KEY: "Hunter2" }),
     ...parse({ AUTH_SECRET_KEY: "Hunter2", AUTH_SECRET_KEY_PREVIOUS: "Hunter2" }).warnings,
     ...parse({ DATABASE_URL: "postgres://u:Hunter2@h/d", AUTH_SECRET_KEY: SECRET_KEY }).warnings,
     ...parse({ REDIS_URL: "redis://u:Hunter2@h" }).warnings,
   ];
-  expect(messages).toHaveLength(11);
+  expect(messages).toHaveLength(12);
   expect(messages.join("\n")).not.toContain("unter2");
 });
 
