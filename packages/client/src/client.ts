@@ -22,7 +22,7 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
   /** A stored token, so that a login is not needed. */
   readonly token?: string | undefined;
-  /** Sends the requests. @default the global `fetch` */
+  /** Sends the requests; must not follow redirects (`request.redirect` is `manual`). @default the global `fetch` */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
@@ -88,7 +88,8 @@ async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
 }
 
 export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: ClientOptions): Client {
-  const api = createFetchClient<paths>({ baseUrl, fetch: withRetries(fetch, options) });
+  // A redirect would send passwords and the token to an address that the application did not choose.
+  const api = createFetchClient<paths>({ baseUrl, fetch: withRetries(fetch, options), redirect: "manual" });
   let { token } = options;
 
   /** Forgets the token that a request sent, unless another login has replaced it in the meantime. */

@@ -1,9 +1,10 @@
-/** The error that every method throws when the service returns an error response. */
+/** The error that every method throws when the service returns an error response or a redirect. */
 import type { ErrorCode, ValidationIssue } from "./types.ts";
 
-/** An error response. Requests without a response reject with the error of `fetch`, aborted ones with the signal's reason. */
+/** An error response, or a redirect, which is never followed. Requests without a response reject with the error of `fetch`, aborted ones with the signal's reason. */
 export class LatchkeyError extends Error {
   override readonly name = "LatchkeyError";
+  /** 0 for a redirect in a browser, which hides its status. */
   readonly status: number;
   /** Undefined if the response is not the service's, for example a proxy's error page. A newer service can send other codes. */
   readonly code: ErrorCode | undefined;
@@ -16,7 +17,7 @@ export class LatchkeyError extends Error {
 
   /** @param body the parsed JSON, or the text of any other body */
   constructor(response: Response, body: unknown) {
-    const { detail = response.statusText || `HTTP ${response.status}`, code } = toEnvelope(body);
+    const { detail = describeStatus(response), code } = toEnvelope(body);
     super(typeof detail === "string" ? detail : detail.map(describeIssue).join("; "));
     this.status = response.status;
     this.code = code;
@@ -24,6 +25,11 @@ export class LatchkeyError extends Error {
     this.requestId = response.headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"));
   }
+}
+
+function describeStatus({ status, statusText, type }: Response): string {
+  const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
+  return isRedirect ? "Redirects are not followed; check baseUrl" : statusText || `HTTP ${status}`;
 }
 
 const describeIssue = ({ loc, msg }: ValidationIssue): string => `${loc.join(".")} ${msg}`;

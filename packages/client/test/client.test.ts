@@ -160,6 +160,26 @@ describe("errors", () => {
     });
   });
 
+  test("a redirect is an error, and its target receives nothing", async () => {
+    const received: string[] = [];
+    await using target = Bun.serve({
+      port: 0,
+      fetch: ({ method }) => Response.json({ access_token: received.push(method) }),
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using proxy = Bun.serve({ port: 0, fetch: () => Response.redirect(target.url.href, status) });
+      const client = createClient({ baseUrl: proxy.url.origin, token: "secret" });
+      for (const call of [client.login(ADA), client.getMe(), client.deleteMe()])
+        expect(await errorOf(call)).toMatchObject({
+          status,
+          code: undefined,
+          detail: "Redirects are not followed; check baseUrl",
+        });
+      expect(client.token).toBe("secret");
+    }
+    expect(received).toEqual([]);
+  });
+
   test("a request without a response rejects with the error of fetch", async () => {
     const client = createClient({ baseUrl: `http://127.0.0.1:${freePort()}` });
     await expect(client.getMe()).rejects.not.toBeInstanceOf(LatchkeyError);

@@ -10,7 +10,7 @@ import { type RunningService, startService } from "./support/service.ts";
 const FIXTURE = join(import.meta.dir, "fixtures/every-method.mjs");
 const MAIN = `import * as client from "@latchkey/client";
 import { callEveryMethod } from "./every-method.mjs";
-console.log(JSON.stringify(await callEveryMethod(client, process.argv[2])));
+console.log(JSON.stringify(await callEveryMethod(client, ...process.argv.slice(2))));
 `;
 const EXPECTED = {
   taken: [true, 409, "A user with this e-mail or username already exists", "string"],
@@ -21,6 +21,7 @@ const EXPECTED = {
   todo: [true, "Milk", 404],
   refused: [429, 1],
   aborted: "enough",
+  redirected: [true, "Redirects are not followed; check baseUrl"],
   loggedOut: true,
 };
 
@@ -59,17 +60,20 @@ describe.concurrent("every method works", () => {
     ["Bun", process.execPath],
   ])("on %s", async (_name, runtime) => {
     await using service = await startLimited();
-    expect(JSON.parse(await run([runtime, "main.mjs", service.url], installed.project))).toEqual(EXPECTED);
+    await using redirecting = redirectTo(service.url);
+    const output = await run([runtime, "main.mjs", service.url, redirecting.url.origin], installed.project);
+    expect(JSON.parse(output)).toEqual(EXPECTED);
   });
 
   browserTest("in a browser, from another origin", async () => {
     await using page = servePage(installed.project);
     await using service = await startLimited({ CORS_ORIGINS: page.origin });
+    await using redirecting = redirectTo(service.url);
     await using browser = await openBrowser();
     const visit = await browser.visit(page.origin, DESKTOP);
     const result = await visit.page.evaluate(`(async () => {
       const [client, { callEveryMethod }] = await Promise.all([import("/index.js"), import("/every-method.mjs")]);
-      return callEveryMethod(client, ${JSON.stringify(service.url)});
+      return callEveryMethod(client, ${JSON.stringify(service.url)}, ${JSON.stringify(redirecting.url.origin)});
     })()`);
     expect(result).toEqual(EXPECTED);
   });
@@ -86,6 +90,20 @@ test("the recipe of the README runs as it is written", async () => {
   );
   expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'ada'");
 });
+
+/** Redirects every request except preflights, and allows any origin. */
+function redirectTo(url: string) {
+  const cors = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      const { pathname } = new URL(request.url);
+      const status = request.method === "OPTIONS" ? 204 : 307;
+      return new Response(null, { status, headers: { ...cors, location: url + pathname } });
+    },
+  });
+}
 
 /** An empty page and the modules that it imports. */
 function servePage(project: string): AsyncDisposable & { readonly origin: string } {
