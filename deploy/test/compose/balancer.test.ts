@@ -1,14 +1,20 @@
 /** HAProxy accepts haproxy.cfg, and its ports, names and timings match docker-compose.yml. */
 import { describe, expect, test } from "bun:test";
 import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./balancer.ts";
-import { readCompose } from "./compose-file.ts";
+import { environmentOf, readCompose } from "./compose-file.ts";
 
 const text = await Bun.file(HAPROXY_CONFIGURATION).text();
 const { services } = readCompose();
 
 describe("haproxy.cfg", () => {
-  haproxyTest("HAProxy accepts the file without a warning", () => {
-    const check = Bun.spawnSync([HAPROXY, "-c", "-f", HAPROXY_CONFIGURATION]);
+  haproxyTest.each([
+    ["the variables of Compose", services.balancer?.environment],
+    ["a proxy in front", { TRUST_PROXY: "2" }],
+    ["no limit of connections", { CONNECTIONS_PER_CLIENT: "0" }],
+  ])("HAProxy accepts the file without a warning with %s", (_, environment = {}) => {
+    const check = Bun.spawnSync([HAPROXY, "-c", "-f", HAPROXY_CONFIGURATION], {
+      env: environmentOf({ environment }, {}),
+    });
     expect(check.stderr.toString()).toBe("");
     expect(check.exitCode).toBe(0);
   });
@@ -18,6 +24,12 @@ describe("haproxy.cfg", () => {
     expect(text).toContain(`bind :${containerPort}`);
     expect(text).toMatch(/^ {4}server-template gateway- \d+ gateway:3000$/m);
     expect(services["gateway-embedded"]?.networks).toEqual({ front: { aliases: ["gateway"] } });
+  });
+
+  test("without Compose, the defaults of its variables are the same", () => {
+    for (const [name, value] of Object.entries(services.balancer?.environment ?? {})) {
+      expect(text).toContain(`    presetenv ${name} ${value}\n`);
+    }
   });
 
   test("the balancer forwards the client address and checks readiness", () => {

@@ -7,14 +7,20 @@ import { freePort } from "@latchkey/testing/server-process";
 
 export const HAPROXY_CONFIGURATION = join(ROOT, "deploy/haproxy/haproxy.cfg");
 
-const installed = Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin` });
-if (installed === null) process.stderr.write("haproxy is not installed: the balancer is not tested.\n");
+/** With the folder of Debian's servers, which is not on the path of users. */
+export const PATH = `${process.env.PATH}:/usr/sbin`;
 
 /** The program's path, for tests that run with {@link haproxyTest}. */
-export const HAPROXY = installed ?? "haproxy";
+export const HAPROXY = Bun.which("haproxy", { PATH }) ?? "haproxy";
 
-/** A `test` that is skipped without HAProxy, except in CI, where it fails. */
-export const haproxyTest = test.skipIf(installed === null && !process.env.CI);
+/** A `test` that is skipped and reported without one of the programs, except in CI, where it fails. */
+export function testWith(...programs: readonly string[]) {
+  const missing = programs.filter((program) => Bun.which(program, { PATH }) === null);
+  if (missing.length > 0) process.stderr.write(`Not installed, and not tested with: ${missing.join(", ")}\n`);
+  return test.skipIf(missing.length > 0 && !process.env.CI);
+}
+
+export const haproxyTest = testWith("haproxy");
 
 interface Balancer extends AsyncDisposable {
   /** On 127.0.0.1 and ::1. */
@@ -26,6 +32,8 @@ export interface BalancerOptions {
   readonly addresses: readonly string[];
   /** Concurrent connections to one replica; 0 means no limit. @default 0 */
   readonly maxConnections?: number;
+  /** The variables that Compose sets. @default none: those of the configuration */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Changes the configuration, for example a timeout. @default unchanged */
   readonly edit?: (configuration: string) => string;
 }
@@ -34,6 +42,7 @@ export interface BalancerOptions {
 export async function startBalancer({
   addresses,
   maxConnections = 0,
+  environment = {},
   edit = (configuration) => configuration,
 }: BalancerOptions): Promise<Balancer> {
   await using resources = new AsyncDisposableStack();
@@ -53,7 +62,11 @@ export async function startBalancer({
         .replace(/^ {4}server-template .*$/m, servers.join("\n")),
     ),
   );
-  const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], { stdout: "ignore", stderr: "ignore" });
+  const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], {
+    env: environment,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
   resources.defer(async () => {
     balancer.kill("SIGKILL");
     await balancer.exited;
@@ -63,13 +76,14 @@ export async function startBalancer({
   return { port, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-async function untilListening(port: number, balancer: Bun.Subprocess): Promise<void> {
-  while (balancer.exitCode === null) {
+/** Resolves once requests through the proxy reach a replica. */
+export async function untilListening(port: number, proxy: Bun.Subprocess): Promise<void> {
+  while (proxy.exitCode === null) {
     const isListening = await fetch(`http://127.0.0.1:${port}/healthz`).then(
       ({ ok }) => ok,
       () => false,
     );
     if (isListening) return;
   }
-  throw new Error(`HAProxy exited with ${balancer.exitCode}`);
+  throw new Error(`The proxy exited with ${proxy.exitCode}`);
 }

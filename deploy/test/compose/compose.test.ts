@@ -80,6 +80,10 @@ describe("docker-compose.yml", () => {
       LOG_MAX_SIZE: "1m",
       LOG_MAX_FILES: "2",
       TRUST_PROXY: "2",
+      CONNECTIONS_PER_CLIENT: "100",
+    });
+    expect(own.services.balancer).toMatchObject({
+      environment: { TRUST_PROXY: 2, CONNECTIONS_PER_CLIENT: 100 },
     });
     expect(own.services.gateway).toMatchObject({
       deploy: { replicas: 3 },

@@ -1,6 +1,6 @@
 /** HAProxy's own errors, with its deployed configuration: the error envelope of the service, with a code and a request id. */
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { haproxyTest, startBalancer } from "./balancer.ts";
 
 setDefaultTimeout(60_000);
@@ -58,21 +58,37 @@ haproxyTest("503 in the envelope without a ready replica", async () => {
   await expectEnvelope(response, 503, { detail: "Service Unavailable", code: "SERVICE_UNAVAILABLE" });
 });
 
+/** Expects one of the balancer's own errors, and closes the connection. */
+async function expectEnvelopeFrom(socket: Socket, status: number, body: object): Promise<void> {
+  let received = "";
+  for await (const bytes of socket) {
+    received += bytes;
+    if (received.endsWith("}")) break;
+  }
+  expect(received).toStartWith(`HTTP/1.1 ${status} `);
+  expect(received).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  expect(received).toEndWith(JSON.stringify(body));
+}
+
 haproxyTest("400 in the envelope for a body with a malformed chunk", async () => {
   await using balancer = await startBalancer({ addresses: [server] });
-  const received = await new Promise<string>((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port: balancer.port });
-    let text = "";
-    socket.on("data", (bytes) => {
-      text += bytes;
-    });
-    socket.on("error", reject);
-    socket.on("close", () => resolve(text));
-    socket.write("POST /hang HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
-    // The balancer has forwarded the head.
-    replica.once("connection", (forwarded) => forwarded.once("data", () => socket.write("zz\r\n")));
-  });
-  expect(received).toStartWith("HTTP/1.1 400 ");
-  expect(received).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
-  expect(received).toEndWith('{"detail":"Bad Request","code":"BAD_REQUEST"}');
+  const socket = connect({ host: "127.0.0.1", port: balancer.port });
+  // The balancer forwards the head once its buffer is full.
+  const chunk = `${(0x8000).toString(16)}\r\n${" ".repeat(0x8000)}\r\n`;
+  socket.write(`POST /hang HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`);
+  replica.once("connection", (forwarded) => forwarded.once("data", () => socket.write("zz\r\n")));
+  await expectEnvelopeFrom(socket, 400, { detail: "Bad Request", code: "BAD_REQUEST" });
+});
+
+haproxyTest("408 in the envelope for a body that arrives a byte at a time", async () => {
+  const edit = (configuration: string) => configuration.replace("http-request 10s", "http-request 500ms");
+  await using balancer = await startBalancer({ addresses: [server], edit });
+  const socket = connect({ host: "127.0.0.1", port: balancer.port });
+  socket.write("POST /hang HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n{");
+  const sending = setInterval(() => socket.write(" "), 100);
+  try {
+    await expectEnvelopeFrom(socket, 408, { detail: "Request Timeout", code: "REQUEST_TIMEOUT" });
+  } finally {
+    clearInterval(sending);
+  }
 });

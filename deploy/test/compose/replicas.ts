@@ -10,16 +10,16 @@ interface Replicas extends AsyncDisposable {
   readonly gateways: readonly ServiceProcess[];
 }
 
-interface ReplicasOptions extends Omit<BalancerOptions, "addresses"> {
+interface ReplicasOptions extends Omit<BalancerOptions, "addresses" | "environment"> {
   /** Number of gateways. @default 2 */
   readonly count?: number;
-  /** Number of proxies in front of the gateways. @default 1, the balancer */
-  readonly trustProxy?: number;
+  /** Variables of the gateways and of the balancer. @default TRUST_PROXY is 1: the balancer */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function startReplicas({
   count = 2,
-  trustProxy = 1,
+  environment = {},
   ...options
 }: ReplicasOptions = {}): Promise<Replicas> {
   await using resources = new AsyncDisposableStack();
@@ -30,13 +30,14 @@ export async function startReplicas({
         NODE_ENV: "production",
         AUTH_SECRET_KEY: SECRET,
         DATABASE_URL: folder.databaseUrl,
-        TRUST_PROXY: String(trustProxy),
+        TRUST_PROXY: "1",
+        ...environment,
       }),
     ),
   );
   const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
   const addresses = urls.map((url) => new URL(url).host);
-  const { port } = resources.use(await startBalancer({ addresses, ...options }));
+  const { port } = resources.use(await startBalancer({ addresses, environment, ...options }));
   const started = resources.move();
   return { port, gateways, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
