@@ -1,6 +1,6 @@
 /**
- * Chunked requests through the balancer. The gateway closes its connection after each, because Bun sends an unsolicited 400
- * after trailers (oven-sh/bun#32887); no other client receives it, and no response is lost when the connection closes.
+ * Chunked requests through the balancer. The gateway closes its connection after each, because Bun responds to trailers with 400
+ * (oven-sh/bun#32887): only the sender can receive it, and only before HAProxy 3.2, which drops trailers.
  */
 import { expect, setDefaultTimeout } from "bun:test";
 import { connect } from "node:net";
@@ -49,9 +49,11 @@ haproxyTest("trailers of one client never cause a response to another client's r
   await using balancer = await startReplicas({ count: 1, maxConnections: 1 });
   let isDone = false;
   const sendChunked = async () => {
-    using client = openClient(balancer.port);
     for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {
-      expect(await client.send(chunkedRequest(`chunked-${sent}`))).toBe(`201 chunked-${sent}`);
+      using client = openClient(balancer.port);
+      const response = await client.send(chunkedRequest(`chunked-${sent}`));
+      // The 400 precedes the response if the response is not ready when the trailers arrive. It has no request id.
+      expect([`201 chunked-${sent}`, "400 undefined"]).toContain(response);
     }
     isDone = true;
   };
