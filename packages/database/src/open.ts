@@ -9,13 +9,14 @@ import type { Database, DatabaseOptions } from "./repositories.ts";
  * @throws UnsupportedDatabaseUrl
  * @throws DatabaseUnavailable if a file cannot be opened; a server is contacted by the first query
  */
-export async function openDatabase({ url, baseDirectory, poolSize }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({ baseDirectory, ...options }: DatabaseOptions): Promise<Database> {
+  const { url } = options;
   switch (schemeOf(url)) {
     case "file:":
       return (await import("./libsql/database.ts")).openLibsqlDatabase({ url, baseDirectory });
     case "postgres:":
     case "postgresql:":
-      return (await import("./postgres/database.ts")).openPostgresDatabase({ url, poolSize });
+      return (await import("./postgres/database.ts")).openPostgresDatabase(options);
     default:
       throw new UnsupportedDatabaseUrl("it must start with file:, postgres:// or postgresql://.");
   }

@@ -97,6 +97,11 @@ export interface DatabaseOptions {
   readonly baseDirectory?: string | undefined;
   /** Maximum number of connections to a server; ignored for a file. @default 10 */
   readonly poolSize?: number | undefined;
+  /**
+   * Whether a server prepares statements once per connection instead of once per query; `auto`: only on connections that
+   * are proved to be direct, because some poolers mix up the statements of their clients. @default "auto"
+   */
+  readonly preparedStatements?: "auto" | "true" | "false" | undefined;
 }
 
 export interface Database extends AsyncDisposable {

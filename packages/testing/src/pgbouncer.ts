@@ -30,6 +30,7 @@ export async function startPgBouncer(serverPort: number, settings: Readonly<Reco
   const pooler = Bun.spawn(["pgbouncer", file], { ...UNPRIVILEGED, stdout: "ignore", stderr: "pipe" });
   await readUntil(pooler.stderr, "process up");
   return {
+    port,
     /** Returns the URL that leads to the same database through the pooler. */
     urlOf: (databaseUrl: string) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),
     [Symbol.asyncDispose]: async () => {

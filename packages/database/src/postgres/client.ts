@@ -1,14 +1,14 @@
 /**
- * The connection pool and the deadline of each query. Invariant: a caller never waits longer than the deadline, and after
- * a query exceeds it, later queries use a new pool.
+ * The deadline of each query. Invariant: a caller never waits longer than the deadline, and after a query exceeds it, later
+ * queries use a new pool.
  */
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
 import { createRowDecoder, type Select } from "../select.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
-import type { Address } from "./url.ts";
+import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
 /** What the repositories need. `libsql/database.ts` provides the same, with Drizzle's query builders for SQLite. */
 export interface RepositoryClient {
@@ -25,41 +25,19 @@ interface PostgresClient extends RepositoryClient {
   close(): Promise<void>;
 }
 
-interface PostgresClientOptions {
-  readonly address: Address;
-  /** Maximum number of connections. */
-  readonly poolSize: number;
-  /** In milliseconds. The server's statement timeout is shorter, so that a slow query does not replace the pool. */
-  readonly deadlineMs: number;
-}
-
-/** The server's statement timeout as a fraction of the deadline. */
-const STATEMENT_TIMEOUT_RATIO = 7 / 8;
-
 /** Minimum time between two pool replacements because of a read-only server. */
 const READ_ONLY_PAUSE_MS = 1_000;
 
-const CONNECTION_TIMEOUT_MS = 3_000;
+/** Runs a query and returns its rows as arrays of values. */
+type Query = (text: string, values: unknown[]) => Promise<unknown[][]>;
 
-type ConnectOptions = Omit<PostgresClientOptions, "deadlineMs"> & { readonly statementTimeoutMs: number };
-
-/** Creates a pool; the first query opens a connection. */
-export function connect({ address, poolSize, statementTimeoutMs }: ConnectOptions): SQL {
-  return new SQL({
-    ...address,
-    adapter: "postgres",
-    max: poolSize,
-    connectionTimeout: CONNECTION_TIMEOUT_MS / 1_000,
-    connection: {
-      application_name: "latchkey",
-      statement_timeout: statementTimeoutMs,
-    },
-  });
-}
-
-/** The cast is safe because Drizzle's session calls only `unsafe` outside of transactions, which only migrations use. */
-function createOrm(client: Pick<SQL, "unsafe">): BunSQLDatabase {
-  return drizzle({ client: client as SQL });
+/** The cast is safe because Drizzle's session calls only `unsafe` and `values`, except in transactions, which only migrations use. */
+function createOrm(query: Query): BunSQLDatabase {
+  const unsafe = (text: string, values: unknown[]) => {
+    const rows = query(text, values);
+    return Object.assign(rows, { values: () => rows });
+  };
+  return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
@@ -73,26 +51,24 @@ export async function withDeadline<T>(query: Promise<T>, deadlineMs: number): Pr
   }
 }
 
-export function openClient({ address, poolSize, deadlineMs }: PostgresClientOptions): PostgresClient {
-  const open = () =>
-    connect({ address, poolSize, statementTimeoutMs: Math.floor(deadlineMs * STATEMENT_TIMEOUT_RATIO) });
-  let pool = open();
+export function openClient(options: ConnectionPoolOptions): PostgresClient {
+  let pool = new ConnectionPool(options);
   let replacedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
   /** Queries that still run in the old pool can finish until the deadline. */
-  const replace = (old: SQL) => {
+  const replace = (old: ConnectionPool) => {
     if (old !== pool || closed) return;
-    pool = open();
+    pool = new ConnectionPool(options);
     replacedAt = performance.now();
-    old.close({ timeout: deadlineMs / 1_000 }).catch(() => undefined);
+    old.close().catch(() => undefined);
   };
 
   const attempt: Attempt = async (query) => {
     const used = pool;
     try {
       // Without a deadline, a query to a frozen or unreachable server would never end.
-      return await withDeadline(query(), deadlineMs);
+      return await withDeadline(query(), options.deadlineMs);
     } catch (error) {
       const domainError = toDomainError(error);
       if (isDeadline(domainError)) replace(used);
@@ -102,25 +78,25 @@ export function openClient({ address, poolSize, deadlineMs }: PostgresClientOpti
     }
   };
 
+  const query: Query = (text, values) => pool.run((client) => client.unsafe(text, values).values());
+
   return {
-    orm: createOrm({ unsafe: (text, values) => pool.unsafe(text, values) }),
+    orm: createOrm(query),
     attempt,
     attemptAll: async (...queries) => {
       for (const query of queries) await attempt(query);
     },
-    prepare: <Row>(query: Select<Row>) => {
-      const { sql, params } = query.toSQL();
-      const decode = createRowDecoder<Row>(query._.selectedFields);
+    prepare: <Row>(select: Select<Row>) => {
+      const { sql, params } = select.toSQL();
+      const decode = createRowDecoder<Row>(select._.selectedFields);
       return async (values) => {
-        const rows: unknown[][] = await attempt(() =>
-          pool.unsafe(sql, fillPlaceholders(params, values)).values(),
-        );
+        const rows = await attempt(() => query(sql, fillPlaceholders(params, values)));
         return rows.map(decode);
       };
     },
     close: async () => {
       closed = true;
-      await pool.close({ timeout: deadlineMs / 1_000 });
+      await pool.close();
     },
   };
 }

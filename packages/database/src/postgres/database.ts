@@ -4,6 +4,7 @@ import type { Database, DatabaseOptions } from "../repositories.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
 import { openClient, withDeadline } from "./client.ts";
+import type { PreparedStatements } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
 import { parsePostgresUrl } from "./url.ts";
@@ -20,9 +21,15 @@ const PING_DEADLINE_MS = 900;
  * Does not connect; the first query does.
  * @throws UnsupportedDatabaseUrl
  */
-export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }: PostgresOptions): Database {
+export function openPostgresDatabase({
+  url,
+  poolSize = 10,
+  preparedStatements: mode = "auto",
+  deadlineMs = 4_000,
+}: PostgresOptions): Database {
   const address = parsePostgresUrl(url);
-  const client = openClient({ address, poolSize, deadlineMs });
+  const preparedStatements: PreparedStatements = { mode };
+  const client = openClient({ address, size: poolSize, preparedStatements, deadlineMs });
   const { orm, attempt, close } = client;
   return {
     kind: "postgres",
@@ -34,7 +41,7 @@ export function openPostgresDatabase({ url, poolSize = 10, deadlineMs = 4_000 }:
         attempt(() => orm.execute(sql`select 1`)),
         PING_DEADLINE_MS,
       )),
-    migrate: (log) => migrate({ address, log }),
+    migrate: (log) => migrate({ address, preparedStatements, log }),
     close,
     [Symbol.asyncDispose]: close,
   };

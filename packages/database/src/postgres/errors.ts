@@ -6,6 +6,9 @@ import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
 /** The reason of the error when the server did not respond within the deadline. */
 export const DEADLINE_REASON = "DEADLINE";
 
+/** The client's code of a connection that was closed before or during a query. */
+export const CLOSED_REASON = "ERR_POSTGRES_CONNECTION_CLOSED";
+
 /** The SQLSTATE `lock_not_available`. */
 const LOCK_TIMEOUT_REASON = "55P03";
 
@@ -14,22 +17,26 @@ const READ_ONLY_REASON = "25006";
 
 /** The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: another client's statement, or none. */
 const LOST_STATEMENT_REASONS: ReadonlySet<string> = new Set(["42P05", "26000"]);
+const LOST_STATEMENT = "the connection pooler does not support prepared statements and mixed them up";
 
 /** Errors that an operator can resolve, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   [READ_ONLY_REASON]: "the server accepts no writes",
+  // `protocol_violation`: any error of PgBouncer; PostgreSQL's error if another statement with other parameters is executed.
   "08P01":
-    "a connection pooler rejected the startup parameter statement_timeout; in PgBouncer, add it to ignore_startup_parameters",
+    "a connection pooler reported an error, or mixed up prepared statements; see its log. PgBouncer must have statement_timeout in ignore_startup_parameters",
+  "26000": LOST_STATEMENT,
   "28000": "the server rejected the user",
   "28P01": "the server rejected the user or the password",
   "3D000": "the server has no database of this name",
   "42501": "the user lacks a privilege on the tables or the schema",
+  "42P05": LOST_STATEMENT,
   "53100": "the server's disk is full",
   "53300": "the server has no free connections",
   [LOCK_TIMEOUT_REASON]: "another transaction holds a lock on the table",
   "57014": "a query took too long",
   [DEADLINE_REASON]: "the server did not respond in time",
-  ERR_POSTGRES_CONNECTION_CLOSED: "the connection was closed",
+  [CLOSED_REASON]: "the connection was closed",
   ERR_POSTGRES_CONNECTION_FAILED: "the connection could not be established; check the host and the network",
   ERR_POSTGRES_CONNECTION_REFUSED: "nothing accepts connections at this host and port",
   ERR_POSTGRES_CONNECTION_TIMEOUT: "the server did not accept a connection in time",

@@ -11,7 +11,8 @@ import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../c
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
 import { singleRow } from "../select.ts";
-import { connect, withDeadline } from "./client.ts";
+import { withDeadline } from "./client.ts";
+import { connect, type PreparedStatements } from "./connection.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
 import type { Address } from "./url.ts";
 
@@ -30,6 +31,9 @@ const LOCK_KEY = 7_224_011_906;
 
 const MIN_VERSION = { number: 140_000, name: "14" };
 
+const POOLER_MESSAGE =
+  "The connection leads through a pooler: statements are not prepared, because some poolers mix them up. If this one supports prepared statements, set DATABASE_PREPARED_STATEMENTS=true; otherwise, set it to false to remove this message.";
+
 type Orm = Pick<BunSQLDatabase, "execute">;
 
 interface Progress extends MigrationRecord {
@@ -38,6 +42,8 @@ interface Progress extends MigrationRecord {
 
 interface MigrateOptions {
   readonly address: Address;
+  /** Migrations prepare no statements, except with `true`. @default the mode `auto` */
+  readonly preparedStatements?: PreparedStatements;
   /** Receives a sentence for each attempt that did not get a lock on a table. */
   readonly log?: ((message: string) => void) | undefined;
   /** @default the migrations of this release */
@@ -58,7 +64,8 @@ export function checkServer({ version, encoding }: { version: number; encoding: 
 
 /**
  * Two connections prepare different statements under one name. A pooler in transaction mode gives both the same server
- * connection, which has one of them: without support for prepared statements, queries would run the other one.
+ * connection, which has one of them: without support for prepared statements, queries would run the other one. Finds only
+ * an error of the configuration: with several poolers, the two connections can lead to different ones.
  * @throws UnsupportedDatabaseServer
  */
 async function checkPreparedStatements(client: Client): Promise<void> {
@@ -72,7 +79,7 @@ async function checkPreparedStatements(client: Client): Promise<void> {
     const domainError = toDomainError(error);
     if (!isLostStatement(domainError)) throw domainError;
     throw new UnsupportedDatabaseServer(
-      "the connection pooler does not support prepared statements in transaction mode. Use PgBouncer 1.21 or later with max_prepared_statements above 0, or session mode.",
+      "the connection pooler does not support prepared statements in transaction mode. Use PgBouncer 1.21 or later with max_prepared_statements above 0, session mode, or DATABASE_PREPARED_STATEMENTS=auto.",
     );
   }
 }
@@ -210,16 +217,22 @@ async function applyMigrations(
  */
 export async function migrate({
   address,
+  preparedStatements = { mode: "auto" },
   log,
   migrationsFolder = MIGRATIONS_FOLDER,
   deadlineMs = DEADLINE_MS,
 }: MigrateOptions): Promise<SchemaState> {
   const deadline = performance.now() + deadlineMs;
   const migrations = readMigrationFiles({ migrationsFolder });
-  const client = connect({ address, poolSize: 2, statementTimeoutMs: deadlineMs });
+  const prepare = preparedStatements.mode === "true";
+  const { sql: client, isDirect } = connect({ address, deadlineMs, max: 2, prepare });
   const orm = drizzle({ client });
   try {
-    await withDeadline(checkPreparedStatements(client), deadlineMs);
+    if (prepare) await withDeadline(checkPreparedStatements(client), deadlineMs);
+    if (preparedStatements.mode === "auto" && !(await withDeadline(isDirect(), deadlineMs))) {
+      preparedStatements.mode = "false";
+      log?.(POOLER_MESSAGE);
+    }
     return await withDeadline(
       orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, { migrations, deadline, log })),
       deadlineMs,

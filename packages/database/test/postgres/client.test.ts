@@ -120,7 +120,7 @@ test("when the server terminates connections, only the calls on them fail", asyn
 });
 
 test("dead connections are replaced after the deadline, also if only pings use them", async () => {
-  using proxy = await openTcpProxy(server.port);
+  using proxy = await openTcpProxy([server.port]);
   const url = (await server.createDatabase()).replace(String(server.port), String(proxy.port));
   await using database = openPostgresDatabase({ url, poolSize: 2, deadlineMs: 1_500 });
   await database.migrate();
@@ -154,6 +154,17 @@ test("calls fail immediately while the server has no free connections", async ()
   expect(errors.map(({ reason }) => reason)).toContain("53300");
   await greedy.close();
   expect(await measureRecoveryMs(starved)).toBeLessThan(5_000);
+});
+
+test("while the server has no more connections for the process, calls succeed on those that it has", async () => {
+  await using testDatabase = await open();
+  const { database } = testDatabase;
+  await database.ping();
+  const free = MAX_CONNECTIONS - RESERVED_CONNECTIONS - 1;
+  await using greedy = new Bun.SQL(testDatabase.url, { max: free });
+  using reserved = new DisposableStack();
+  for (let count = 0; count < free; count++) reserved.use(await greedy.reserve());
+  for (let round = 0; round < 3; round++) expect((await callAll(database)).errors).toEqual([]);
 });
 
 test("on a read-only server, writes fail, reads succeed, and the client reconnects to find the new primary", async () => {

@@ -1,4 +1,4 @@
-/** A TCP proxy that can drop its connections without closing them, like a failed network. */
+/** A TCP proxy, which can drop its connections without closing them, like a failed network. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
@@ -8,10 +8,12 @@ export interface TcpProxy extends Disposable {
   cut(): void;
 }
 
-export async function openTcpProxy(target: number): Promise<TcpProxy> {
+/** @param targets ports to which new connections lead in turn; the caller can change them */
+export async function openTcpProxy(targets: readonly number[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let connections = 0;
   const server = createServer((client) => {
-    const upstream = connect(target, "127.0.0.1");
+    const upstream = connect(targets[connections++ % targets.length] ?? 0, "127.0.0.1");
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());

@@ -1,0 +1,125 @@
+/**
+ * The connections of a process. Invariant: with `auto`, statements have names only on connections that were proved to be
+ * direct, because a pooler can run the statement of another client that has the same name. Bun's pool reconnects at any
+ * time, so each connection has a client of its own, which is closed together with its connection.
+ */
+import type { SQL } from "bun";
+import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
+import { CLOSED_REASON, unavailable } from "./errors.ts";
+
+export interface ConnectionPoolOptions extends ConnectOptions {
+  /** Maximum number of connections. */
+  readonly size: number;
+  readonly preparedStatements: PreparedStatements;
+}
+
+/** Place of one connection. */
+interface Slot {
+  /** Number of queries that use or await the connection. */
+  pending: number;
+  /** Until then, no connection is opened here if there are others. */
+  retryAt: number;
+  /** Null unless a connection is open or being opened. */
+  client: SQL | null;
+  opening: Promise<void> | null;
+  /** The client while queries can use it. */
+  ready: SQL | null;
+}
+
+/** Minimum time between two attempts to open a connection in addition to others. */
+const RETRY_PAUSE_MS = 1_000;
+
+const createSlot = (): Slot => ({ pending: 0, retryAt: 0, client: null, opening: null, ready: null });
+
+export class ConnectionPool {
+  readonly #options: ConnectionPoolOptions;
+  readonly #slots: readonly [Slot, ...Slot[]];
+  #isClosed = false;
+
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
+    this.#slots = [createSlot(), ...Array.from({ length: options.size - 1 }, createSlot)];
+  }
+
+  /** Runs a query on the least busy connection; opens one if all others are busy. */
+  async run<T>(query: (client: SQL) => Promise<T>): Promise<T> {
+    const slot = this.#leastBusy();
+    slot.pending++;
+    try {
+      if (slot.ready === null) {
+        slot.opening ??= this.#open(slot);
+        try {
+          await slot.opening;
+        } catch (error) {
+          // For example, the server has no more connections for this process, but this process has some.
+          if (this.#slots.every(({ ready }) => ready === null)) throw error;
+        }
+      }
+      return await (slot.ready === null ? this.run(query) : query(slot.ready));
+    } finally {
+      slot.pending--;
+    }
+  }
+
+  /** Queries that still run can finish until the deadline. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#slots.map((slot) => this.#release(slot)));
+  }
+
+  #leastBusy(): Slot {
+    const now = performance.now();
+    let [best] = this.#slots;
+    let least = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots) {
+      if (slot.pending >= least || slot.retryAt > now) continue;
+      best = slot;
+      least = slot.pending;
+      if (least === 0) break;
+    }
+    return best;
+  }
+
+  async #open(slot: Slot): Promise<void> {
+    const { preparedStatements } = this.#options;
+    try {
+      for (;;) {
+        if (this.#isClosed) throw unavailable(CLOSED_REASON);
+        const { mode } = preparedStatements;
+        const onclose = () => {
+          // Otherwise the client would open another connection for the next query.
+          void sql.close({ timeout: 0 });
+          if (slot.client === sql) slot.client = slot.ready = null;
+        };
+        const { sql, isDirect } = connect({ ...this.#options, max: 1, prepare: mode !== "false", onclose });
+        slot.client = sql;
+        if (mode !== "auto") await sql.connect();
+        else if (!(await isDirect())) this.#stopPreparing();
+        if (slot.client !== sql) throw unavailable(CLOSED_REASON);
+        if (mode === preparedStatements.mode) {
+          slot.retryAt = 0;
+          slot.ready = sql;
+          return;
+        }
+        await this.#release(slot);
+      }
+    } catch (error) {
+      slot.retryAt = performance.now() + RETRY_PAUSE_MS;
+      throw error;
+    } finally {
+      slot.opening = null;
+    }
+  }
+
+  /** Also replaces the connections with a proof: a pooler can pass the first client's parameters on, and share the session later. */
+  #stopPreparing(): void {
+    this.#options.preparedStatements.mode = "false";
+    for (const slot of this.#slots) if (slot.ready !== null) void this.#release(slot);
+  }
+
+  async #release(slot: Slot): Promise<void> {
+    const { client } = slot;
+    slot.client = slot.ready = null;
+    await client?.close({ timeout: this.#options.deadlineMs / 1_000 });
+  }
+}
