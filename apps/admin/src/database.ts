@@ -11,11 +11,15 @@ import {
 import { ROOT, readVariables, type Variables } from "./environment.ts";
 
 /** A command runs one query at a time, so one connection is enough. */
-const readOptions = (variables: Variables): DatabaseOptions => ({
-  url: readVariables(["DATABASE_URL"], variables).DATABASE_URL,
-  baseDirectory: ROOT,
-  poolSize: 1,
-});
+function readOptions(variables: Variables): DatabaseOptions {
+  const values = readVariables(["DATABASE_URL", "DATABASE_PREPARED_STATEMENTS"], variables);
+  return {
+    url: values.DATABASE_URL,
+    preparedStatements: values.DATABASE_PREPARED_STATEMENTS,
+    baseDirectory: ROOT,
+    poolSize: 1,
+  };
+}
 
 /**
  * SQLite's generic error, which valid statements return only for a missing table or column; PostgreSQL's undefined_table

@@ -58,7 +58,11 @@ function createConfig({ values, warnings }: Environment) {
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    database: {
+      url: values.DATABASE_URL,
+      poolSize: values.DATABASE_POOL_SIZE,
+      preparedStatements: values.DATABASE_PREPARED_STATEMENTS,
+    },
     auth: {
       secretKey: values.AUTH_SECRET_KEY,
       previousSecretKey: values.AUTH_SECRET_KEY_PREVIOUS,

@@ -72,6 +72,12 @@ export const VARIABLES = {
     default: "10",
     description: "Maximum number of connections to PostgreSQL, per process",
   }),
+  DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), {
+    default: "auto",
+    description:
+      "`auto`: prepared statements only on connections that are proved to be direct, because a pooler can mix them up. " +
+      "`true`: always, such as with PgBouncer 1.21 or later and `max_prepared_statements`. `false`: never",
+  }),
   AUTH_SECRET_KEY: variable(secretKey, {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
     description:
