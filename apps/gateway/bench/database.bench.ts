@@ -1,4 +1,4 @@
-/** The same comparison as `bun run bench http`, on PostgreSQL. */
+/** The same comparison as `bun run bench http`, on PostgreSQL, and without prepared statements, as through a pooler. */
 import { parseOptions, print } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -12,7 +12,9 @@ await using server = await startPostgresServer();
 const url = await server.createDatabase();
 const env = { NODE_ENV: "production", DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize };
 await using service = await startService(env);
+await using unprepared = await startService({ ...env, DATABASE_PREPARED_STATEMENTS: "false" });
 const headers = await seed(service.url);
 await using elysia = await startElysia("elysia-postgres.ts", url, poolSize);
 print(`PostgreSQL, ${poolSize} database connections per process; ${describeLoad(options)}`);
-await compareRoutes({ Latchkey: service, "Elysia + `Bun.sql`": elysia }, { ...options, headers });
+const servers = { Latchkey: service, "Latchkey, unprepared": unprepared, "Elysia + `Bun.sql`": elysia };
+await compareRoutes(servers, { ...options, headers });
