@@ -1,6 +1,6 @@
 /**
- * One simulated hash worker. The group of lanes with the least remaining work advances, of equal ones the oldest; the others
- * wait. All logins cost the same, so they stay sorted by remaining work and complete in order of their arrival.
+ * One simulated hash worker. The group of the oldest lanes advances; the others wait. All logins cost the same, so they stay
+ * sorted by remaining work and complete in order of their arrival.
  */
 import type { ServiceModel } from "./service-model.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The kernel over the C code: as many lanes as its widest variant. Each slice of a few milliseconds advances one group of
- * lanes: those with the least remaining iterations, of equal ones the oldest.
+ * lanes: the oldest ones, so that shorter jobs do not overtake a long one forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
@@ -50,13 +50,12 @@ export class NativeKernel implements Kernel {
   }
 
   run(length: SliceLength): number {
-    // The sort is stable, so that the oldest of equal lanes is first.
-    const busy = [...this.#remaining].filter(([, count]) => count > 0).sort(([, a], [, b]) => a - b);
-    const [first] = busy;
-    if (!first) return 0;
+    const busy = [...this.#remaining].filter(([, count]) => count > 0);
+    if (busy.length === 0) return 0;
     const variant = this.#planner.plan(busy.length);
     const group = busy.slice(0, variant.width);
-    const iterations = Math.min(first[1], Math.ceil(SLICE_SECONDS[length] / variant.seconds));
+    const slice = Math.ceil(SLICE_SECONDS[length] / variant.seconds);
+    const iterations = Math.min(slice, ...group.map(([, remaining]) => remaining));
     const lanes = Uint32Array.from(group, ([lane]) => lane);
     const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
