@@ -1,6 +1,3 @@
-/** The jobs that wait for a worker, in order. */
-import type { Job } from "./job.ts";
-
 /**
  * A queue with two ends from which any value can be removed; every operation takes amortized constant time. A value is in
  * the queue at most once.
@@ -55,45 +52,5 @@ export class Queue<T> {
       if (value !== undefined && this.delete(value)) return value;
     }
     return undefined;
-  }
-}
-
-interface TakeOptions {
-  /** Whether the worker has no jobs; such a worker takes suspects first. */
-  readonly isIdle: boolean;
-  readonly newestFirst: boolean;
-}
-
-/**
- * Suspects, the jobs whose worker crashed, wait apart: each is for a worker without jobs, so that it harms no other job if it
- * crashes that worker, too.
- */
-export class JobQueue {
-  readonly #jobs = new Queue<Job>();
-  readonly #suspects = new Queue<Job>();
-
-  get size(): number {
-    return this.#jobs.size + this.#suspects.size;
-  }
-
-  push(job: Job): void {
-    this.#jobs.push(job);
-  }
-
-  /** Returns a job of an exited worker to the front. */
-  unshift(job: Job): void {
-    (job.crashes === 0 ? this.#jobs : this.#suspects).unshift(job);
-  }
-
-  /** Removes and returns the next job for a worker with room. */
-  take({ isIdle, newestFirst }: TakeOptions): Job | undefined {
-    const suspect = isIdle ? this.#suspects.shift() : undefined;
-    if (suspect) return suspect;
-    return newestFirst ? this.#jobs.pop() : this.#jobs.shift();
-  }
-
-  delete(job: Job): void {
-    this.#jobs.delete(job);
-    this.#suspects.delete(job);
   }
 }

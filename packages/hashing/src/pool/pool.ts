@@ -2,7 +2,7 @@
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";
 import { Job, type JobInput } from "./job.ts";
-import { JobQueue } from "./job-queue.ts";
+import { Queue } from "./job-queue.ts";
 import { JobMetrics, type PoolStats } from "./metrics.ts";
 import { OverloadDetector } from "./overload.ts";
 import { WorkerSlot } from "./worker-slot.ts";
@@ -38,7 +38,8 @@ export interface PoolOptions {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #nowMs: () => number;
-  readonly #queue = new JobQueue();
+  /** The jobs that wait for a worker, in order of submission. */
+  readonly #queue = new Queue<Job>();
   readonly #workers: Workers;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
@@ -142,7 +143,7 @@ export class Pool {
   /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
   #dispatch(): void {
     for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
-      const job = this.#queue.take({ isIdle: slot.jobCount === 0, newestFirst: this.#overload.isSustained });
+      const job = this.#overload.isSustained ? this.#queue.pop() : this.#queue.shift();
       if (job) slot.assign(job);
       else if (!this.#workers.transferTo(slot)) break;
     }
@@ -201,7 +202,7 @@ export class Pool {
     this.#dispatch();
   }
 
-  /** Returns the worker's jobs to the front of the queue, in order; those in lanes are suspects, or fail after all attempts. */
+  /** Returns the worker's jobs to the front of the queue, in order; a job that was in a lane in every attempt fails. */
   #onWorkerExit(slot: WorkerSlot, cause: unknown): void {
     this.#metrics.count("crashedWorkers");
     for (const job of slot.reset().reverse()) {

@@ -6,10 +6,7 @@ import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervi
 /** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
-/**
- * Holds the jobs in lanes and a few prefetched ones. `#jobs` is in the order in which the worker starts them. A suspect, a
- * job whose worker crashed, is alone with its worker: if it crashes the next worker, too, it harms no other job.
- */
+/** Holds the jobs in lanes and a few prefetched ones. `#jobs` is in the order in which the worker starts them. */
 export class WorkerSlot extends WorkerSupervisor {
   readonly #lanes: number;
   readonly #maxJobs: number;
@@ -42,12 +39,9 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Whether another job can be assigned. */
   get hasRoom(): boolean {
-    const [first] = this.#jobs;
-    const isSuspect = first !== undefined && first.crashes > 0;
-    return this.isRunning && !isSuspect && this.#jobs.size < this.#maxJobs;
+    return this.isRunning && this.#jobs.size < this.#maxJobs;
   }
 
-  /** A suspect requires a worker without jobs. */
   assign(job: Job): void {
     job.ticket += 1;
     job.memory.offer(job.ticket);
