@@ -13,16 +13,13 @@ export interface LaneJob {
   readonly iterations: number;
 }
 
-/** The maximum duration of a slice: a few milliseconds, or a third of that. */
-export type SliceLength = "short" | "full";
-
 /** Belongs to one worker. Lanes are numbered from 0; each is free or holds one job. */
 export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
-  /** Advances busy lanes for one slice, which ends early when a job finishes; returns the iterations of all lanes together. */
-  run(length: SliceLength): number;
+  /** Advances busy lanes for one slice of a few milliseconds, which ends early when a job finishes; returns the iterations of all lanes together. */
+  run(): number;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;

@@ -4,20 +4,11 @@
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
-import {
-  assertWorkerThread,
-  type Kernel,
-  type LaneJob,
-  type SliceLength,
-  type Throughput,
-} from "./kernel.ts";
+import { assertWorkerThread, type Kernel, type LaneJob, type Throughput } from "./kernel.ts";
 import { Planner } from "./planner.ts";
 
-/**
- * A full slice is long compared to a turn of the event loop and short compared to a login. A short slice is still long
- * compared to the time that the event loop needs to answer a login.
- */
-const SLICE_SECONDS: Readonly<Record<SliceLength, number>> = { full: 0.006, short: 0.002 };
+/** Long compared to a turn of the event loop, short compared to a login. */
+const SLICE_SECONDS = 0.006;
 /** In a shorter run, the overhead of the call would dominate the measurement. */
 const MIN_SAMPLE_SECONDS = 0.000_2;
 
@@ -49,12 +40,12 @@ export class NativeKernel implements Kernel {
     this.#remaining.set(lane, iterations - 1);
   }
 
-  run(length: SliceLength): number {
+  run(): number {
     const busy = [...this.#remaining].filter(([, count]) => count > 0);
     if (busy.length === 0) return 0;
     const variant = this.#planner.plan(busy.length);
     const group = busy.slice(0, variant.width);
-    const slice = Math.ceil(SLICE_SECONDS[length] / variant.seconds);
+    const slice = Math.ceil(SLICE_SECONDS / variant.seconds);
     const iterations = Math.min(slice, ...group.map(([, remaining]) => remaining));
     const lanes = Uint32Array.from(group, ([lane]) => lane);
     const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);

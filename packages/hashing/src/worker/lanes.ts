@@ -39,10 +39,10 @@ export class Lanes {
   /** Drops withdrawn jobs, admits new ones, runs one slice and returns the jobs whose lanes were cleared. */
   runSlice(): JobResult[] {
     const results = this.#retire();
-    const admitted = this.#admit();
+    this.#admit();
     const isFull = !this.#entries.includes(null);
     const startedMs = performance.now();
-    const iterations = this.#kernel.run(admitted > 0 && !isFull ? "short" : "full");
+    const iterations = this.#kernel.run();
     this.#meter.onSlice({ startedMs, isFull, iterations });
     results.push(...this.#retire());
     if (this.isIdle) this.#meter.stop(performance.now());
@@ -55,17 +55,15 @@ export class Lanes {
     for (const [lane, entry] of this.#entries.entries()) if (entry) this.#clearLane(lane);
   }
 
-  /** Returns the number of admitted jobs. */
-  #admit(): number {
+  #admit(): void {
     for (let admitted = 0; admitted < MAX_ADMITTED_PER_SLICE; admitted++) {
       const lane = this.#entries.indexOf(null);
       const entry = lane === -1 ? null : this.#claimNext();
-      if (!entry) return admitted;
+      if (!entry) return;
       const { password, salt, shape } = entry.memory;
       this.#kernel.load(lane, { password, salt, iterations: shape.iterations });
       this.#entries[lane] = entry;
     }
-    return MAX_ADMITTED_PER_SLICE;
   }
 
   /** Claims the first offer that is still valid. */
