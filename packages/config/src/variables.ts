@@ -179,7 +179,8 @@ export const VARIABLES = {
   }),
   HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
     unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
-    description: "Maximum number of waiting derivations; further requests get 503",
+    description:
+      "Maximum number of waiting derivations, counted in units of 600,000 iterations; further requests get 503",
   }),
   HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), {
     default: "5",

@@ -13,7 +13,10 @@ export class HasherClosed extends Error {
 export class QueueFull extends Error {
   override readonly name = "QueueFull";
   readonly code = "HASH_QUEUE_FULL";
-  /** @param retryAfterSeconds the time until the current queue is empty at the measured capacity: whole seconds, at least 1. */
+  /**
+   * @param retryAfterSeconds the time until the current queue is empty at the measured capacity: whole seconds, from 1 to the
+   * maximum waiting time.
+   */
   constructor(readonly retryAfterSeconds: number) {
     super("The hash queue is full");
   }

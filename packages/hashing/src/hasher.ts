@@ -15,8 +15,8 @@ export interface HasherOptions {
   /** The number of worker threads, 1 to 1,024. @default the cores available to this process (affinity and CPU quota) */
   readonly workers?: number;
   /**
-   * The maximum number of waiting derivations, not counting those in lanes, 0 to 1,000,000.
-   * @default `queueSeconds` of the recently achieved capacity, at least 64
+   * The maximum number of waiting derivations of 600,000 iterations, not counting those in lanes, 0 to 1,000,000; others count
+   * by their iterations. @default `queueSeconds` of the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;
   /** The maximum time a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */

@@ -28,14 +28,10 @@ const METRICS: Readonly<Record<string, Definition>> = {
   hash_lanes_busy: ["gauge", "Number of derivations running in lanes.", ({ lanesBusy }) => lanesBusy],
   hash_queue_length: [
     "gauge",
-    "Number of derivations waiting in the queue.",
+    "Derivations waiting in the queue, in units of 600,000 iterations.",
     ({ queueLength }) => queueLength,
   ],
-  hash_queue_limit: [
-    "gauge",
-    "Maximum number of derivations waiting in the queue.",
-    ({ queueLimit }) => queueLimit,
-  ],
+  hash_queue_limit: ["gauge", "Length from which on the queue is full.", ({ queueLimit }) => queueLimit],
   hash_overload: [
     "gauge",
     "1 during sustained overload, in which the newest derivation is served first; otherwise 0.",

@@ -1,56 +1,68 @@
 /**
- * A queue with two ends from which any value can be removed; every operation takes amortized constant time. A value is in
- * the queue at most once.
+ * A queue with two ends from which any job can be removed, and the sum of its iterations. Every operation takes amortized
+ * constant time. A job is in the queue at most once.
  */
-export class Queue<T> {
-  /** Keys are positions from `#first` up to, but excluding, `#end`; a removed value leaves a gap, which is skipped. */
-  readonly #values = new Map<number, T>();
-  /** The inverse of `#values`. */
-  readonly #positions = new Map<T, number>();
+export class JobQueue<J extends { readonly iterations: number }> {
+  /** Keys are positions from `#first` up to, but excluding, `#end`; gaps are only in between. */
+  readonly #jobs = new Map<number, J>();
+  /** The inverse of `#jobs`. */
+  readonly #positions = new Map<J, number>();
   #first = 0;
   #end = 0;
+  #iterations = 0;
 
-  get size(): number {
-    return this.#values.size;
+  /** The sum of all jobs. */
+  get iterations(): number {
+    return this.#iterations;
   }
 
-  push(value: T): void {
-    this.#insert(this.#end++, value);
+  push(job: J): void {
+    this.#insert(this.#end++, job);
   }
 
-  /** Adds a value at the front: for one that was shifted before and has to be processed again. */
-  unshift(value: T): void {
-    this.#insert(--this.#first, value);
+  /** Adds a job at the front: for one that was shifted before and has to run again. */
+  unshift(job: J): void {
+    this.#insert(--this.#first, job);
   }
 
-  /** Removes and returns the first value. */
-  shift(): T | undefined {
-    return this.#remove(() => this.#first++);
+  /** Removes and returns the first job. */
+  shift(): J | undefined {
+    return this.#take(this.#first);
   }
 
-  /** Removes and returns the last value. */
-  pop(): T | undefined {
-    return this.#remove(() => --this.#end);
+  /** Removes and returns the last job. */
+  pop(): J | undefined {
+    return this.#take(this.#end - 1);
   }
 
-  /** Returns false if the value is not in the queue. */
-  delete(value: T): boolean {
-    const position = this.#positions.get(value);
-    if (position === undefined) return false;
-    this.#values.delete(position);
-    return this.#positions.delete(value);
-  }
-
-  #insert(position: number, value: T): void {
-    this.#values.set(position, value);
-    this.#positions.set(value, position);
-  }
-
-  #remove(nextPosition: () => number): T | undefined {
-    while (this.#first < this.#end) {
-      const value = this.#values.get(nextPosition());
-      if (value !== undefined && this.delete(value)) return value;
+  /** From the first to the last job; jobs can be removed meanwhile. */
+  *[Symbol.iterator](): Generator<J> {
+    for (let position = this.#first; position < this.#end; position++) {
+      const job = this.#jobs.get(position);
+      if (job) yield job;
     }
-    return undefined;
+  }
+
+  /** Has no effect if the job is not in the queue. */
+  delete(job: J): void {
+    const position = this.#positions.get(job);
+    if (position === undefined) return;
+    this.#jobs.delete(position);
+    this.#positions.delete(job);
+    this.#iterations -= job.iterations;
+    while (this.#first < this.#end && !this.#jobs.has(this.#first)) this.#first++;
+    while (this.#first < this.#end && !this.#jobs.has(this.#end - 1)) this.#end--;
+  }
+
+  #insert(position: number, job: J): void {
+    this.#jobs.set(position, job);
+    this.#positions.set(job, position);
+    this.#iterations += job.iterations;
+  }
+
+  #take(position: number): J | undefined {
+    const job = this.#jobs.get(position);
+    if (job) this.delete(job);
+    return job;
   }
 }

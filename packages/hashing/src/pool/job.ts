@@ -16,6 +16,7 @@ export class Job {
   readonly memory: JobMemory;
   readonly id: number;
   readonly submittedMs: number;
+  readonly iterations: number;
   readonly #result = Promise.withResolvers<Uint8Array>();
   readonly promise = this.#result.promise;
   readonly #signal: AbortSignal | undefined;
@@ -36,6 +37,7 @@ export class Job {
   ) {
     this.id = id;
     this.submittedMs = submittedMs;
+    this.iterations = iterations;
     this.memory = JobMemory.allocate({
       passwordBytes: Buffer.byteLength(password),
       saltBytes: Buffer.byteLength(salt),

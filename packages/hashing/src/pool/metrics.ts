@@ -18,8 +18,9 @@ export interface PoolStats {
   /** The number of lanes of all workers together. */
   readonly lanes: number;
   readonly lanesBusy: number;
-  /** The number of derivations that wait for a lane. */
+  /** The work that waits for a lane, in derivations of 600,000 iterations. */
   readonly queueLength: number;
+  /** The queue is full from this length on. */
   readonly queueLimit: number;
   /** Whether the newest derivation is served first, because none has started promptly for `queueSeconds`. */
   readonly overloaded: boolean;

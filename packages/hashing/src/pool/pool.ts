@@ -1,13 +1,15 @@
 /** Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. */
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";
+import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { Job, type JobInput } from "./job.ts";
-import { Queue } from "./job-queue.ts";
+import { JobQueue } from "./job-queue.ts";
 import { JobMetrics, type PoolStats } from "./metrics.ts";
 import { OverloadDetector } from "./overload.ts";
 import { WorkerSlot } from "./worker-slot.ts";
 import { Workers } from "./workers.ts";
 
+/** In derivations of 600,000 iterations. */
 const MIN_QUEUE_LIMIT = 64;
 /** A job is attempted twice: if both workers crash, the job is the likely cause. */
 const MAX_ATTEMPTS = 2;
@@ -16,7 +18,10 @@ const EXPIRY_INTERVAL_MS = 20;
 
 export interface PoolOptions {
   readonly workers: number;
-  /** The maximum number of waiting derivations; undefined: `queueSeconds` of the achieved capacity, at least 64. */
+  /**
+   * The maximum of waiting work, in derivations of 600,000 iterations; undefined: `queueSeconds` of the achieved capacity, at
+   * least 64.
+   */
   readonly queueLimit: number | undefined;
   /** The maximum time that a derivation waits for a lane, without sustained overload. */
   readonly queueSeconds: number;
@@ -33,13 +38,13 @@ export interface PoolOptions {
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
  * A job is in `#jobs`, in order of submission, until it has settled and no worker holds it. Jobs in the queue and prefetched
- * jobs are waiting; the queue limit bounds their sum.
+ * jobs are waiting; the queue limit bounds the sum of their iterations, because a job can cost any multiple of another one.
  */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #nowMs: () => number;
   /** The jobs that wait for a worker, in order of submission. */
-  readonly #queue = new Queue<Job>();
+  readonly #queue = new JobQueue<Job>();
   readonly #workers: Workers;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
@@ -63,9 +68,10 @@ export class Pool {
     if (input.signal?.aborted) return Promise.reject(toAbortError(input.signal));
     if (this.#closing) return Promise.reject(new HasherClosed());
     if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
-    // In sustained overload, the oldest waiting job makes room.
-    const rejectOldest = () => this.#jobs.values().some((job) => this.#rejectWaiting(job));
-    if (this.#isFull() && !(this.#overload.isSustained && rejectOldest())) {
+    // In sustained overload, the oldest jobs of the queue make room.
+    if (this.#overload.isSustained)
+      for (const job of this.#queue) if (!this.#isFull() || !this.#rejectWaiting(job)) break;
+    if (this.#isFull()) {
       this.#metrics.count("rejected");
       return Promise.reject(this.#queueFull());
     }
@@ -92,7 +98,7 @@ export class Pool {
       workers,
       lanes: workers * lanes,
       lanesBusy,
-      queueLength: this.#waitingCount(),
+      queueLength: this.#queueLength(),
       queueLimit: this.#queueLimit(),
       overloaded: this.#overload.isSustained,
       ...this.#metrics.snapshot(),
@@ -120,9 +126,9 @@ export class Pool {
     return slot;
   }
 
-  /** The only definition of "full": no lane is free, and the number of waiting jobs has reached the limit. */
+  /** The only definition of "full": no lane is free, and the waiting work has reached the limit. */
   #isFull(): boolean {
-    return !this.#workers.hasFreeLane && this.#waitingCount() >= this.#queueLimit();
+    return !this.#workers.hasFreeLane && this.#queueLength() >= this.#queueLimit();
   }
 
   #queueLimit(): number {
@@ -130,14 +136,15 @@ export class Pool {
     return queueLimit ?? Math.max(MIN_QUEUE_LIMIT, Math.ceil(queueSeconds * this.#workers.capacityPerSecond));
   }
 
-  #waitingCount(): number {
-    return this.#queue.size + this.#workers.prefetched;
+  /** In derivations of 600,000 iterations. */
+  #queueLength(): number {
+    return (this.#queue.iterations + this.#workers.prefetchedIterations) / STORED_ITERATIONS;
   }
 
   #queueFull(): QueueFull {
     const { capacityPerSecond } = this.#workers;
-    const seconds = capacityPerSecond > 0 ? this.#waitingCount() / capacityPerSecond : 1;
-    return new QueueFull(Math.max(1, Math.ceil(seconds)));
+    const seconds = capacityPerSecond > 0 ? this.#queueLength() / capacityPerSecond : 1;
+    return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
   }
 
   /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
@@ -148,7 +155,7 @@ export class Pool {
       else if (!this.#workers.transferTo(slot)) break;
     }
     if (this.#workers.hasFreeLane) this.#overload.onFreeLane(this.#nowMs());
-    if (this.#waitingCount() > 0)
+    if (this.#queueLength() > 0)
       this.#expiryTimer ??= setTimeout(() => this.#onExpiryTimer(), EXPIRY_INTERVAL_MS).unref();
   }
 

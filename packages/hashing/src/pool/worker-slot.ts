@@ -32,9 +32,9 @@ export class WorkerSlot extends WorkerSupervisor {
     return this.hasRoom ? this.#lanes - this.lanesBusy : 0;
   }
 
-  /** The number of jobs beyond the lanes; these are waiting. */
-  get prefetched(): number {
-    return this.#jobs.size - this.lanesBusy;
+  /** The sum of the jobs beyond the lanes; these are waiting. */
+  get prefetchedIterations(): number {
+    return [...this.#jobs].slice(this.#lanes).reduce((sum, { iterations }) => sum + iterations, 0);
   }
 
   /** Whether another job can be assigned. */
@@ -50,7 +50,7 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Transfers the job that has been prefetched longest to a slot with a free lane; false if there is none. */
   transferTo(other: WorkerSlot): boolean {
-    if (other === this || this.prefetched === 0) return false;
+    if (other === this || this.#jobs.size <= this.#lanes) return false;
     for (const job of this.#jobs) {
       if (!job.memory.reoffer(job.ticket, job.ticket + 1)) continue;
       job.ticket += 1;

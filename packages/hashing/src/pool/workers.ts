@@ -22,8 +22,8 @@ export class Workers {
     return this.#sum((slot) => slot.lanesBusy);
   }
 
-  get prefetched(): number {
-    return this.#sum((slot) => slot.prefetched);
+  get prefetchedIterations(): number {
+    return this.#sum((slot) => slot.prefetchedIterations);
   }
 
   get hasFreeLane(): boolean {

@@ -1,6 +1,7 @@
 /** An aborted job is dropped: immediately in the queue, at the end of the slice in a lane. */
 import { describe, expect, test } from "bun:test";
 import { createHasher, type DeriveJob } from "../../src/index.ts";
+import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 
 const LONG = 2_000_000;
@@ -26,7 +27,7 @@ describe("abort", () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 2 });
     const first = hasher.derive(job(100_000));
     const controller = new AbortController();
-    const waiting = [1, 2].map(() => hasher.derive(job(1, controller.signal)));
+    const waiting = [1, 2].map(() => hasher.derive(job(STORED_ITERATIONS, controller.signal)));
     expect(hasher.stats().queueLength).toBe(2);
     controller.abort();
     expect(hasher.stats()).toMatchObject({ queueLength: 0, aborted: 2 });
@@ -63,7 +64,7 @@ describe("abort", () => {
       await hasher.derive(job(1));
       jobs.push(runLong());
       jobs.push(hasher.derive(job(1)).then(() => finished.push("waiting")));
-      expect(hasher.stats()).toMatchObject({ lanesBusy: lanes, queueLength: 1 });
+      expect(hasher.stats()).toMatchObject({ lanesBusy: lanes, queueLength: 1 / STORED_ITERATIONS });
       controller.abort();
       await Promise.allSettled(jobs);
       expect(finished).toEqual(["waiting", "running", "running"]);

@@ -1,6 +1,7 @@
-/** The queue is full when every lane is busy and the number of waiting jobs has reached the limit. */
+/** The queue is full when every lane is busy and the iterations of the waiting jobs have reached the limit. */
 import { describe, expect, test } from "bun:test";
 import { createHasher, type DeriveJob, QueueFull } from "../../src/index.ts";
+import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 
 const job = (iterations = 50_000): DeriveJob => ({
   password: new Uint8Array(8),
@@ -11,7 +12,7 @@ const job = (iterations = 50_000): DeriveJob => ({
 describe("backpressure", () => {
   test("accepts as many jobs as lanes plus the limit, and rejects the next one with a retry time", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 2, queueLimit: 3 });
-    const accepted = Array.from({ length: 5 }, () => hasher.derive(job()));
+    const accepted = Array.from({ length: 5 }, () => hasher.derive(job(STORED_ITERATIONS)));
     expect(hasher.stats()).toMatchObject({
       lanes: 2,
       lanesBusy: 2,
@@ -38,16 +39,46 @@ describe("backpressure", () => {
     await first;
   });
 
-  test("computes the retry time from the queue length and the capacity", async () => {
-    await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 200 });
-    await hasher.derive(job());
+  /** Fills the lane and the queue with jobs until one is rejected. */
+  async function fill({ iterations, queueSeconds }: { iterations: number; queueSeconds: number }) {
+    await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 100, queueSeconds });
+    await hasher.derive(job(1));
     const controller = new AbortController();
-    const waiting = Array.from({ length: 201 }, () => hasher.derive({ ...job(), signal: controller.signal }));
-    const rejection = await hasher.derive(job()).catch((error: unknown) => error);
-    if (!(rejection instanceof QueueFull)) throw rejection;
-    expect(rejection.retryAfterSeconds).toBe(Math.ceil(200 / hasher.stats().capacityPerSecond));
+    const start = (iterations: number) =>
+      hasher.derive({ ...job(iterations), signal: controller.signal }).catch((error: unknown) => error);
+    start(1_000_000);
+    let latest = start(iterations);
+    let waiting = 0;
+    for (; hasher.stats().rejected === 0; waiting++) latest = start(iterations);
+    const { capacityPerSecond, queueLength } = hasher.stats();
+    const rejection = await latest;
     controller.abort();
-    await Promise.allSettled(waiting);
+    if (!(rejection instanceof QueueFull)) throw rejection;
+    return { waiting, queueLength, capacityPerSecond, retryAfterSeconds: rejection.retryAfterSeconds };
+  }
+
+  test.each([
+    [60_000, 1000],
+    [STORED_ITERATIONS, 100],
+    [4_000_000, 15],
+  ])(
+    "limits the iterations: of jobs with %p iterations, a limit of 100 lets %p wait",
+    async (iterations, jobs) => {
+      const { waiting, queueLength } = await fill({ iterations, queueSeconds: 3600 });
+      expect({ waiting, queueLength }).toEqual({
+        waiting: jobs,
+        queueLength: (jobs * iterations) / STORED_ITERATIONS,
+      });
+    },
+  );
+
+  test("computes the retry time from the waiting iterations and the capacity", async () => {
+    const { retryAfterSeconds, capacityPerSecond } = await fill({ iterations: 60_000, queueSeconds: 3600 });
+    expect(retryAfterSeconds).toBe(Math.ceil(100 / capacityPerSecond));
+  });
+
+  test("never returns a retry time above the maximum waiting time, after which the queue is empty", async () => {
+    expect((await fill({ iterations: STORED_ITERATIONS, queueSeconds: 2 })).retryAfterSeconds).toBe(2);
   });
 
   test("starts jobs in the order of their submission", async () => {

@@ -1,13 +1,14 @@
 /** Jobs are distributed evenly, and a full worker prefetches the next ones. */
 import { describe, expect, test } from "bun:test";
 import type { Pool } from "../../src/pool/pool.ts";
+import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 const workerUrl = fixtureUrl("worker-id-worker.ts");
 
 /** The number of jobs of each worker, in descending order. */
 async function jobsPerWorker(pool: Pool, jobs: number): Promise<number[]> {
-  const job = { password: "", salt: "", iterations: 1 };
+  const job = { password: "", salt: "", iterations: STORED_ITERATIONS };
   const digests = await Promise.all(Array.from({ length: jobs }, () => pool.submit(job)));
   const counts = new Map<number | undefined, number>();
   for (const [worker] of digests) counts.set(worker, (counts.get(worker) ?? 0) + 1);

@@ -1,41 +1,70 @@
-/** The order of the queue. */
+/** The order of the queue and the sum of its iterations. */
 import { describe, expect, test } from "bun:test";
-import { Queue } from "../../src/pool/job-queue.ts";
+import { JobQueue } from "../../src/pool/job-queue.ts";
 
-const drain = (queue: Queue<string>) => {
-  const all: string[] = [];
-  for (let value = queue.shift(); value !== undefined; value = queue.shift()) all.push(value);
-  return all;
+type Named = { readonly name: string; readonly iterations: number };
+
+const [a, b, c, d] = ["a", "b", "c", "d"].map((name, index) => ({ name, iterations: 10 ** index }));
+if (!a || !b || !c || !d) throw new Error("four jobs");
+
+const filled = (...jobs: readonly Named[]) => {
+  const queue = new JobQueue<Named>();
+  for (const job of jobs) queue.push(job);
+  return queue;
 };
 
-describe("Queue", () => {
-  test("returns values in the order of insertion, after those that were added at the front", () => {
-    const queue = new Queue<string>();
-    for (const value of ["a", "b", "c"]) queue.push(value);
-    queue.unshift("z");
-    expect(queue.size).toBe(4);
-    expect(drain(queue)).toEqual(["z", "a", "b", "c"]);
-    expect(queue.size).toBe(0);
+describe("JobQueue", () => {
+  test("returns jobs in the order of insertion, after those that were added at the front", () => {
+    const queue = filled(a, b, c);
+    queue.unshift(d);
+    expect([...queue]).toEqual([d, a, b, c]);
+    expect([queue.shift(), queue.shift(), queue.shift(), queue.shift()]).toEqual([d, a, b, c]);
+    expect(queue.shift()).toBeUndefined();
+  });
+
+  test("returns the last job first with pop", () => {
+    const queue = filled(a, b, c);
+    expect([queue.pop(), queue.shift(), queue.pop(), queue.pop()]).toEqual([c, a, b, undefined]);
+  });
+
+  test("knows the sum of the iterations of its jobs", () => {
+    const queue = filled(a, b, c);
+    expect(queue.iterations).toBe(111);
+    queue.delete(b);
+    expect(queue.iterations).toBe(101);
+    queue.unshift(d);
+    queue.pop();
+    expect(queue.iterations).toBe(1001);
   });
 
   test.each([
-    ["a", ["b", "c"]],
-    ["b", ["a", "c"]],
-    ["c", ["a", "b"]],
-  ])("removes %p from any position", (removed, rest) => {
-    const queue = new Queue<string>();
-    for (const value of ["a", "b", "c"]) queue.push(value);
-    expect(queue.delete(removed)).toBe(true);
-    expect(queue.delete(removed)).toBe(false);
-    queue.push("d");
-    expect(drain(queue)).toEqual([...rest, "d"]);
+    [a, [b, c]],
+    [b, [a, c]],
+    [c, [a, b]],
+  ])("removes a job from any position: %o", (removed, rest) => {
+    const queue = filled(a, b, c);
+    queue.delete(removed);
+    queue.delete(removed);
+    queue.push(d);
+    expect([...queue]).toEqual([...rest, d]);
+  });
+
+  test("can lose jobs while it is iterated", () => {
+    const queue = filled(a, b, c, d);
+    const seen: Named[] = [];
+    for (const job of queue) {
+      seen.push(job);
+      queue.delete(job);
+      queue.delete(c);
+    }
+    expect(seen).toEqual([a, b, d]);
   });
 
   test("works again after it has been empty", () => {
-    const queue = new Queue<string>();
-    queue.unshift("a");
-    expect(queue.delete("a")).toBe(true);
-    queue.push("b");
-    expect(drain(queue)).toEqual(["b"]);
+    const queue = filled();
+    queue.unshift(a);
+    queue.delete(a);
+    queue.push(b);
+    expect([queue.pop(), queue.iterations]).toEqual([b, 0]);
   });
 });

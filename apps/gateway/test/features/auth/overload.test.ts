@@ -5,27 +5,31 @@ import { type Service, startService } from "../../support/service.ts";
 const QUEUED_LOGINS = 8;
 /** Derivations that occupy the only lane and the front of the queue for seconds, unless they are aborted. */
 const BLOCKERS = 4;
-const BLOCKER = { password: new Uint8Array(1), salt: new Uint8Array(1), iterations: 10_000_000 };
+/** The queue counts in units of 600,000 iterations. A login of these tests has one iteration. */
+const UNIT = 600_000;
+const BLOCKER_UNITS = 16;
+const BLOCKER = { password: new Uint8Array(1), salt: new Uint8Array(1), iterations: BLOCKER_UNITS * UNIT };
 /** The longest time for a response that does not wait for the queue. */
 const PROMPT_MS = 50;
 
 /** A service whose queue is full of waiting logins; `release` aborts the derivations in front of them. */
 async function startFull() {
   const service = await startService({
-    env: { HASH_KERNEL: "portable", HASH_QUEUE_LIMIT: String(BLOCKERS - 1 + QUEUED_LOGINS) },
+    env: { HASH_KERNEL: "portable", HASH_QUEUE_LIMIT: String(BLOCKERS * BLOCKER_UNITS) },
   });
   const user = await service.createUser();
   const blockers = new AbortController();
-  for (let index = 0; index < BLOCKERS; index++) {
-    service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).catch(() => undefined);
-  }
+  const block = () => service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).catch(() => undefined);
+  for (let index = 0; index < BLOCKERS; index++) block();
   let completed = 0;
   const queued = Array.from({ length: QUEUED_LOGINS }, async () => {
     const { status } = await login(service, user);
     completed += 1;
     return status;
   });
-  while (service.hasher.stats().queueLength < service.hasher.stats().queueLimit) await Bun.sleep(1);
+  const waiting = (BLOCKERS - 1) * BLOCKER_UNITS + (QUEUED_LOGINS - 0.5) / UNIT;
+  while (service.hasher.stats().queueLength < waiting) await Bun.sleep(1);
+  block();
   return {
     service,
     user,
