@@ -1,6 +1,7 @@
 /** One derivation on its way through the pool. It settles exactly once, and its memory is wiped when it does. */
 import { toAbortError } from "../errors.ts";
 import { JobMemory } from "../protocol.ts";
+import type { WorkerSlot } from "./worker-slot.ts";
 
 export interface JobInput {
   /** Text is encoded as UTF-8. */
@@ -21,6 +22,8 @@ export class Job {
   readonly promise = this.#result.promise;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort: () => void;
+  /** The worker to which the job is assigned, if any. */
+  slot: WorkerSlot | null = null;
   /** The ticket of the latest offer; incremented by each offer. */
   ticket = 0;
   /** The number of workers that crashed while this job was in one of their lanes. */

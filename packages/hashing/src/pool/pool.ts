@@ -37,8 +37,8 @@ export interface PoolOptions {
 /**
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
- * A job is in `#jobs`, in order of submission, until it has settled and no worker holds it. Jobs in the queue and prefetched
- * jobs are waiting; the queue limit bounds the sum of their iterations, because a job can cost any multiple of another one.
+ * A job is in `#jobs` until it has settled and no worker holds it. Jobs in the queue and prefetched jobs are waiting; the
+ * queue limit bounds the sum of their iterations, because a job can cost any multiple of another one.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -50,6 +50,8 @@ export class Pool {
   readonly #overload: OverloadDetector;
   readonly #metrics = new JobMetrics();
   readonly #ready = Promise.withResolvers<void>();
+  /** Keeps the process alive while jobs are unsettled; the workers do not, so that an unclosed hasher does not block its exit. */
+  readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
   #lastId = 0;
   #unsettled = 0;
   #lastExitCause: unknown;
@@ -80,7 +82,7 @@ export class Pool {
     this.#jobs.set(job.id, job);
     this.#queue.push(job);
     this.#unsettled += 1;
-    this.#updateReferences();
+    this.#keepAlive.ref();
     this.#dispatch();
     return job.promise;
   }
@@ -121,7 +123,10 @@ export class Pool {
       ...this.#options,
       onMessage: (message) => this.#onMessage(slot, message),
       onExit: (cause) => this.#onWorkerExit(slot, cause),
-      onRestart: () => this.#dispatch(),
+      onRestart: () => {
+        this.#workers.onRestart(slot);
+        this.#dispatch();
+      },
     });
     return slot;
   }
@@ -151,7 +156,7 @@ export class Pool {
   #dispatch(): void {
     for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
       const job = this.#overload.isSustained ? this.#queue.pop() : this.#queue.shift();
-      if (job) slot.assign(job);
+      if (job) this.#workers.assign(slot, job);
       else if (!this.#workers.transferTo(slot)) break;
     }
     if (this.#workers.hasFreeLane) this.#overload.onFreeLane(this.#nowMs());
@@ -162,7 +167,8 @@ export class Pool {
   #onExpiryTimer(): void {
     this.#expiryTimer = null;
     const expiredMs = this.#nowMs() - this.#overload.maxWaitMs;
-    for (const job of this.#jobs.values()) {
+    for (const job of this.#workers.prefetched()) if (job.submittedMs < expiredMs) this.#rejectWaiting(job);
+    for (const job of this.#queue) {
       if (job.submittedMs >= expiredMs) break;
       this.#rejectWaiting(job);
     }
@@ -179,14 +185,16 @@ export class Pool {
   }
 
   #onMessage(slot: WorkerSlot, message: FromWorker): void {
-    slot.throughput = message.throughput;
-    if (this.#workers.isReady) this.#ready.resolve();
-    if (message.kind === "ready") return;
+    this.#workers.onThroughput(slot, message.throughput);
+    if (message.kind === "ready") {
+      this.#resolveIfReady();
+      return;
+    }
     for (const { id, ticket, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
       // A job with another ticket belongs to another worker.
-      if (!job || job.ticket !== ticket || !slot.remove(job)) continue;
-      this.#jobs.delete(id);
+      if (job?.slot !== slot || job.ticket !== ticket) continue;
+      this.#remove(job);
       if (finished && job.resolve()) this.#onCompleted(job, runningSeconds);
     }
     this.#dispatch();
@@ -212,14 +220,14 @@ export class Pool {
   /** Returns the worker's jobs to the front of the queue, in order; a job that was in a lane in every attempt fails. */
   #onWorkerExit(slot: WorkerSlot, cause: unknown): void {
     this.#metrics.count("crashedWorkers");
-    for (const job of slot.reset().reverse()) {
+    for (const job of this.#workers.reset(slot).reverse()) {
       if (job.memory.withdraw()) job.crashes += 1;
       if (job.settled) this.#jobs.delete(job.id);
       else if (job.crashes < MAX_ATTEMPTS) this.#queue.unshift(job);
       else this.#fail(job, new WorkerCrashed(cause));
     }
     this.#lastExitCause = cause;
-    if (this.#workers.isReady) this.#ready.resolve();
+    this.#resolveIfReady();
     if (this.#workers.isBroken)
       for (const job of this.#jobs.values()) this.#fail(job, new WorkerCrashed(cause));
     this.#dispatch();
@@ -230,7 +238,11 @@ export class Pool {
     if (job.reject(error)) this.#onSettled();
   }
 
-  /** Removes a job that is in no lane. */
+  #resolveIfReady(): void {
+    if (this.#workers.isReady) this.#ready.resolve();
+  }
+
+  /** Removes a job that no lane holds. */
   #remove(job: Job): void {
     this.#queue.delete(job);
     this.#workers.remove(job);
@@ -239,17 +251,17 @@ export class Pool {
 
   #onSettled(): void {
     this.#unsettled -= 1;
-    this.#updateReferences();
+    if (this.#unsettled === 0) this.#keepAlive.unref();
     this.#closeIfIdle();
-  }
-
-  /** The workers keep the process alive only while jobs are unsettled, so that an unclosed hasher does not block its exit. */
-  #updateReferences(): void {
-    if (this.#unsettled <= 1) this.#workers.setReferenced(this.#unsettled > 0);
   }
 
   #closeIfIdle(): void {
     const closing = this.#closing;
-    if (closing && this.#unsettled === 0) void this.#workers.close().then(() => closing.resolve());
+    if (!closing || this.#unsettled > 0) return;
+    this.#keepAlive.ref();
+    void this.#workers.close().then(() => {
+      clearInterval(this.#keepAlive);
+      closing.resolve();
+    });
   }
 }

@@ -6,42 +6,39 @@ import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervi
 /** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
-/** Holds the jobs in lanes and a few prefetched ones. `#jobs` is in the order in which the worker starts them. */
+/** Holds the jobs in lanes and a few prefetched ones, each in the order in which the worker starts them. */
 export class WorkerSlot extends WorkerSupervisor {
   readonly #lanes: number;
-  readonly #maxJobs: number;
-  readonly #jobs = new Set<Job>();
+  readonly maxJobs: number;
+  readonly #inLanes = new Set<Job>();
+  readonly #prefetched = new Set<Job>();
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
   constructor(options: WorkerSupervisorOptions & { readonly lanes: number }) {
     super(options);
     this.#lanes = options.lanes;
-    this.#maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
+    this.maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
   }
 
   get jobCount(): number {
-    return this.#jobs.size;
+    return this.#inLanes.size + this.#prefetched.size;
   }
 
   get lanesBusy(): number {
-    return Math.min(this.#jobs.size, this.#lanes);
+    return this.#inLanes.size;
   }
 
-  get lanesFree(): number {
-    return this.hasRoom ? this.#lanes - this.lanesBusy : 0;
+  get hasFreeLane(): boolean {
+    return this.#inLanes.size < this.#lanes;
   }
 
-  /** The sum of the jobs beyond the lanes; these are waiting. */
-  get prefetchedIterations(): number {
-    return [...this.#jobs].slice(this.#lanes).reduce((sum, { iterations }) => sum + iterations, 0);
+  /** The jobs beyond the lanes; these are waiting. */
+  get prefetched(): ReadonlySet<Job> {
+    return this.#prefetched;
   }
 
-  /** Whether another job can be assigned. */
-  get hasRoom(): boolean {
-    return this.isRunning && this.#jobs.size < this.#maxJobs;
-  }
-
+  /** Requires room for the job. */
   assign(job: Job): void {
     job.ticket += 1;
     job.memory.offer(job.ticket);
@@ -50,32 +47,37 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Transfers the job that has been prefetched longest to a slot with a free lane; false if there is none. */
   transferTo(other: WorkerSlot): boolean {
-    if (other === this || this.#jobs.size <= this.#lanes) return false;
-    for (const job of this.#jobs) {
+    for (const job of this.#prefetched) {
       if (!job.memory.reoffer(job.ticket, job.ticket + 1)) continue;
       job.ticket += 1;
-      this.#jobs.delete(job);
+      this.#prefetched.delete(job);
       other.#post(job);
       return true;
     }
     return false;
   }
 
-  /** Returns false if the job is not assigned to this worker. */
-  remove(job: Job): boolean {
-    return this.#jobs.delete(job);
+  /** Removes a job of this worker; the lane of a job is taken by the next one. */
+  remove(job: Job): void {
+    job.slot = null;
+    if (this.#prefetched.delete(job) || !this.#inLanes.delete(job)) return;
+    const [next] = this.#prefetched;
+    if (!next) return;
+    this.#prefetched.delete(next);
+    this.#inLanes.add(next);
   }
 
   /** After the worker exited: removes and returns its jobs, in order. Its throughput no longer counts. */
   reset(): Job[] {
-    const jobs = [...this.#jobs];
-    this.#jobs.clear();
+    const jobs = [...this.#inLanes, ...this.#prefetched];
+    for (const job of jobs) this.remove(job);
     this.throughput = null;
     return jobs;
   }
 
   #post(job: Job): void {
-    this.#jobs.add(job);
+    (this.hasFreeLane ? this.#inLanes : this.#prefetched).add(job);
+    job.slot = this;
     const { id, ticket, memory } = job;
     this.post({ kind: "job", id, ticket, shape: memory.shape });
   }

@@ -17,14 +17,16 @@ export interface WorkerSupervisorOptions {
   onRestart(): void;
 }
 
-/** `#worker` is null only while a restart is pending, and after `close`. Messages of a former worker are ignored. */
+/**
+ * `#worker` is null only while a restart is pending, and after `close`. Messages of a former worker are ignored. Neither the
+ * worker nor a pending restart keeps the process alive.
+ */
 export class WorkerSupervisor {
   readonly #options: WorkerSupervisorOptions;
   #worker: Worker | null = null;
   #restartTimer: ReturnType<typeof setTimeout> | undefined;
   #consecutiveCrashes = 0;
   #closed: PromiseWithResolvers<void> | null = null;
-  #referenced = false;
 
   constructor(options: WorkerSupervisorOptions) {
     this.#options = options;
@@ -44,24 +46,13 @@ export class WorkerSupervisor {
     this.#worker?.postMessage(message);
   }
 
-  /** Sets whether this worker keeps the process alive. */
-  setReferenced(referenced: boolean): void {
-    this.#referenced = referenced;
-    for (const handle of [this.#worker, this.#restartTimer]) {
-      if (referenced) handle?.ref();
-      else handle?.unref();
-    }
-  }
-
   /** Resolves when the worker has cleared its lanes and exited. */
   close(): Promise<void> {
     if (this.#closed) return this.#closed.promise;
     this.#closed = Promise.withResolvers<void>();
     clearTimeout(this.#restartTimer);
-    if (this.#worker) {
-      this.setReferenced(true);
-      this.post({ kind: "close" });
-    } else this.#closed.resolve();
+    if (this.#worker) this.post({ kind: "close" });
+    else this.#closed.resolve();
     return this.#closed.promise;
   }
 
@@ -84,8 +75,8 @@ export class WorkerSupervisor {
       cause = error;
     });
     worker.on("exit", (code) => this.#onExit(cause ?? new Error(`The worker exited with code ${code}`)));
+    worker.unref();
     this.#worker = worker;
-    this.setReferenced(this.#referenced);
   }
 
   #onExit(cause: unknown): void {
@@ -97,8 +88,7 @@ export class WorkerSupervisor {
     this.#consecutiveCrashes += 1;
     const backoffMs =
       this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
-    this.#restartTimer = setTimeout(() => this.#restart(), Math.min(backoffMs, BACKOFF_LIMIT_MS));
-    this.setReferenced(this.#referenced);
+    this.#restartTimer = setTimeout(() => this.#restart(), Math.min(backoffMs, BACKOFF_LIMIT_MS)).unref();
     this.#options.onExit(cause);
   }
 

@@ -1,12 +1,23 @@
-/** The workers of a pool together: which one takes the next job, and their sums. */
+/**
+ * The workers of a pool together: which one takes the next job, and their sums. All changes of a worker go through this class,
+ * which keeps its tables up to date, so that a job costs the same with any number of workers.
+ */
+import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import type { WorkerSlot } from "./worker-slot.ts";
 
 export class Workers {
   readonly #slots: readonly WorkerSlot[];
+  /** The running workers by their number of jobs. */
+  readonly #byJobCount: readonly Set<WorkerSlot>[];
+  #prefetchedIterations = 0;
+  #capacityPerSecond = 0;
 
   constructor(slots: readonly WorkerSlot[]) {
     this.#slots = slots;
+    const maxJobs = Math.max(...slots.map((slot) => slot.maxJobs));
+    this.#byJobCount = Array.from({ length: maxJobs + 1 }, () => new Set());
+    for (const slot of slots) this.#count(slot, 1);
   }
 
   /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
@@ -15,19 +26,19 @@ export class Workers {
   }
 
   get capacityPerSecond(): number {
-    return this.#sum((slot) => slot.throughput?.capacityPerSecond ?? 0);
+    return this.#capacityPerSecond;
   }
 
   get lanesBusy(): number {
-    return this.#sum((slot) => slot.lanesBusy);
+    return this.#slots.reduce((total, slot) => total + slot.lanesBusy, 0);
   }
 
   get prefetchedIterations(): number {
-    return this.#sum((slot) => slot.prefetchedIterations);
+    return this.#prefetchedIterations;
   }
 
   get hasFreeLane(): boolean {
-    return this.#slots.some((slot) => slot.lanesFree > 0);
+    return this.leastLoaded()?.hasFreeLane ?? false;
   }
 
   /** Whether every worker has measured its throughput or cannot start. */
@@ -40,34 +51,69 @@ export class Workers {
     return this.#slots.every((slot) => slot.isBroken && !slot.isRunning);
   }
 
+  /** The jobs that wait beyond the lanes of their workers. */
+  *prefetched(): Generator<Job> {
+    for (const slot of this.#slots) yield* slot.prefetched;
+  }
+
   /**
    * The worker with the fewest jobs, if it has room. Busy lanes can still differ by more than one: moving a job between
    * lanes would save, once, at most 40 % of one derivation's time.
    */
   leastLoaded(): WorkerSlot | undefined {
-    const [first] = this.#slots.filter((slot) => slot.hasRoom).sort((a, b) => a.jobCount - b.jobCount);
-    return first;
+    const [slot] = this.#byJobCount.find((slots) => slots.size > 0) ?? [];
+    return slot && slot.jobCount < slot.maxJobs ? slot : undefined;
   }
 
-  /** Transfers a prefetched job of another worker to a free lane; false if there is none. */
+  assign(slot: WorkerSlot, job: Job): void {
+    this.#change(slot, () => slot.assign(job));
+  }
+
+  /** Transfers a prefetched job of the worker with the most jobs to a free lane; false if there is none. */
   transferTo(slot: WorkerSlot): boolean {
-    return slot.lanesFree > 0 && this.#slots.some((other) => other.transferTo(slot));
+    const [other] = this.#byJobCount.findLast((slots) => slots.size > 0) ?? [];
+    if (!slot.hasFreeLane || !other?.prefetched.size) return false;
+    return this.#change(slot, () => this.#change(other, () => other.transferTo(slot)));
   }
 
+  /** Removes the job from its worker, if it has one. */
   remove(job: Job): void {
-    for (const slot of this.#slots) slot.remove(job);
+    const { slot } = job;
+    if (slot) this.#change(slot, () => slot.remove(job));
   }
 
-  /** Sets whether the workers keep the process alive. */
-  setReferenced(referenced: boolean): void {
-    for (const slot of this.#slots) slot.setReferenced(referenced);
+  /** After the worker exited: removes and returns its jobs, in order. */
+  reset(slot: WorkerSlot): Job[] {
+    return this.#change(slot, () => slot.reset());
+  }
+
+  onRestart(slot: WorkerSlot): void {
+    this.#change(slot, () => {});
+  }
+
+  onThroughput(slot: WorkerSlot, throughput: Throughput): void {
+    this.#change(slot, () => {
+      slot.throughput = throughput;
+    });
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  #sum(value: (slot: WorkerSlot) => number): number {
-    return this.#slots.reduce((total, slot) => total + value(slot), 0);
+  #change<T>(slot: WorkerSlot, change: () => T): T {
+    this.#count(slot, -1);
+    const result = change();
+    this.#count(slot, 1);
+    return result;
+  }
+
+  /** Adds the worker to the tables, or removes it. */
+  #count(slot: WorkerSlot, sign: 1 | -1): void {
+    const slots = this.#byJobCount[slot.jobCount];
+    if (sign === 1 && slot.isRunning) slots?.add(slot);
+    else slots?.delete(slot);
+    for (const job of slot.prefetched) this.#prefetchedIterations += sign * job.iterations;
+    this.#capacityPerSecond += sign * (slot.throughput?.capacityPerSecond ?? 0);
   }
 }

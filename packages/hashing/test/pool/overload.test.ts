@@ -1,6 +1,7 @@
 /** A burst is served whole and in order; in sustained overload the newest job is first and no job waits long. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { OverloadDetector } from "../../src/pool/overload.ts";
+import { JobMemory } from "../../src/protocol.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
@@ -176,6 +177,19 @@ describe("a pool", () => {
     await stepped.settled(2);
     // The first job is prefetched and starts next.
     expect(stepped.results).toEqual(["2 HASH_QUEUE_FULL 2", "3 HASH_QUEUE_FULL 2"]);
+  });
+
+  test("in sustained overload finds the oldest job without a look at the jobs in lanes", async () => {
+    await using stepped = openSteppedPool({ queueLimit: 8, lanes: 20 });
+    await overload(stepped);
+    const names = Array.from({ length: 8 }, (_, index) => `${index}`);
+    stepped.submit(...names);
+    const withdrawals = spyOn(JobMemory.prototype, "withdrawWaiting");
+    stepped.submit("new");
+    expect(withdrawals).toHaveBeenCalledTimes(1);
+    withdrawals.mockRestore();
+    await stepped.settled(1);
+    expect(stepped.results).toEqual([expect.stringMatching(/^4 HASH_QUEUE_FULL/)]);
   });
 
   test("in sustained overload rejects a job whose worker crashed only after the queue time", async () => {
