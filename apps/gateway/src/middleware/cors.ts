@@ -50,21 +50,19 @@ export function preflight(log: AccessLog, defaultHeaders: Record<string, string>
     "access-control-allow-headers": REQUEST_HEADERS,
     "access-control-max-age": String(PREFLIGHT_MAX_AGE_SECONDS),
   };
-  return new Elysia({ name: "preflight" })
-    .use(requestContext())
-    .onRequest((context) => {
-      const { path } = context as typeof context & RequestPath;
-      const { request, requestId, isRequestIdInbound, startedAt, clientAddress } = context;
-      if (!isPreflight(request)) return;
-      log({
-        path,
-        requestId,
-        isRequestIdInbound,
-        method: request.method,
-        status: 204,
-        durationMs: performance.now() - startedAt,
-        clientAddress,
-      });
-      return new Response(null, { status: 204, headers: preflightHeaders });
+  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest((context) => {
+    const { path } = context as typeof context & RequestPath;
+    const { request, requestId, isRequestIdInbound, startedAt, clientAddress } = context;
+    if (!isPreflight(request)) return;
+    log({
+      path,
+      requestId,
+      isRequestIdInbound,
+      method: request.method,
+      status: 204,
+      durationMs: performance.now() - startedAt,
+      clientAddress,
     });
+    return new Response(null, { status: 204, headers: preflightHeaders });
+  });
 }

@@ -66,17 +66,13 @@ export function createMemoryStore(options: MemoryStoreOptions) {
       const time = now();
       let window = windowOf(keys, key, time);
       for (const { prefix, windows } of networks) window ??= windowOf(windows, networkOf(key, prefix), time);
-      window ??= sharedWindow(time);
-      window.count += 1;
-      return { count: window.count, resetsAt: window.resetsAt };
-    },
-    decrement(key: string): void {
-      const window =
-        keys.get(key) ??
-        networks.map(({ prefix, windows }) => windows.get(networkOf(key, prefix))).find(Boolean) ??
-        shared;
-      if (window.count > 0) window.count -= 1;
-      if (window.count === 0) keys.delete(key);
+      const counted = window ?? sharedWindow(time);
+      counted.count += 1;
+      const undo = (): void => {
+        counted.count -= 1;
+        if (counted.count === 0 && keys.get(key) === counted) keys.delete(key);
+      };
+      return { count: counted.count, resetsAt: counted.resetsAt, undo };
     },
     /** Live counters of keys and networks. */
     get size(): number {

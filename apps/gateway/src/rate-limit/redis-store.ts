@@ -130,16 +130,13 @@ export async function openRedisStore(options: RedisStoreOptions) {
     const redisKey = (key: string) => `latchkey:limit:${name}:${windowMs}:${key}`;
     return {
       isSynchronous: false,
-      increment: (key) =>
-        run(
+      increment(key) {
+        const undo = () => run([DECREMENT_SCRIPT, redisKey(key)], ignore, ignore);
+        return run(
           [INCREMENT_SCRIPT, redisKey(key), windowMs],
-          (reply) => parseIncrement(reply, now()),
+          (reply) => ({ ...parseIncrement(reply, now()), undo }),
           () => fallback.increment(key),
-        ),
-      decrement(key) {
-        // An increment of Redis is not taken back in memory.
-        const inMemory = client ? () => {} : () => fallback.decrement(key);
-        return run([DECREMENT_SCRIPT, redisKey(key)], () => {}, inMemory);
+        );
       },
     };
   };
@@ -177,11 +174,13 @@ type Command = readonly [script: string, key: string, ...args: number[]];
 const evaluate = (client: RedisClient, ...[script, key, ...args]: Command): Promise<unknown> =>
   client.send("EVAL", [script, "1", key, ...args.map(String)]);
 
-function parseIncrement(reply: unknown, now: number): Increment {
+function parseIncrement(reply: unknown, now: number): Omit<Increment, "undo"> {
   const [count, remaining] = Array.isArray(reply) ? reply.map(Number) : [];
   if (count === undefined || remaining === undefined) throw new TypeError("Unexpected reply from Redis");
   return { count, resetsAt: now + remaining };
 }
+
+const ignore = (): void => {};
 
 function parseWait(reply: unknown): number {
   if (typeof reply !== "number") throw new TypeError("Unexpected reply from Redis");

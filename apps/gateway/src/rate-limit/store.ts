@@ -5,6 +5,8 @@ export interface Increment {
   readonly count: number;
   /** When the window ends, in milliseconds since the epoch. */
   readonly resetsAt: number;
+  /** Takes it back where it was counted, at most once; does nothing if its window has ended. Never throws. */
+  undo(): void | Promise<void>;
 }
 
 export interface RateLimitStore {
@@ -12,8 +14,6 @@ export interface RateLimitStore {
   readonly isSynchronous: boolean;
   /** Counts one request of `key`; a window starts with its first request. Never throws. */
   increment(key: string): Increment | Promise<Increment>;
-  /** Takes back one increment of `key`; does nothing if its window has ended. Never throws. */
-  decrement(key: string): void | Promise<void>;
 }
 
 /** Creates the store of one quota; `name` separates quotas with equal values. */

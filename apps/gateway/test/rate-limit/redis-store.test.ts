@@ -131,6 +131,35 @@ describe.skipIf(!available)("Redis store", () => {
     expect(replica.messages).toEqual([SHARED, UNREACHABLE, SHARED]);
   });
 
+  test("a stall of this process that is longer than the timeout is not an outage of Redis", async () => {
+    await using redis = await startRedis();
+    await using replica = await startReplica(redis.url);
+    const store = replica.store.create(quota);
+    await store.increment("a");
+    for (const count of [2, 3]) {
+      const increment = store.increment("a");
+      Bun.sleepSync(300);
+      expect((await increment).count).toBe(count);
+    }
+    expect(replica.messages).toEqual([SHARED]);
+  });
+
+  test("an increment is taken back where it was counted, in Redis or in memory", async () => {
+    await using redis = await startRedis();
+    await using replica = await startReplica(redis.url);
+    const store = replica.store.create(quota);
+    const inRedis = await store.increment("a");
+    await redis.kill();
+    const inMemory = await store.increment("a");
+    await inRedis.undo();
+    expect((await store.increment("a")).count).toBe(2);
+    await redis.start();
+    await untilConnected(replica.store, true);
+    await store.increment("a");
+    await inMemory.undo();
+    expect((await store.increment("a")).count).toBe(2);
+  });
+
   test("when Redis is frozen, one request waits less than 250 ms and the following do not wait", async () => {
     await using redis = await startRedis();
     await using replica = await startReplica(redis.url);

@@ -17,8 +17,8 @@ export type WrongPasswordLimit = (userId: number, verify: () => Promise<boolean>
 export function createWrongPasswordLimit(createStore: CreateStore): WrongPasswordLimit {
   const store = createStore({ name: "wrong-password", windowMs: WINDOW_MS });
   return async (userId, verify) => {
-    const key = String(userId);
-    const { count, resetsAt } = await store.increment(key);
+    const increment = await store.increment(String(userId));
+    const { count, resetsAt } = increment;
     let isWrong = false;
     try {
       if (count > MAX_WRONG) {
@@ -29,7 +29,7 @@ export function createWrongPasswordLimit(createStore: CreateStore): WrongPasswor
       isWrong = !(await verify());
       return !isWrong;
     } finally {
-      if (!isWrong) await store.decrement(key);
+      if (!isWrong) await increment.undo();
     }
   };
 }
