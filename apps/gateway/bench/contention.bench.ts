@@ -2,10 +2,9 @@
  * The response times of reads on the embedded database, alone and while other clients write as fast as the service
  * responds. Rounds with and without writers alternate.
  */
-import { interleave, median, metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
+import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import {
   closedLoopRate,
-  LOAD_PROGRAM,
   type LoadResult,
   measureLoad,
   startService,
@@ -32,13 +31,15 @@ async function write(): Promise<void> {
 /** Prints the medians and returns that of the p99. */
 function report(name: string, loads: readonly LoadResult[]): number {
   const of = (key: keyof LoadResult) => median(loads.map((load) => load[key]));
-  const list = loads.map(({ p99 }) => p99.toFixed(1)).join(" ");
-  const times = `p50 ${of("p50").toFixed(1)} ms, p99 ${of("p99").toFixed(1)} ms`;
-  print(`  ${name}: ${Math.round(of("rate"))} reads/s, ${times}; rounds ${list}`);
+  printRow(
+    `${name}, p99 in ms`,
+    loads.map(({ p99 }) => p99),
+  );
+  print(`    ${Math.round(of("rate"))} reads/s, p50 ${of("p50").toFixed(1)} ms`);
   return of("p99");
 }
 
-print(`${rounds} rounds of ${seconds} s, ${readers} readers (${LOAD_PROGRAM}), ${writers} writers`);
+print(`${rounds} rounds of ${seconds} s, ${readers} readers, ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
   const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
   /** Writes until the reads have ended. */
@@ -52,9 +53,9 @@ for (const path of ["/auth/me", "/todos?limit=20"]) {
     { rounds, warmUp: 1 },
   );
   print(`\n${path}; ${Math.round(median(contended.map(([, writes]) => writes)))} writes/s`);
-  const aloneMs = report("without writers", alone);
+  const aloneMs = report(`${path} without writers`, alone);
   const contendedMs = report(
-    "with writers   ",
+    `${path} with writers`,
     contended.map(([reads]) => reads),
   );
   const ratio = contendedMs / aloneMs;

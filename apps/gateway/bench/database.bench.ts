@@ -1,8 +1,8 @@
 /** The same comparison as `bun run bench http`, on PostgreSQL, and without prepared statements, as through a pooler. */
-import { parseOptions, print } from "@latchkey/testing/benchmark";
+import { parseOptions } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { compareRoutes, describeLoad } from "./support/compare.ts";
+import { compareRoutes } from "./support/compare.ts";
 import { seed, startElysia } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32, "pool-size": 10 });
@@ -15,6 +15,5 @@ await using service = await startService(env);
 await using unprepared = await startService({ ...env, DATABASE_PREPARED_STATEMENTS: "false" });
 const headers = await seed(service.url);
 await using elysia = await startElysia("elysia-postgres.ts", url, poolSize);
-print(`PostgreSQL, ${poolSize} database connections per process; ${describeLoad(options)}`);
-const servers = { Latchkey: service, "Latchkey, unprepared": unprepared, "Elysia + `Bun.sql`": elysia };
+const servers = { Latchkey: service, "Latchkey, unprepared": unprepared, "Elysia + Bun.sql": elysia };
 await compareRoutes(servers, { ...options, headers });

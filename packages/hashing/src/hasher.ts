@@ -7,7 +7,7 @@ import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
 
 /** A third of a normal thread's weight (sched(7)): the event loop has priority, and a busy neighbour does not starve logins. */
-export const DEFAULT_NICE = 5;
+const DEFAULT_NICE = 5;
 /** The bound of `derive`: half a second on a fast core, well above every recommendation for PBKDF2. */
 const MAX_ITERATIONS = 10_000_000;
 

@@ -91,17 +91,26 @@ export const metOrMissed = (isMet: boolean): string => (isMet ? "met" : "missed"
 interface RowOptions {
   /** Decimal places. @default 1 */
   readonly digits?: number;
-  /** Adds the median of the ratios to these values. @default none */
-  readonly baseline?: { readonly name: string; readonly values: readonly number[] };
+  /** Adds the median of the ratios to the values of each name. @default none */
+  readonly baselines?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Prints the median and the value of every round. */
+/** Prints the median and the value of every round. `--baseline` compares rows with equal names. */
 export function printRow(
   name: string,
   values: readonly number[],
-  { digits = 1, baseline }: RowOptions = {},
+  { digits = 1, baselines = {} }: RowOptions = {},
 ): void {
   const rounds = values.map((value) => value.toFixed(digits)).join(" ");
-  const ratio = baseline ? `  ${median(ratios(values, baseline.values)).toFixed(2)} × ${baseline.name}` : "";
-  print(`  ${name.padEnd(36)} ${median(values).toFixed(digits).padStart(8)} (${rounds})${ratio}`);
+  const compared = Object.entries(baselines).map(
+    ([baseline, others]) => `  ${median(ratios(values, others)).toFixed(2)} × ${baseline}`,
+  );
+  print(`  ${name.padEnd(44)} ${median(values).toFixed(digits).padStart(8)} (${rounds})${compared.join("")}`);
+  process.send?.({ name, value: median(values) } satisfies Figure);
+}
+
+/** What a benchmark sends to `scripts/bench.ts`. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
 }

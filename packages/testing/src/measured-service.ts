@@ -5,11 +5,11 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { percentile } from "./benchmark.ts";
+import { $ } from "bun";
 import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
 import { assertNoSecrets } from "./log-guard.ts";
-import { GATEWAY_MAIN } from "./repository.ts";
+import { GATEWAY_MAIN, ROOT } from "./repository.ts";
 import { freePort } from "./server-process.ts";
 
 export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
@@ -17,18 +17,16 @@ export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 /**
  * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
  * per request in a file. Resolves once `/readyz` returns 200. Disposing it fails if the log contains a secret.
- * @param main another program that reads the same variables
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
-  main = GATEWAY_MAIN,
 ): Promise<MeasuredServer & { readonly databaseUrl: string }> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
   const log = join(folder.path, "service.log");
   const port = freePort();
-  const child = Bun.spawn([process.execPath, main], {
+  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
     env: {
       PORT: String(port),
       AUTH_SECRET_KEY: SECRET_KEY,
@@ -94,16 +92,17 @@ interface LoadOptions extends Load {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const LOAD_PROGRAM = Bun.which("wrk") === null ? "fetch" : "wrk";
-
 /** Requests per second and response times in milliseconds. */
 export type LoadResult = Readonly<Record<"rate" | "p50" | "p99", number>>;
 
-/** Loads a URL over several connections, with wrk if it is installed. Throws if a response is not 2xx. */
-export const measureLoad = (options: LoadOptions): Promise<LoadResult> =>
-  LOAD_PROGRAM === "wrk" ? loadWithWrk(options) : loadWithFetch(options);
-
-async function loadWithWrk({ url, headers = {}, connections, seconds }: LoadOptions): Promise<LoadResult> {
+/** Loads a URL with wrk over several connections. Throws if a response is not 2xx. */
+export async function measureLoad({
+  url,
+  headers = {},
+  connections,
+  seconds,
+}: LoadOptions): Promise<LoadResult> {
+  if (Bun.which("wrk") === null) throw new Error("wrk is not installed");
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const size = ["--latency", "-t", "1", "-c", String(connections), "-d", `${seconds}s`];
   const child = Bun.spawn(["wrk", ...size, ...headerArguments, url], { stdout: "pipe" });
@@ -119,16 +118,23 @@ async function loadWithWrk({ url, headers = {}, connections, seconds }: LoadOpti
 
 const WRK_UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
 
-async function loadWithFetch({ url, headers = {}, connections, seconds }: LoadOptions): Promise<LoadResult> {
-  const times: number[] = [];
-  const rate = await closedLoopRate({ clients: connections, seconds }, async () => {
-    const sentAt = performance.now();
-    const response = await fetch(url, { headers });
-    await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${url} returned ${response.status}`);
-    times.push(performance.now() - sentAt);
-  });
-  return { rate, p50: percentile(times, 50), p99: percentile(times, 99) };
+/** The members of the load tester's `--json` output that benchmarks use. */
+interface LoadTest {
+  /** Expected responses. */
+  readonly all: {
+    readonly perSecond: number;
+    readonly errors: number;
+    readonly statuses: Record<string, number>;
+  };
+  readonly seconds: readonly { readonly answered: number; readonly p99: number | null }[];
+  /** `/healthz`, requested every 5 ms over a separate connection; milliseconds. */
+  readonly probe: { readonly latency: { readonly p99: number } | null };
+}
+
+/** Runs the load tester with these options. */
+export function runLoadTest(options: Readonly<Record<string, string | number>>): Promise<LoadTest> {
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return $`${process.execPath} ${join(ROOT, "apps/loadtest/src/main.ts")} ${flags} --json`.json();
 }
 
 interface ClosedLoop {
@@ -158,36 +164,4 @@ export async function closedLoopRate(
   };
   await Promise.all(Array.from({ length: clients }, client));
   return (1000 * counted) / (Math.min(endsAt, performance.now()) - countedFrom);
-}
-
-interface OpenLoop {
-  readonly perSecond: number;
-  /** @default until the signal */
-  readonly seconds?: number;
-  /** Ends the loop. @default never */
-  readonly signal?: AbortSignal;
-}
-
-/**
- * Sends requests on schedule, regardless of earlier responses. Resolves when all have their response. After `send` rejects,
- * no more requests are sent.
- */
-export async function openLoop(
-  { perSecond, seconds = Number.POSITIVE_INFINITY, signal }: OpenLoop,
-  send: (index: number) => Promise<unknown>,
-): Promise<void> {
-  const pending = new Set<Promise<unknown>>();
-  const errors: unknown[] = [];
-  const startedMs = performance.now();
-  for (let index = 0; index < perSecond * seconds; index++) {
-    const dueMs = startedMs + (1000 * index) / perSecond;
-    await Bun.sleep(Math.max(0, dueMs - performance.now()));
-    if (signal?.aborted || errors.length > 0) break;
-    const exchange = send(index)
-      .catch((error) => errors.push(error))
-      .finally(() => pending.delete(exchange));
-    pending.add(exchange);
-  }
-  await Promise.all(pending);
-  if (errors.length > 0) throw errors[0];
 }

@@ -4,8 +4,11 @@ import { openFolder } from "./folder.ts";
 
 export const ROOT = resolve(import.meta.dir, "../../..");
 
+/** What benchmarks measure: this repository, or the checkout of `bun run bench NAME --baseline CHECKOUT`. */
+export const CHECKOUT = process.env.BENCH_CHECKOUT ?? ROOT;
+
 /** The gateway's entry point. */
-export const GATEWAY_MAIN = join(ROOT, "apps/gateway/src/main.ts");
+export const GATEWAY_MAIN = join(CHECKOUT, "apps/gateway/src/main.ts");
 
 const PREVIOUS_RELEASE = /^Previous release: \d+\.\d+\.\d+, commit `([0-9a-f]{40})`\.$/m;
 

@@ -1,47 +1,54 @@
-/** Loads servers in alternation, and compares the service with other programs that serve the same three routes. */
-import { interleave, median, print } from "@latchkey/testing/benchmark";
-import {
-  LOAD_PROGRAM,
-  type Load,
-  type MeasuredServer,
-  measureLoad,
-} from "@latchkey/testing/measured-service";
+/** Compares the service with other programs that serve the same three routes; the servers are loaded in alternation. */
+import { interleave, print, printRow } from "@latchkey/testing/benchmark";
+import { type Load, type MeasuredServer, measureLoad } from "@latchkey/testing/measured-service";
 
-type Servers<Name extends string = string> = Readonly<Record<Name, MeasuredServer>>;
+const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
 
-interface Rounds extends Load {
-  /** Number of measured rounds, after one round of warm-up. */
+type Servers = Readonly<Record<string, MeasuredServer>>;
+
+interface ComparisonOptions extends Load {
   readonly rounds: number;
+  /** Authenticate a user of the service. */
+  readonly headers: { readonly authorization: string };
 }
 
-interface ComparisonOptions extends Rounds {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+/**
+ * Prints the figures of all servers, and the ratios of the first one, the service, to the others.
+ * @throws if the servers do not return the same bodies, or one accepts a token with a wrong signature
+ */
+export async function compareRoutes(servers: Servers, { rounds, ...load }: ComparisonOptions): Promise<void> {
+  await checkResponses(servers, load.headers.authorization);
+  print(`${rounds} rounds of ${load.seconds} s, ${load.connections} connections`);
+  for (const path of ROUTES) {
+    const tasks = Object.entries(servers).map(
+      ([name, server]) => [name, () => measure({ ...server, path }, load)] as const,
+    );
+    const results = Object.entries(await interleave(Object.fromEntries(tasks), { rounds, warmUp: 1 }));
+    const report = (unit: string, figure: "rate" | "microseconds") => {
+      const rows = results.map(([name, list]) => [name, list.map((round) => round[figure])] as const);
+      for (const [index, [name, values]] of rows.entries())
+        printRow(
+          `${path} ${name}, ${unit}`,
+          values,
+          index > 0 ? {} : { baselines: Object.fromEntries(rows.slice(1)) },
+        );
+    };
+    print();
+    report("requests/s", "rate");
+    report("µs CPU", "microseconds");
+  }
 }
 
-/** Loads each server once per round. */
-export function compare<Name extends string>(servers: Servers<Name>, { rounds, ...load }: ComparisonOptions) {
-  const tasks = Object.entries<MeasuredServer>(servers).map(
-    ([name, server]) => [name, () => measureRound(server, load)] as const,
-  );
-  // The cast is safe because the tasks have the names of the servers.
-  const byName = Object.fromEntries(tasks) as Record<Name, () => Promise<Round>>;
-  return interleave(byName, { rounds, warmUp: 1 });
-}
-
-async function measureRound({ url, pid }: MeasuredServer, options: Omit<ComparisonOptions, "rounds">) {
+/** Requests per second, and processor time of the server per request, which other load on the machine affects less. */
+async function measure(
+  { url, pid, path }: MeasuredServer & { readonly path: string },
+  load: Omit<ComparisonOptions, "rounds">,
+) {
   const before = await processorSeconds(pid);
-  const { rate } = await measureLoad({ ...options, url: url + options.path });
+  const { rate } = await measureLoad({ ...load, url: url + path });
   const used = (await processorSeconds(pid)) - before;
-  return {
-    /** Requests per second. */
-    rate,
-    /** Processor time of the server per request; less affected by other load on the machine than the rate. */
-    microseconds: (used * 1e6) / (rate * options.seconds),
-  };
+  return { rate, microseconds: (used * 1e6) / (rate * load.seconds) };
 }
-
-export type Round = Awaited<ReturnType<typeof measureRound>>;
 
 /** Processor time of a process on Linux (proc_pid_stat(5), in ticks of 1/100 s). */
 async function processorSeconds(pid: number): Promise<number> {
@@ -50,70 +57,20 @@ async function processorSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-export const medianOf = (figure: keyof Round, rounds: readonly Round[]): number =>
-  median(rounds.map((round) => round[figure]));
-
-/** One line: the medians and the rate of each round. */
-export function describeRounds(rounds: readonly Round[]): string {
-  const rate = Math.round(medianOf("rate", rounds));
-  const microseconds = medianOf("microseconds", rounds).toFixed(1);
-  const list = rounds.map((round) => Math.round(round.rate)).join(" ");
-  return `${rate} requests/s, ${microseconds} µs of processor time per request; rounds ${list}`;
-}
-
-export const describeLoad = ({ rounds, seconds, connections }: Rounds): string =>
-  `${rounds} rounds of ${seconds} s, ${connections} connections, load generated by ${LOAD_PROGRAM}`;
-
-/** Prints a Markdown table, whose first row is the header. */
-export function printTable([header = [], ...rows]: readonly (readonly string[])[]): void {
-  const alignment = header.map((_, column) => (column === 0 ? "---" : "--:"));
-  for (const cells of [header, alignment, ...rows]) print(`| ${cells.join(" | ")} |`);
-}
-
-const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
-
-const format = (rate: number): string => Math.round(rate).toLocaleString("en");
-
-/**
- * Prints a table with the medians of the first server and, for each other one, its median and the first one's in percent of
- * it, and below it all rounds.
- * @param headers authenticate a user of the service
- * @throws if the servers do not return the same bodies, or one accepts a token with a wrong signature
- */
-export async function compareRoutes(
-  servers: Servers,
-  options: Rounds & { readonly headers: { readonly authorization: string } },
-): Promise<void> {
-  await checkResponses(servers, options.headers.authorization);
-  const [service = "", ...yardsticks] = Object.keys(servers);
-  const table = [["Requests/s", service, ...yardsticks.flatMap((name) => [name, "%"])]];
-  const details: string[] = [];
-  for (const path of ROUTES) {
-    const results = Object.entries(await compare(servers, { ...options, path }));
-    const [rate = 0, ...others] = results.map(([, rounds]) => medianOf("rate", rounds));
-    const cells = others.flatMap((other) => [format(other), ((100 * rate) / other).toFixed(0)]);
-    table.push([`\`${path}\``, format(rate), ...cells]);
-    details.push(`\n${path}`, ...results.map(([name, rounds]) => `  ${name}: ${describeRounds(rounds)}`));
-  }
-  print();
-  printTable(table);
-  for (const line of details) print(line);
-}
-
 async function checkResponses(servers: Servers, authorization: string): Promise<void> {
   const read = async (url: string, token: string): Promise<string> => {
     const response = await fetch(url, { headers: { authorization: token } });
     return `${response.status} ${await response.text()}`;
   };
   const forged = authorization.replace(/[^.]*$/, "A".repeat(43));
-  const expected = new Map<string, string>();
+  for (const path of ROUTES) {
+    const bodies = await Promise.all(
+      Object.values(servers).map(({ url }) => read(url + path, authorization)),
+    );
+    if (new Set(bodies).size > 1 || !bodies[0]?.startsWith("200 "))
+      throw new Error(`${path}: the responses are ${bodies.join("\n")}`);
+  }
   for (const [name, { url }] of Object.entries(servers)) {
-    for (const path of ROUTES) {
-      const body = await read(url + path, authorization);
-      if (!expected.has(path)) expected.set(path, body);
-      if (body !== expected.get(path) || !body.startsWith("200 "))
-        throw new Error(`${path}: ${name} returned ${body} instead of ${expected.get(path)}`);
-    }
     if (!(await read(`${url}/auth/me`, forged)).startsWith("401 "))
       throw new Error(`${name} accepts a forged token`);
   }
