@@ -9,12 +9,11 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { SECRET, type Variables } from "../test/configuration.ts";
 import { openSlots, replaceAll, runSteps, type Slot, type Step, start } from "./cluster.ts";
-import { REQUESTS_PER_SECOND } from "./traffic.ts";
 
 parseOptions({});
 
 /** Until every user has a new token. A deployment waits for as long as tokens are valid. */
-const REFRESH_MS = 2_000;
+const REFRESH_MS = 4_000;
 
 const eddsa = createKeyPair("EdDSA");
 const es256 = createKeyPair("ES256");
@@ -42,7 +41,7 @@ const shared = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis
 const slots = await openSlots(resources);
 const startWith = (keys: Variables) => (slot: Slot) => start(slot, { ...shared, ...keys }).ready();
 await Promise.all(slots.map(startWith({ AUTH_SECRET_KEY: SECRET })));
-print(`${slots.length} replicas, ${REQUESTS_PER_SECOND} requests/s`);
+print(`${slots.length} replicas`);
 
 let published: readonly string[] = [];
 /** Returns whether the key that signs afterwards was published before. */

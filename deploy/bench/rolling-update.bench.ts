@@ -19,7 +19,6 @@ import {
   stop,
 } from "./cluster.ts";
 import { createRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
-import { REQUESTS_PER_SECOND } from "./traffic.ts";
 
 parseOptions({});
 
@@ -113,7 +112,7 @@ const step = (name: string, release: Release, run: () => Promise<unknown> = () =
   },
 });
 const where = canBeProcess1 ? "as process 1" : "not as process 1, because unshare is not permitted";
-print(`${slots.length} replicas ${where}, ${REQUESTS_PER_SECOND} requests/s`);
+print(`${slots.length} replicas ${where}`);
 await Promise.all(slots.map((slot) => startReady(slot, previous)));
 const isPassed = await runSteps(resources, slots, [
   step("no change", previous, () => Bun.sleep(5_000)),

@@ -14,17 +14,21 @@ export interface Fault {
 interface FaultTargets {
   readonly service: SoakedService;
   readonly postgres: PostgresServer;
-  readonly redis: RedisServer | null;
+  readonly redis: RedisServer;
 }
 
 const FROZEN_MS = 7_000;
 const DOWN_MS = 3_000;
-const ABORTED_LOGINS = 100;
+const DISCONNECTING_CLIENTS = 100;
 const DATABASE = ["DATABASE_UNAVAILABLE", "Error: The database did not respond within 1000 ms"];
 
-/** Each server is frozen for a while, and killed and restarted. */
-const outages = (name: string, server: PostgresServer | RedisServer, explains: readonly string[]) => ({
-  frozen: {
+/** The server is frozen for a while, and killed and restarted. */
+const outages = (
+  name: string,
+  server: PostgresServer | RedisServer,
+  explains: readonly string[],
+): Fault[] => [
+  {
     name: `${name} frozen`,
     explains,
     async inject() {
@@ -32,7 +36,7 @@ const outages = (name: string, server: PostgresServer | RedisServer, explains: r
       await Bun.sleep(FROZEN_MS);
     },
   },
-  restarted: {
+  {
     name: `${name} killed and restarted`,
     explains,
     async inject() {
@@ -41,36 +45,31 @@ const outages = (name: string, server: PostgresServer | RedisServer, explains: r
       await server.start();
     },
   },
-});
+];
 
-export function createFaults({ service, postgres, redis }: FaultTargets): readonly Fault[] {
-  const database = outages("PostgreSQL", postgres, DATABASE);
-  return [
-    database.frozen,
-    {
-      name: "hash worker crashed",
-      explains: ["HASH_WORKER_CRASHED"],
-      inject: async () => service.crashWorker(),
-    },
-    database.restarted,
-    { name: "clients disconnect", explains: [], inject: () => disconnectClients(service.url) },
-    ...(redis ? Object.values(outages("Redis", redis, [])) : []),
-  ];
-}
+export const createFaults = ({ service, postgres, redis }: FaultTargets): readonly Fault[] => [
+  ...outages("PostgreSQL", postgres, DATABASE),
+  ...outages("Redis", redis, []),
+  {
+    name: "hash worker crashed",
+    explains: ["HASH_WORKER_CRASHED"],
+    inject: async () => service.crashWorker(),
+  },
+  { name: "clients disconnect", explains: [], inject: () => disconnectClients(new URL(service.url)) },
+];
 
 /** Aborts logins, and closes connections in the middle of a request. */
-async function disconnectClients(url: string): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const clients = Array.from({ length: ABORTED_LOGINS }, async (_, index) => {
-    const signal = AbortSignal.timeout(index);
-    const body = JSON.stringify({ email: "nobody@example.org", password: "aborted login" });
+async function disconnectClients({ origin, hostname, port }: URL): Promise<void> {
+  const head =
+    "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+  const clients = Array.from({ length: DISCONNECTING_CLIENTS }, async (_, index) => {
     const headers = { "content-type": "application/json" };
-    await fetch(`${url}/auth/login`, { method: "POST", headers, body, signal }).catch(() => null);
+    const body = JSON.stringify({ email: "nobody@example.org", password: "aborted login" });
+    const login = { method: "POST", headers, body, signal: AbortSignal.timeout(index) };
+    await fetch(`${origin}/auth/login`, login).catch(() => null);
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on("error", () => undefined);
-    socket.write(
-      "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
-    );
+    socket.write(head);
     await Bun.sleep(10);
     socket.destroy();
   });

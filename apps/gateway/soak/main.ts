@@ -1,131 +1,112 @@
 /**
- * `bun run soak [--minutes 10]`: runs the service on PostgreSQL and Redis under a mixed load with one fault per minute, and
- * prints a report. The exit code is 1 if a write was lost, memory grew or an error is not explained by a fault.
+ * `bun run soak [--minutes 10]`: runs the service on PostgreSQL and Redis under a mixed load with one fault after another. The
+ * exit code is 1 if a write was lost, the service retains memory per request, or an error is not explained by a fault.
  */
-import { setTimeout } from "node:timers/promises";
 import { describeMachine } from "@latchkey/cli";
-import type { TodoPage } from "@latchkey/contracts";
-import { parseOptions, print } from "@latchkey/testing/benchmark";
+import { median, metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { AcknowledgedTodos, type TodoContent } from "./acknowledged-todos.ts";
-import { type CheckResult, checkErrors, checkMemory, type InjectedFault, type Sample } from "./checks.ts";
-import { runClients } from "./clients.ts";
+import { createTraffic } from "@latchkey/testing/traffic";
+import { SignJWT } from "jose";
 import { createFaults, type Fault } from "./faults.ts";
-import { type Heap, type SoakedService, startSoakedService } from "./service.ts";
+import { startSoakedService } from "./service.ts";
 
 const { minutes } = parseOptions({ minutes: 10 });
-if (!(minutes >= 1)) {
-  process.stderr.write("Usage: bun run soak [--minutes N], where N is at least 1\n");
-  process.exit(64);
-}
-const MINUTE_MS = 60_000;
-const SAMPLE_INTERVAL_MS = 2_000;
-/** Memory is not sampled while code is compiled and caches fill; shorter in a short soak. */
-const warmUpMs = Math.min(3, minutes / 3) * MINUTE_MS;
-
-const clock = (): string => `${(performance.now() / MINUTE_MS).toFixed(1).padStart(5)} min`;
-
-/** Injects one fault per minute, 20 seconds after its start; each ends before the next starts. */
-async function injectFaults(faults: readonly Fault[], signal: AbortSignal): Promise<InjectedFault[]> {
-  const injected: InjectedFault[] = [];
-  for (let minute = 0; minute < minutes; minute++) {
-    const fault = faults[minute % faults.length];
-    await pause(MINUTE_MS / 3, signal);
-    if (fault === undefined || signal.aborted) break;
-    const fromMs = performance.now();
-    print(`${clock()}  ${fault.name}`);
-    await fault.inject();
-    injected.push({ ...fault, fromMs, toMs: performance.now() });
-    await pause(MINUTE_MS * (2 / 3) - (performance.now() - fromMs), signal);
-  }
-  return injected;
-}
-
-/** Samples the resident memory, and the heap once a minute, after the warm-up. */
-async function watchMemory(service: SoakedService, signal: AbortSignal) {
-  const samples: Sample[] = [];
-  const heaps: Heap[] = [];
-  await pause(warmUpMs, signal);
-  while (!signal.aborted) {
-    heaps.push(await service.measureHeap());
-    const minuteEnds = performance.now() + MINUTE_MS;
-    while (performance.now() < minuteEnds && !signal.aborted) {
-      samples.push({ atMs: performance.now(), residentBytes: await service.residentBytes() });
-      await pause(SAMPLE_INTERVAL_MS, signal);
-    }
-  }
-  heaps.push(await service.measureHeap());
-  return { samples, heaps };
-}
-
-/** Reads all todos. */
-async function readAll(url: string): Promise<Map<number, TodoContent>> {
-  const todos = new Map<number, TodoContent>();
-  let cursor = "";
-  for (;;) {
-    const response = await fetch(`${url}/todos?limit=100${cursor}`);
-    const page = (await response.json()) as TodoPage;
-    for (const { id, title, completed } of page.items) todos.set(id, { title, completed });
-    if (page.next_cursor === null) return todos;
-    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
-  }
-}
-
-/** Resolves after this time, or when the soak ends. */
-const pause = (durationMs: number, signal: AbortSignal): Promise<unknown> =>
-  setTimeout(Math.max(0, durationMs), undefined, { signal }).catch(() => null);
+/** One fault, and the time to recover from it. */
+const SEGMENT_MS = 12_000;
+const FAULT_AFTER_MS = 1_000;
+/** The service keeps that many verified tokens. */
+const CACHED_TOKENS = 10_000;
+/** Per request: one object per 100 requests exceeds it, and one kilobyte per 20 requests, also outside of the heap. */
+const MAX_GROWTH = { objects: 0.005, residentBytes: 50 } as const;
 
 await using postgres = await startPostgresServer();
 await using redis = await startRedisServer();
-if (redis === null) print("redis-server is not installed: the soak runs without Redis.");
+if (redis === null) throw new Error("redis-server is not installed");
 await using service = await startSoakedService({
   DATABASE_URL: await postgres.createDatabase(),
-  AUTH_SECRET_KEY: Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url"),
+  REDIS_URL: redis.url,
+  AUTH_SECRET_KEY: SECRET_KEY,
   RATE_LIMIT_DEFAULT: "999999999/hour",
   RATE_LIMIT_LOGIN: "999999999/hour",
   RATE_LIMIT_REGISTER: "999999999/hour",
   METRICS_PORT: "0",
-  ...(redis && { REDIS_URL: redis.url }),
 });
-print(
-  `${describeMachine()}\n${minutes} minutes; memory is sampled after ${(warmUpMs / MINUTE_MS).toFixed(1)} minutes`,
-);
+/** Far below the capacity of the machine, and so few todos that one object retained per user exceeds the limit, too. */
+const traffic = createTraffic({ url: service.url, users: 4, pauseMs: 5, todosPerUser: 12 });
+const faults = createFaults({ service, postgres, redis });
 
-const acknowledged = new AcknowledgedTodos();
-const signal = AbortSignal.timeout(minutes * MINUTE_MS);
-const [results, injected, memory] = await Promise.all([
-  runClients({ url: service.url, acknowledged, signal }),
-  injectFaults(createFaults({ service, postgres, redis }), signal),
-  watchMemory(service, signal),
-]);
-const differences = acknowledged.differences(await readAll(service.url));
-const exitCode = await service.stop();
+/** Fills the cache of verified tokens with claims like those of the service, which logins would do only in an hour. */
+async function fillTokenCache(): Promise<void> {
+  const key = new TextEncoder().encode(SECRET_KEY);
+  for (let index = 0; index < CACHED_TOKENS; index++) {
+    const claims = { sub: String(1_000_000 + index), ver: 0, jti: Bun.randomUUIDv7() };
+    const token = new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).setExpirationTime("1h");
+    const headers = { authorization: `Bearer ${await token.sign(key)}` };
+    const { status } = await fetch(`${service.url}/auth/me`, { headers });
+    if (status !== 404) throw new Error(`GET /auth/me returned ${status} for a user that does not exist`);
+  }
+}
 
-const { failedRequests } = results;
-const checks: readonly CheckResult[] = [
-  {
-    check: "no acknowledged write is lost",
-    passed: differences.length === 0,
-    evidence: `${acknowledged.writes} acknowledged writes; ${differences.slice(0, 5).join("; ") || "no differences"}`,
-  },
-  checkErrors(service.errors, injected),
-  {
-    check: "every request got a response",
-    passed: failedRequests.length === 0,
-    evidence:
-      failedRequests.length === 0
-        ? "no request failed"
-        : `${failedRequests.length} failed, the first: ${failedRequests[0]}`,
-  },
-  ...checkMemory(memory.samples, memory.heaps),
-  { check: "the service stops with exit code 0", passed: exitCode === 0, evidence: `exit code ${exitCode}` },
-];
-const statuses = [...results.statuses]
-  .sort(([a], [b]) => a - b)
-  .map(([status, count]) => `${status}: ${count}`);
-print(`\n${service.requests()} requests; responses ${statuses.join(", ")}`);
-for (const warning of new Set(service.warnings)) print(`  ${warning}`);
-for (const { check, passed, evidence } of checks) print(`${passed ? "pass" : "FAIL"}  ${check}: ${evidence}`);
+type Sample = Awaited<ReturnType<typeof service.measureMemory>>;
+
+const samples: Sample[] = [];
+/** Number of failures by their description. */
+const failures = new Map<string, number>();
+const fail = (failure: string, count = 1) => failures.set(failure, (failures.get(failure) ?? 0) + count);
+
+async function runSegment({ name, explains, inject }: Fault): Promise<void> {
+  const { lost } = traffic.beginStep();
+  const startedMs = performance.now();
+  const injected = Bun.sleep(FAULT_AFTER_MS).then(inject);
+  await Promise.all([traffic.run(AbortSignal.timeout(SEGMENT_MS)), injected]);
+  // The log of the service has the causes of 503.
+  for (const [problem, count] of lost) if (!problem.includes(": 503 ")) fail(`${problem}, ${name}`, count);
+  for (const { atMs, status, route, cause } of service.errors.splice(0)) {
+    const isExplained = status === 503 && explains.includes(cause) && atMs >= startedMs + FAULT_AFTER_MS;
+    if (!isExplained) fail(`${status} ${route} ${cause}, ${name}`);
+  }
+  const sample = await service.measureMemory();
+  samples.push(sample);
+  const { requests, objects, residentBytes } = sample;
+  const figures = `${requests} requests, ${objects} objects, ${(residentBytes / 1e6).toFixed(1)} MB`;
+  print(`${(performance.now() / 60_000).toFixed(1).padStart(5)} min  ${name.padEnd(32)} ${figures}`);
+}
+
+/**
+ * The growth per request: the median of the slopes between all samples after the same fault (Sen, 1968), because each fault
+ * leaves different memory. The first sample of each fault is part of the warm-up.
+ */
+function growth(figure: keyof Sample): number {
+  const measured = samples.slice(faults.length);
+  const slopes = measured.flatMap((to, index) =>
+    measured
+      .slice(0, index)
+      .filter((_, earlier) => (index - earlier) % faults.length === 0)
+      .map((from) => (to[figure] - from[figure]) / (to.requests - from.requests)),
+  );
+  return median(slopes);
+}
+
 print(describeMachine());
-process.exitCode = checks.every(({ passed }) => passed) ? 0 : 1;
+await fillTokenCache();
+const endMs = performance.now() + minutes * 60_000;
+for (let round = 0; round < 3 || performance.now() < endMs; round++)
+  for (const fault of faults) await runSegment(fault);
+const exitCode = await service.stop();
+if (exitCode !== 0) fail(`the service stopped with exit code ${exitCode}`);
+
+print();
+for (const warning of service.warnings) print(`  ${warning}`);
+for (const figure of ["objects", "residentBytes"] as const) {
+  const [value, limit] = [growth(figure), MAX_GROWTH[figure]];
+  print(
+    `${figure} grow by ${value.toFixed(4)} per request; at most ${limit}: ${metOrMissed(value <= limit)}`,
+  );
+  if (!(value <= limit)) fail(`${figure} grow with the number of requests`);
+}
+print(`lost writes, unexplained errors and growth: ${failures.size === 0 ? "none" : ""}`);
+for (const [failure, count] of failures) print(`  ${count} × ${failure}`);
+print(describeMachine());
+process.exitCode = failures.size === 0 ? 0 : 1;

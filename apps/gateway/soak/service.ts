@@ -4,18 +4,13 @@ import { join } from "node:path";
 import { residentBytes } from "@latchkey/testing/measured-service";
 import { startProcess } from "@latchkey/testing/service-process";
 
-export interface ServerError {
+interface ServerError {
   /** The time of the log line, on the clock of `performance.now()`. */
   readonly atMs: number;
   readonly status: number;
   readonly route: string;
   /** The code of the cause, or its type and message if it has no code. */
   readonly cause: string;
-}
-
-export interface Heap {
-  readonly bytes: number;
-  readonly objects: number;
 }
 
 export type SoakedService = Awaited<ReturnType<typeof startSoakedService>>;
@@ -31,43 +26,35 @@ interface LogLine {
 
 export async function startSoakedService(env: Readonly<Record<string, string>>) {
   const errors: ServerError[] = [];
-  const warnings: string[] = [];
+  const warnings = new Set<string>();
   let requests = 0;
 
-  const onLine = ({ msg, level, status, route = "none", err }: LogLine): void => {
+  const onLine = ({ msg, level = "info", status, route = "none", err }: LogLine): void => {
     if (status !== undefined) requests += 1;
-    if (status !== undefined && status >= 500) {
-      const cause = err?.code ?? `${err?.type}: ${err?.message}`;
-      errors.push({ atMs: performance.now(), status, route, cause });
-    } else if (status === undefined && level !== "info" && level !== undefined) {
-      warnings.push(`${level}: ${msg}`);
-    }
+    else if (level !== "info") warnings.add(`${level}: ${msg}`);
+    const cause = err?.code ?? `${err?.type}: ${err?.message}`;
+    if (status !== undefined && status >= 500) errors.push({ atMs: performance.now(), status, route, cause });
   };
-  const service = startProcess(
-    {
-      BUN_OPTIONS: `--preload=${join(import.meta.dir, "preload.ts")}`,
-      LOG_FORMAT: "json",
-      HASH_WORKERS: String(availableParallelism()),
-      ...env,
-    },
-    { onLine },
-  );
+  const shared = {
+    BUN_OPTIONS: `--preload=${join(import.meta.dir, "preload.ts")}`,
+    LOG_FORMAT: "json",
+    HASH_WORKERS: String(availableParallelism()),
+  };
+  const service = startProcess({ ...shared, ...env }, { onLine });
 
   return {
     url: await service.ready(),
     errors,
     /** Log lines of level warn and above that do not belong to a request. */
     warnings,
-    requests: () => requests,
     crashWorker: () => service.signal("SIGUSR1"),
-    /** Collects garbage and returns the size of the heap. */
-    async measureHeap(): Promise<Heap> {
+    /** Collects garbage and returns what is left, and the number of requests until then. */
+    async measureMemory() {
       const line = service.line("heap");
       service.signal("SIGUSR2");
-      const { bytes, objects } = await line;
-      return { bytes: Number(bytes), objects: Number(objects) };
+      const objects = Number((await line).objects);
+      return { requests, objects, residentBytes: await residentBytes(service.pid) };
     },
-    residentBytes: () => residentBytes(service.pid),
     /** Stops the service and returns its exit code. */
     async stop(): Promise<number> {
       service.signal("SIGTERM");
