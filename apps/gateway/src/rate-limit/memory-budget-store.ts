@@ -1,45 +1,39 @@
 /**
- * BudgetStore in this process. It is bounded, and dropping a budget never gives back an attempt: a full store drops the
- * budgets with the most attempts left, and keys that are not stored start with no more than the last of them had.
+ * BudgetStore in this process, of fixed size: each key has two cells, which it shares with others, and is limited only if
+ * both are (a count-min sketch with conservative update: Estan and Varghese, 2002). So nothing is ever dropped, no number
+ * of other keys gives back an attempt, and few of them lose one: if 100,000 budgets are empty, 1 % of the other keys.
  */
+import { createHash } from "node:crypto";
 import type { Budget } from "./store.ts";
 
 interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
-  /** @default 100_000 */
-  readonly maxKeys?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
 
-/** The share of budgets that a full store drops at once, because finding them takes a pass over all. */
-const DROPPED_SHARE = 0.1;
+/** Of all budgets of one kind, here and in Redis. */
+export const BUDGET_CELLS = 2 ** 21;
 
-export function createMemoryBudgetStore(options: MemoryBudgetStoreOptions) {
-  const { attempts, refillMs, maxKeys = 100_000, now = Date.now } = options;
-  /** The time at which each budget is full again; each attempt moves it by `refillMs`. */
-  const fullAt = new Map<string, number>();
-  /** The same for all keys that are not stored: the latest time of a budget that was dropped. */
-  let othersFullAt = 0;
+/** The two cells of a key, of so many. */
+export function cellsOf(key: string, cells: number): readonly [number, number] {
+  const hash = createHash("sha256").update(key).digest();
+  return [hash.readUInt32BE(0) % cells, hash.readUInt32BE(4) % cells];
+}
 
-  const dropFullest = (): void => {
-    const times = Float64Array.from(fullAt.values()).sort();
-    othersFullAt = times[Math.floor(maxKeys * DROPPED_SHARE)] ?? othersFullAt;
-    for (const [key, time] of fullAt) if (time <= othersFullAt) fullAt.delete(key);
-  };
+export function createMemoryBudgetStore({ attempts, refillMs, now = Date.now }: MemoryBudgetStoreOptions) {
+  /** The time at which each cell is full again; each attempt moves it by `refillMs`. */
+  const fullAt = new Float64Array(BUDGET_CELLS);
+  const timeOf = (cell: number): number => fullAt[cell] ?? 0;
 
   return {
     take(key: string): number {
+      const cells = cellsOf(key, BUDGET_CELLS);
       const time = now();
-      const nextFullAt = Math.max(fullAt.get(key) ?? othersFullAt, time) + refillMs;
+      const nextFullAt = Math.max(Math.min(...cells.map(timeOf)), time) + refillMs;
       const waitMs = nextFullAt - time - attempts * refillMs;
       if (waitMs > 0) return waitMs;
-      if (fullAt.size >= maxKeys && !fullAt.has(key)) dropFullest();
-      fullAt.set(key, nextFullAt);
+      for (const cell of cells) fullAt[cell] = Math.max(timeOf(cell), nextFullAt);
       return 0;
-    },
-    /** Stored budgets. */
-    get size(): number {
-      return fullAt.size;
     },
   };
 }

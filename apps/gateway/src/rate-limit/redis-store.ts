@@ -5,7 +5,7 @@
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
 import { withTimeout } from "../timeout.ts";
-import { createMemoryBudgetStore } from "./memory-budget-store.ts";
+import { BUDGET_CELLS, cellsOf, createMemoryBudgetStore } from "./memory-budget-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import type { CreateBudgetStore, CreateStore, Increment } from "./store.ts";
 
@@ -40,16 +40,24 @@ const DECREMENT_SCRIPT = `
 if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;
 
 /**
- * The remaining lifetime of a key is the time until its budget is full again; each attempt adds ARGV[1] to it, and ARGV[2] is
- * its maximum. The value is only informative: the number of attempts since the budget was full.
+ * `take` of the store in memory. A page is a string of 48-bit times, and expires when all of its budgets are full again. All
+ * pages take about 20 MB, so that budgets of any number of e-mails leave room for the counters.
  */
 const TAKE_SCRIPT = `
-local full_in = math.max(redis.call("PTTL", KEYS[1]), 0) + tonumber(ARGV[1])
-local wait = full_in - tonumber(ARGV[2])
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local one, other = "#" .. ARGV[1], "#" .. ARGV[2]
+local cells = redis.call("BITFIELD", KEYS[1], "GET", "u48", one, "GET", "u48", other)
+local full_at = math.max(math.min(cells[1], cells[2]), now) + ARGV[3]
+local wait = full_at - now - ARGV[4]
 if wait > 0 then return wait end
-redis.call("INCR", KEYS[1])
-redis.call("PEXPIRE", KEYS[1], full_in)
+redis.call("BITFIELD", KEYS[1], "SET", "u48", one, math.max(cells[1], full_at))
+redis.call("BITFIELD", KEYS[1], "SET", "u48", other, math.max(cells[2], full_at))
+redis.call("PEXPIRE", KEYS[1], ARGV[4])
 return 0`;
+
+/** One for the first two hexadecimal digits of a key, so that an operator can find and delete the page of an e-mail. */
+const PAGES = 256;
 
 /** Longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
@@ -143,10 +151,13 @@ export async function openRedisStore(options: RedisStoreOptions) {
 
   const createBudgets: CreateBudgetStore = ({ name, attempts, refillMs }) => {
     const fallback = createMemoryBudgetStore({ attempts, refillMs, now });
-    const limits = [refillMs, attempts * refillMs] as const;
     return {
-      take: (key) =>
-        run([TAKE_SCRIPT, `latchkey:budget:${name}:${key}`, ...limits], parseWait, () => fallback.take(key)),
+      take(key) {
+        const page = `latchkey:budget:${name}:${key.slice(0, 2)}`;
+        const limits = [refillMs, attempts * refillMs] as const;
+        const command: Command = [TAKE_SCRIPT, page, ...cellsOf(key, BUDGET_CELLS / PAGES), ...limits];
+        return run(command, parseWait, () => fallback.take(key));
+      },
     };
   };
 

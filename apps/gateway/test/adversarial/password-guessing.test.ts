@@ -9,6 +9,7 @@ import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
 import { openRedisStore } from "../../src/rate-limit/redis-store.ts";
 import type { CreateBudgetStore, CreateStore } from "../../src/rate-limit/store.ts";
 import { createClock } from "../support/clock.ts";
+import { advanceRedis } from "../support/redis-clock.ts";
 import { openLibsqlFile, type Service, startService } from "../support/service.ts";
 
 const ADDRESSES = 10_000;
@@ -36,12 +37,6 @@ async function openMemory(): Promise<Backend> {
   };
 }
 
-/** Decreases the remaining lifetime of all keys. */
-const ADVANCE_SCRIPT = `
-for _, key in ipairs(redis.call("KEYS", "*")) do
-  redis.call("PEXPIRE", key, redis.call("PTTL", key) - ARGV[1])
-end`;
-
 async function openRedis(): Promise<Backend> {
   await using stack = new AsyncDisposableStack();
   const redis = await startRedisServer();
@@ -59,8 +54,7 @@ async function openRedis(): Promise<Backend> {
       createStore: create,
       createBudgetStore: createBudgets,
     })),
-    advance: async (milliseconds) =>
-      void (await operator.send("EVAL", [ADVANCE_SCRIPT, "0", String(milliseconds)])),
+    advance: (milliseconds) => advanceRedis(operator, milliseconds),
     async [Symbol.asyncDispose]() {
       expect(stores.every((store) => store.isConnected())).toBe(true);
       await moved.disposeAsync();

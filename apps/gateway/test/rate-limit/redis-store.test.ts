@@ -5,6 +5,7 @@ import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
 import pino from "pino";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
+import { advanceRedis } from "../support/redis-clock.ts";
 import { type StoreBackend, storeConformance } from "./store-conformance.ts";
 
 const quota = { name: "login", windowMs: 60_000 };
@@ -13,6 +14,8 @@ const SHARED = "rate limits are shared through Redis";
 const UNREACHABLE = "Redis is unreachable: rate limits are counted in this process";
 const available = Bun.which("redis-server") !== null;
 if (!available) process.stderr.write("redis-store.test.ts: skipped, because redis-server is not installed\n");
+
+const digestOf = (text: string): string => new Bun.CryptoHasher("md5").update(text).digest("hex");
 
 /** Resolves when `store` is connected, or no longer is. Each iteration is a round trip, so the loop never spins. */
 async function untilConnected(store: RedisStore, isConnected: boolean): Promise<void> {
@@ -35,7 +38,7 @@ async function startReplica(url: string, options: Partial<RedisStoreOptions> = {
   return { store, messages, [Symbol.asyncDispose]: () => store.close() };
 }
 
-/** Time passes only through `advance`: the store's clock moves forward, and every key's remaining time decreases. */
+/** Time passes also through `advance`, for the store and for Redis. */
 async function openBackend(): Promise<StoreBackend> {
   const stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedis());
@@ -49,9 +52,7 @@ async function openBackend(): Promise<StoreBackend> {
     now,
     async advance(milliseconds) {
       ahead += milliseconds;
-      for (const key of await operator.keys("*")) {
-        await operator.pexpire(key, (await operator.pttl(key)) - milliseconds);
-      }
+      await advanceRedis(operator, milliseconds);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -78,19 +79,39 @@ describe.skipIf(!available)("Redis store", () => {
     expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
-  test("replicas share budgets, and a key exists until its budget is full again", async () => {
+  test("replicas share budgets, and a page of them exists until they are full again", async () => {
     await using redis = await startRedis();
     await using one = await startReplica(redis.url);
     await using two = await startReplica(redis.url);
     const stores = [one.store.createBudgets(budget), two.store.createBudgets(budget)] as const;
-    const takes = Array.from({ length: 12 }, async (_, index) => stores[index % 2 ? 1 : 0].take("digest"));
+    const takes = Array.from({ length: 12 }, async (_, index) => stores[index % 2 ? 1 : 0].take("0123abcd"));
     expect((await Promise.all(takes)).filter((waitMs) => waitMs === 0)).toHaveLength(budget.attempts);
     using operator = new DisposableStack();
     const client = operator.adopt(new RedisClient(redis.url), (opened) => opened.close());
-    expect(await client.keys("latchkey:budget:*")).toEqual(["latchkey:budget:login:digest"]);
+    expect(await client.keys("latchkey:budget:*")).toEqual(["latchkey:budget:login:01"]);
     const fullMs = budget.attempts * budget.refillMs;
-    expect(await client.pttl("latchkey:budget:login:digest")).toBeWithin(fullMs - 5_000, fullMs + 1);
+    expect(await client.pttl("latchkey:budget:login:01")).toBeWithin(fullMs - 5_000, fullMs + 1);
   });
+
+  test("budgets of very many e-mails displace no counter from a small Redis", async () => {
+    await using redis = await startRedis();
+    await using replica = await startReplica(redis.url, { commandTimeoutMs: 60_000 });
+    using stack = new DisposableStack();
+    const operator = stack.adopt(new RedisClient(redis.url), (client) => client.close());
+    await operator.send("CONFIG", ["SET", "maxmemory", "32mb", "maxmemory-policy", "volatile-ttl"]);
+    const counters = replica.store.create(quota);
+    const budgets = replica.store.createBudgets(budget);
+    const clients = Array.from({ length: 1_000 }, (_, index) => `client ${index}`);
+    await Promise.all(clients.map((client) => counters.increment(client)));
+    // Each would take 150 bytes with a key of its own.
+    for (let batch = 0; batch < 240; batch++) {
+      const emails = Array.from({ length: 1_000 }, (_, index) => digestOf(`${batch} ${index}`));
+      await Promise.all(emails.map((email) => budgets.take(email)));
+    }
+    const increments = await Promise.all(clients.map((client) => counters.increment(client)));
+    expect(increments.filter(({ count }) => count === 2)).toHaveLength(clients.length);
+    expect(replica.messages).toEqual([SHARED]);
+  }, 60_000);
 
   test("while Redis is killed, each replica has budgets of its own", async () => {
     await using redis = await startRedis();
