@@ -4,13 +4,16 @@ import ts from "typescript";
 import { parseSource, readSources, type SourceFile } from "./source-tree.ts";
 
 const HEADER = /^(#!.*\n)?\/\*\*([^*]|\*(?!\/))*\*\/\n(?!\nimport )/;
+const MIN_LINES_WITH_HEADER = 40;
 const CONSTANT_CASE = /^_?[A-Z][A-Z0-9_]*$/;
 
 const parse = ({ path, text }: SourceFile) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
 
-/** Files that do not start with a comment, or have a blank line between it and the imports. */
+/** Longer files that do not start with a comment, or have a blank line between it and the imports. */
 const filesWithoutHeader = (files: readonly SourceFile[]): string[] =>
-  files.filter(({ text }) => !HEADER.test(text)).map(({ path }) => path);
+  files
+    .filter(({ text }) => text.split("\n").length > MIN_LINES_WITH_HEADER && !HEADER.test(text))
+    .map(({ path }) => path);
 
 const isLiteral = (node: ts.Expression | undefined): boolean =>
   node !== undefined &&
@@ -60,9 +63,9 @@ function unusedExports(files: readonly SourceFile[]): string[] {
 
 const CHECKS = [
   {
-    name: "each file starts with a comment, without a blank line before the imports",
+    name: "each file of 40 lines or more starts with a comment, without a blank line before the imports",
     check: filesWithoutHeader,
-    example: '/** A comment. */\n\nimport "x";\n',
+    example: `/** A comment. */\n\nimport "x";\n${"run();\n".repeat(37)}`,
   },
   {
     name: "module-level constants with a literal value are in CONSTANT_CASE",
