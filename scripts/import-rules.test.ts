@@ -24,7 +24,7 @@ const REPOSITORIES = /^packages\/database\/src\/(todos|users)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** Folders of a package whose imports go in one direction: each folder imports only folders to its right. */
 const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
-  "apps/loadtest/src": ["cli", "report", "plan", "capacity", "measure", "load"],
+  "apps/loadtest/src": ["cli", "report", "capacity", "measure", "load"],
 };
 
 const packageOf = (path: string): string | undefined =>

@@ -1,6 +1,7 @@
 /**
- * Creates the screenshots of reports in the README, `docs/load-*.png`: logins at a rate close to the capacity of each kernel, on
- * both databases. `bun run pictures` runs it; it takes three minutes on an otherwise idle machine.
+ * Creates the screenshots of reports in `docs/capacity.md`, `docs/load-*.png`: a capacity search, and logins at
+ * 80 % of what it found.
+ * `bun run pictures` runs it; it takes three minutes on an otherwise idle machine.
  */
 import { join } from "node:path";
 import { describeMachine } from "@latchkey/cli";
@@ -8,38 +9,28 @@ import { print } from "@latchkey/testing/benchmark";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { freePort } from "@latchkey/testing/server-process";
+import { $ } from "bun";
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
 const DOCS = join(import.meta.dir, "../../../docs");
-const SECONDS = 30;
-/** Logins per second: about 80 % of the capacity of two cores of the README's machine. */
-const RATES = { auto: 70, portable: 16 } as const;
-
 print(describeMachine());
 await using folder = await openFolder();
-await using postgres = await startPostgresServer();
 await using browser = await openBrowser();
-const databases = { libsql: folder.databaseUrl, postgres: await postgres.createDatabase() };
+const METRICS_PORT = String(freePort());
+await using service = await startService({ METRICS_PORT, RATE_LIMIT_ENABLED: "false" });
+const target = ["--url", service.url, "--metrics", `http://127.0.0.1:${METRICS_PORT}`];
 
-for (const [kind, database] of Object.entries(databases)) {
-  for (const [kernel, rate] of Object.entries(RATES)) {
-    const metricsPort = String(freePort());
-    await using service = await startService({
-      DATABASE_URL: database,
-      HASH_KERNEL: kernel,
-      METRICS_PORT: metricsPort,
-      RATE_LIMIT_ENABLED: "false",
-    });
-    const name = `load-${kind}-${kernel}`;
-    const report = join(folder.path, name);
-    const asked = { url: service.url, metrics: `http://127.0.0.1:${metricsPort}`, rate, duration: SECONDS };
-    const flags = Object.entries({ ...asked, report }).flatMap(([flag, value]) => [`--${flag}`, `${value}`]);
-    const child = Bun.spawn([process.execPath, MAIN, ...flags], { stdio: ["ignore", "inherit", "ignore"] });
-    if ((await child.exited) !== 0) throw new Error(`${name} exited with ${child.exitCode}`);
-    const { page } = await browser.visit(`file://${report}.html`, DESKTOP);
-    await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true, animations: "disabled" });
-    print(`docs/${name}.png\n`);
-  }
+async function createPicture(name: string, ...options: readonly string[]) {
+  const report = join(folder.path, name);
+  // A failed assertion is part of the picture.
+  await $`${process.execPath} ${MAIN} ${target} ${options} --report ${report}`.nothrow();
+  const { page } = await browser.visit(`file://${report}.html`, DESKTOP);
+  await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true, animations: "disabled" });
+  print(`docs/${name}.png\n`);
+  return Bun.file(`${report}.json`).json();
 }
+
+const { loginsPerSecond } = await createPicture("load-capacity", "--find-capacity", "--p99", "800ms");
+const rate = ["--rate", (0.8 * loginsPerSecond).toFixed(), "--duration", "30s"];
+await createPicture("load-run", ...rate, "--assert", "login.p99<1s,errors<0.1%");

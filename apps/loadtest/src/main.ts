@@ -1,6 +1,6 @@
 /**
  * Arguments → one command → exit code. Only this file handles signals and calls exit. Imports between the folders go in one
- * direction: cli → report → plan → capacity → measure → load.
+ * direction: cli → report → capacity → measure → load.
  */
 import { EXIT, exitOnOutputError } from "@latchkey/cli";
 import { run } from "./cli/program.ts";

@@ -20,6 +20,7 @@ const ERASE_BELOW = "\x1b[J";
 const up = (lines: number): string => `\x1b[${lines}A\r`;
 
 const PLAIN_INTERVAL_SECONDS = 5;
+const BAR_WIDTH = 40;
 
 export function createLiveView({ write, isTerminal, columns = 80, asked }: LiveViewOptions) {
   // A full line wraps on some terminals, and the next redraw would start too low: leave one column free.
@@ -27,7 +28,13 @@ export function createLiveView({ write, isTerminal, columns = 80, asked }: LiveV
   let hasEnded = false;
   let drawn = 0;
   const draw = (progress: Progress): void => {
-    const lines = linesOf(progress, asked, width).map((line) => line.slice(0, width));
+    const { time, ...figures } = describe(progress, asked);
+    const done = Math.round(BAR_WIDTH * Math.min(1, progress.elapsedSeconds / asked.durationSeconds));
+    const lines = [
+      `${asked.scenario}, ${format.formatLoad(asked)}, ${asked.url}`,
+      `${time}  [${"█".repeat(done)}${"·".repeat(BAR_WIDTH - done)}]`,
+      ...Object.entries(figures).map(([name, text]) => `${name.padEnd(10)}${text}`),
+    ].map((line) => line.slice(0, width));
     write(`${drawn === 0 ? HIDE_CURSOR : up(drawn) + ERASE_BELOW}${lines.join("\n")}\n`);
     drawn = lines.length;
   };
@@ -37,8 +44,7 @@ export function createLiveView({ write, isTerminal, columns = 80, asked }: LiveV
     const { elapsedSeconds } = progress;
     if (elapsedSeconds < due) return;
     due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
-    const { time, rate, latency, statuses, server } = describe(progress, asked);
-    write(`${[time, rate, latency, statuses, ...server].join("; ")}\n`);
+    write(`${Object.values(describe(progress, asked)).join("; ")}\n`);
   };
   return {
     update(progress: Progress): void {
@@ -54,25 +60,6 @@ export function createLiveView({ write, isTerminal, columns = 80, asked }: LiveV
   };
 }
 
-function linesOf(progress: Progress, asked: RunOptions, width: number): readonly string[] {
-  const { time, rate, latency, statuses, server } = describe(progress, asked);
-  const barWidth = Math.min(40, width - time.length - 4);
-  return [
-    `${asked.scenario}, ${format.formatLoad(asked)}, ${asked.url}`,
-    `${bar(progress.elapsedSeconds / asked.durationSeconds, barWidth)}  ${time}`,
-    `rate      ${rate}`,
-    `latency   ${latency}`,
-    `statuses  ${statuses}`,
-    ...server.map((text) => `server    ${text}`),
-  ];
-}
-
-function bar(proportion: number, width: number): string {
-  if (width < 4) return "";
-  const done = Math.round(Math.min(1, Math.max(0, proportion)) * width);
-  return `[${"█".repeat(done)}${"·".repeat(width - done)}]`;
-}
-
 function describe(progress: Progress, { load, durationSeconds }: RunOptions) {
   const { elapsedSeconds, completedPerSecond: completed, latency, server } = progress;
   const offered = load.kind === "open" ? ` of ${format.formatRate(load.ratePerSecond)}/s offered` : "";
@@ -82,6 +69,6 @@ function describe(progress: Progress, { load, durationSeconds }: RunOptions) {
     rate: `${completed === null ? format.NO_VALUE : format.formatRate(completed)}/s completed${offered}`,
     latency: `${percentile("p50")}  ${percentile("p95")}  ${percentile("p99")} ms`,
     statuses: format.formatStatuses(progress),
-    server: server === null ? [] : [`${format.formatLanes(server)} (${server.kernel})`],
+    ...(server !== null && { server: `${format.formatLanes(server)} (${server.kernel})` }),
   };
 }

@@ -1,20 +1,15 @@
-/** Executes the load test commands: run, progress, report, assertions. Standard output contains only the report. */
+/** Executes a run or a capacity search: progress, report, assertions. Standard output contains only the report. */
 import { CliError, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
-import { findCapacity } from "../capacity/find-capacity.ts";
+import { findCapacity, type SearchProgress } from "../capacity/find-capacity.ts";
 import { checkAssertions } from "../measure/assertions.ts";
-import type { RunReport } from "../measure/results.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
-import { renderCapacityPage } from "../report/capacity-page.ts";
+import { summarizeCapacity } from "../report/capacity-summary.ts";
 import { renderJunit } from "../report/junit.ts";
-import { renderRunPage } from "../report/run-page.ts";
-import {
-  describeAssertion,
-  describeCapacity,
-  describeRun,
-  describeSearch,
-  unansweredOf,
-} from "../report/text.ts";
+import { renderPage } from "../report/page.ts";
+import { summarizeRun, unansweredOf } from "../report/run-summary.ts";
+import { describeAssertion, type Summary } from "../report/summary.ts";
+import { describe, describeSearch } from "../report/text.ts";
 import { createLiveView } from "./live-view.ts";
 import { commandOf, type Flags, type Options, parseOptions } from "./options.ts";
 
@@ -40,86 +35,76 @@ export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise
   }
 }
 
+/** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
 async function measure(options: Options, context: Context): Promise<void> {
-  const { asked, isJson, assertions } = options;
-  const { writeProgress } = context;
-  const { isTTY: isTerminal } = process.stderr;
   // A terminal can have 0 columns: their number is then unknown.
-  const columns = process.stderr.columns || undefined;
-  const view = createLiveView({ write: writeProgress, isTerminal, columns, asked });
+  const { isTTY: isTerminal, columns } = process.stderr;
+  const { asked, isJson } = options;
+  const view = createLiveView({
+    write: context.writeProgress,
+    isTerminal,
+    columns: columns || undefined,
+    asked,
+  });
   // A forced exit must restore the terminal, too.
   process.once("exit", view.end);
-  const onSecond = view.update;
-  const run = await runLoad({ ...options, ...context, onSecond }).finally(view.end);
-  const report = { ...run, command: commandOf(options), assertions: checkAssertions(assertions, run) };
-  const renderers = { text: describeRun, page: renderRunPage, junit: renderJunit };
-  await publish(options, report, writeProgress, renderers);
-  rejectFailure(report, isJson);
-}
-
-/** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
-function rejectFailure(report: RunReport, isJson: boolean): void {
-  if (report.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
-  const unanswered = unansweredOf(report);
+  const run = await runLoad({ ...options, ...context, onSecond: view.update }).finally(() => {
+    view.end();
+    process.off("exit", view.end);
+  });
+  const assertions = checkAssertions(options.assertions, run);
+  const report = { ...run, command: commandOf(options), assertions };
+  await publish(options, report, summarizeRun(report), renderJunit(report));
+  if (run.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
+  const unanswered = unansweredOf(run);
   if (unanswered !== null) throw unavailable(unanswered);
-  const failed = report.assertions.filter(({ passed }) => !passed);
+  const failed = assertions.filter(({ passed }) => !passed);
   if (failed.length === 0) return;
-  const count = `${failed.length} of ${report.assertions.length} assertions failed.`;
   // The text contains the results, and JSON is rarely displayed.
+  const count = `${failed.length} of ${assertions.length} assertions failed.`;
   throw new CliError(isJson ? failed.map(describeAssertion).join("\n") : count, EXIT.failed);
 }
 
+/** @throws {CliError} 130 after an interruption */
 async function searchCapacity(
   options: Options & { readonly p99BoundMs: number },
   context: Context,
 ): Promise<void> {
   const { writeProgress, signal } = context;
-  const result = await findCapacity({
-    ...options,
-    ...context,
-    onProgress: (progress) => writeProgress(`${describeSearch(progress)}\n`),
-  });
+  const onProgress = (progress: SearchProgress) => writeProgress(`${describeSearch(progress)}\n`);
+  const report = {
+    ...(await findCapacity({ ...options, ...context, onProgress })),
+    command: commandOf(options),
+  };
   // The terminal has printed ^C.
   if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
-  const report = { ...result, command: commandOf(options) };
-  await publish(options, report, writeProgress, { text: describeCapacity, page: renderCapacityPage });
+  await publish(options, report, summarizeCapacity(report));
   if (signal.aborted) throw new CliError("", EXIT.interrupted);
 }
 
-interface Renderers<Report> {
-  readonly text: (report: Report) => string;
-  readonly page: (report: Report) => Promise<string>;
-  readonly junit?: (report: Report) => string;
-}
-
-/** @throws {CliError} with exit code 69 if a file cannot be written */
-async function publish<Report>(
+/**
+ * Writes the files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
+ * @throws {CliError} with exit code 69 if a file cannot be written; the report is printed nevertheless
+ */
+async function publish(
   { isJson, reportPath, junitPath }: Options,
-  report: Report,
-  writeProgress: Context["writeProgress"],
-  { text, page, junit }: Renderers<Report>,
+  report: object,
+  summary: Summary,
+  junit = "",
 ): Promise<void> {
-  // Files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
+  const files = {
+    ...(reportPath !== null && { [`${reportPath}.json`]: `${JSON.stringify(report, null, 2)}\n` }),
+    ...(reportPath !== null && { [`${reportPath}.html`]: renderPage(summary) }),
+    ...(junitPath !== null && { [junitPath]: junit }),
+  };
   try {
-    // JSON first: it must not depend on the page.
-    if (reportPath !== null) {
-      await writeFile(`${reportPath}.json`, `${JSON.stringify(report, null, 2)}\n`);
-      await writeFile(`${reportPath}.html`, await page(report));
-    }
-    if (junitPath !== null && junit) await writeFile(junitPath, junit(report));
-  } finally {
-    await write(isJson ? `${JSON.stringify(report)}\n` : text(report));
-  }
-  if (reportPath !== null) writeProgress(`Report: ${reportPath}.html and ${reportPath}.json\n`);
-  if (junitPath !== null) writeProgress(`JUnit: ${junitPath}\n`);
-}
-
-async function writeFile(path: string, text: string): Promise<void> {
-  try {
-    await Bun.write(path, text);
+    for (const [path, text] of Object.entries(files)) await Bun.write(path, text);
   } catch (error) {
     throw unavailable(`Cannot write the report: ${describeError(error)}`);
+  } finally {
+    await write(isJson ? `${JSON.stringify(report)}\n` : describe(summary));
   }
+  if (!isJson) for (const path of Object.keys(files)) writeError(`Written: ${path}\n`);
 }
 
 const USERS_INTERVAL_MS = 1000;

@@ -3,7 +3,7 @@ import { runProgram } from "@latchkey/cli";
 import { Command, Option } from "commander";
 import { runLoadCommand } from "./load-command.ts";
 import type { Flags } from "./options.ts";
-import { addPlanCommands } from "./plan-commands.ts";
+import { addPlanCommand } from "./plan-command.ts";
 
 const NOTES = `
 With --rate the load is an open loop: requests are sent on schedule, regardless of earlier responses, and latency counts from
@@ -30,7 +30,7 @@ The service must run without rate limits: RATE_LIMIT_ENABLED=false.
 
 Exit codes:
   0    success
-  1    an assertion failed, or model and service differ
+  1    an assertion failed
   64   invalid argument
   69   the service is unreachable, cannot be measured or answered no request
   130  interrupted; the results until then are reported
@@ -38,7 +38,8 @@ Exit codes:
 Examples:
   bun run loadtest --url http://127.0.0.1:3000 --rate 40 --duration 30s --report ./login
   bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%' --junit login.xml
-  bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --p99 800ms`;
+  bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --report capacity
+  bun run loadtest plan --capacity capacity.json --logins-per-second 16667`;
 
 /** Runs one command line and returns its exit code. @param signal ends a run early */
 export function run(args: readonly string[], signal: AbortSignal): Promise<number> {
@@ -71,6 +72,6 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
     .option("--p99 <time>", "the bound, such as 800ms or 1s", "800ms")
     .addHelpText("after", NOTES)
     .action((flags: Flags) => runLoadCommand(flags, signal));
-  addPlanCommands(program, signal);
+  addPlanCommand(program);
   return runProgram({ program, args });
 }

@@ -1,4 +1,4 @@
-/** Intended start times of an open loop. Equal options give equal times, so a model can replay a run. */
+/** Intended start times of an open loop. Equal options give equal times. */
 import { createRandom } from "./random.ts";
 
 export interface ArrivalOptions {

@@ -31,12 +31,6 @@ export class LatencyHistogram {
     if (ms > this.#maxMs) this.#maxMs = ms;
   }
 
-  add(other: LatencyHistogram): void {
-    this.#counts.add(other.#counts);
-    this.#sumMs += other.#sumMs;
-    this.#maxMs = Math.max(this.#maxMs, other.#maxMs);
-  }
-
   reset(): void {
     this.#counts.reset();
     this.#sumMs = 0;

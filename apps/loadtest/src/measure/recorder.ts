@@ -7,8 +7,8 @@ import type { Exchange, MeasurementWindow } from "../load/loops.ts";
 import { LatencyHistogram } from "./histogram.ts";
 import type { Latency, OperationResult, Second } from "./results.ts";
 
-const increment = (counts: Record<string, number>, name: string, by = 1): void => {
-  counts[name] = (counts[name] ?? 0) + by;
+const increment = (counts: Record<string, number>, name: string): void => {
+  counts[name] = (counts[name] ?? 0) + 1;
 };
 
 class Operation {
@@ -30,21 +30,12 @@ class Operation {
       latency: this.latency.summary(),
     };
   }
-
-  add({ statuses, connectionErrors, latency, sent, errors, completedInWindow }: Operation): void {
-    for (const [status, count] of Object.entries(statuses)) increment(this.statuses, status, count);
-    for (const [name, count] of Object.entries(connectionErrors))
-      increment(this.connectionErrors, name, count);
-    this.latency.add(latency);
-    this.sent += sent;
-    this.errors += errors;
-    this.completedInWindow += completedInWindow;
-  }
 }
 
 export class Recorder {
   readonly #window: MeasurementWindow;
   readonly #isOpenLoop: boolean;
+  readonly #all = new Operation();
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
   readonly #probe = new LatencyHistogram();
@@ -54,7 +45,6 @@ export class Recorder {
   readonly #currentLatency = new LatencyHistogram();
   readonly #currentProbe = new LatencyHistogram();
   #current = { answered: 0, errors: 0 };
-  #sentInTime = 0;
   #hasEnded = false;
 
   constructor(window: MeasurementWindow, loop: "open" | "closed") {
@@ -69,9 +59,8 @@ export class Recorder {
     const second = Math.floor((due - this.#window.from) / 1000);
     this.#offered[second] = (this.#offered[second] ?? 0) + 1;
     if (!this.#isOpenLoop) return;
-    this.#operationOf(request).sent += 1;
+    for (const operation of this.#operationsOf(request)) operation.sent += 1;
     this.#lateness.record(at - due);
-    if (this.#isInWindow(at)) this.#sentInTime += 1;
   }
 
   /** Call when the response is complete. */
@@ -81,8 +70,9 @@ export class Recorder {
     const isInWindow = this.#isInWindow(at);
     const isCounted = this.#isOpenLoop ? this.#isInWindow(due) : isInWindow;
     const isExpected = status === String(request.expected);
-    const operation = this.#operationOf(request);
-    if (isCounted) {
+    for (const operation of this.#operationsOf(request)) {
+      if (isInWindow && isExpected) operation.completedInWindow += 1;
+      if (!isCounted) continue;
       if (!this.#isOpenLoop) operation.sent += 1;
       increment(operation.statuses, status);
       if (connectionError !== null) increment(operation.connectionErrors, connectionError);
@@ -91,13 +81,8 @@ export class Recorder {
     }
     if (!isInWindow) return;
     this.#advance(at);
-    if (!isExpected) {
-      this.#current.errors += 1;
-      return;
-    }
-    operation.completedInWindow += 1;
-    this.#current.answered += 1;
-    this.#currentLatency.record(at - due);
+    this.#current[isExpected ? "answered" : "errors"] += 1;
+    if (isExpected) this.#currentLatency.record(at - due);
   }
 
   probed(milliseconds: number): void {
@@ -130,12 +115,10 @@ export class Recorder {
 
   /** @param seconds the measured duration */
   result(seconds: number) {
-    const all = new Operation();
-    for (const operation of this.#operations.values()) all.add(operation);
     const operations = [...this.#operations].map(
       ([name, operation]) => [name, operation.result(seconds)] as const,
     );
-    return { all: all.result(seconds), operations: Object.fromEntries(operations) };
+    return { all: this.#all.result(seconds), operations: Object.fromEntries(operations) };
   }
 
   get probe(): Latency | null {
@@ -146,20 +129,15 @@ export class Recorder {
     return this.#isOpenLoop ? this.#lateness.summary() : null;
   }
 
-  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
-  get sentShare(): number {
-    const due = this.#lateness.count;
-    return due === 0 ? 1 : this.#sentInTime / due;
-  }
-
   #isInWindow(at: number): boolean {
     return at >= this.#window.from && at < this.#window.to;
   }
 
-  #operationOf({ operation: name }: LoadRequest): Operation {
-    const known = this.#operations.get(name) ?? new Operation();
-    this.#operations.set(name, known);
-    return known;
+  /** Its own, and all together. */
+  #operationsOf({ operation: name }: LoadRequest): readonly Operation[] {
+    const own = this.#operations.get(name) ?? new Operation();
+    this.#operations.set(name, own);
+    return [own, this.#all];
   }
 
   /** Closes every second that has ended before `at`. */

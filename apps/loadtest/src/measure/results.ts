@@ -50,7 +50,7 @@ export interface LoadGeneratorResult {
   readonly cpuShare: number;
   /** How much later than intended requests were sent (open loop); null in a closed loop. */
   readonly lateness: Latency | null;
-  /** Why the load generator was the bottleneck; null if it was not. */
+  /** A sentence if the measurement does not describe the service, otherwise null. */
   readonly bottleneck: string | null;
 }
 

@@ -9,7 +9,7 @@ import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
 import { startProbeStream } from "./probe-stream.ts";
 import { Recorder } from "./recorder.ts";
-import type { LoadGeneratorResult, OperationResult, Run, ServerFigures } from "./results.ts";
+import type { Latency, LoadGeneratorResult, OperationResult, Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 export interface RunLoadOptions extends PrepareOptions {
@@ -76,9 +76,8 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const cpuShare = watch.stop();
   report();
   client.close();
-  const { lateness, sentShare } = recorder;
+  const { lateness } = recorder;
   const result = recorder.result(countedSeconds);
-  const { connectionErrors } = result.all;
   return {
     version: 1,
     startedAt,
@@ -90,11 +89,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
     ...result,
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: {
-      cpuShare,
-      lateness,
-      bottleneck: bottleneckOf({ cpuShare, lateness, sentShare, connectionErrors }),
-    },
+    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ ...result.all, cpuShare, lateness }) },
     server: metrics?.peak() ?? null,
   };
 }
@@ -115,59 +110,58 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
 
 /** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
-  let cpuShare = () => 0;
+  let before = process.cpuUsage();
+  let cpuShare: number | null = null;
   let ticks: Timer | undefined;
   const begin = setTimeout(() => {
-    cpuShare = meterCpu();
+    before = process.cpuUsage();
     ticks = setInterval(onSecond, 1000);
   }, from - performance.now());
-  const end = setTimeout(() => {
-    const share = cpuShare();
-    cpuShare = () => share;
-    clearInterval(ticks);
-  }, to - performance.now());
-  return {
-    stop(): number {
-      clearTimeout(begin);
-      clearTimeout(end);
-      clearInterval(ticks);
-      return cpuShare();
-    },
+  /** Returns the CPU time of this process as a multiple of one core. */
+  const stop = (): number => {
+    for (const timer of [begin, end, ticks]) clearTimeout(timer);
+    const { user, system } = process.cpuUsage(before);
+    const elapsedMs = performance.now() - from;
+    cpuShare ??= elapsedMs > 0 ? Math.round((user + system) / elapsedMs) / 1000 : 0;
+    return cpuShare;
   };
+  const end = setTimeout(stop, to - performance.now());
+  return { stop };
 }
 
 const MAX_CPU_SHARE = 0.9;
-const MAX_LATENESS_P99_MS = 10;
-const MIN_SENT_SHARE = 0.99;
+/** Below it, the load generator waited for other processes, such as the service, and not for its own work. */
+const BUSY_CPU_SHARE = 0.5;
+/** Of the measured 99th percentile, which includes the lateness. */
+const MAX_LATENESS_SHARE = 0.1;
+const MIN_LATENESS_MS = 1;
 /** No file descriptor or no port is available for another connection. */
 const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 
 export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottleneck"> {
-  /** Proportion of the requests due in the window that were sent in it, 0 to 1. */
-  readonly sentShare: number;
+  readonly latency: Latency | null;
   readonly connectionErrors: OperationResult["connectionErrors"];
 }
 
-/** Why the load generator was the bottleneck; null if it was not. */
-export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
-  const { cpuShare, lateness, sentShare, connectionErrors } = figures;
+/** Why the measurement does not describe the service; null if it does. */
+export function bottleneckOf({
+  cpuShare,
+  lateness,
+  latency,
+  connectionErrors,
+}: LoadGeneratorFigures): string | null {
   const exhausted = EXHAUSTION_CODES.find((code) => code in connectionErrors);
-  if (exhausted !== undefined) return `it could not open more connections (${exhausted}).`;
-  if (sentShare < MIN_SENT_SHARE)
-    return `it sent only ${(100 * sentShare).toFixed(1)} % of the requests in time.`;
-  if (lateness !== null && lateness.p99 > MAX_LATENESS_P99_MS) {
-    return `it sent 1 % of the requests more than ${lateness.p99.toFixed(1)} ms late.`;
+  if (exhausted !== undefined) {
+    return `The load generator was the bottleneck: it could not open more connections (${exhausted}).`;
   }
-  return cpuShare > MAX_CPU_SHARE ? `it used ${Math.round(100 * cpuShare)} % of a core.` : null;
-}
-
-/** Starts to measure the CPU share of this process. @returns a function that returns the share since then */
-function meterCpu(): () => number {
-  const startedAt = performance.now();
-  const before = process.cpuUsage();
-  return () => {
-    const { user, system } = process.cpuUsage(before);
-    const elapsedMs = performance.now() - startedAt;
-    return elapsedMs > 0 ? Math.round((user + system) / elapsedMs) / 1000 : 0;
-  };
+  const used = `used ${Math.round(100 * cpuShare)} % of a core`;
+  const lateMs = lateness?.p99 ?? 0;
+  if (latency !== null && lateMs > Math.max(MIN_LATENESS_MS, MAX_LATENESS_SHARE * latency.p99)) {
+    const isBusy = cpuShare > BUSY_CPU_SHARE;
+    const cause = isBusy
+      ? "The load generator was the bottleneck"
+      : "Other processes delayed the load generator";
+    return `${cause}: it sent 1 % of the requests more than ${lateMs.toFixed(1)} ms late and ${used}.`;
+  }
+  return cpuShare > MAX_CPU_SHARE ? `The load generator was the bottleneck: it ${used}.` : null;
 }

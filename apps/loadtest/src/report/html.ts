@@ -1,5 +1,4 @@
 /** HTML from template literals. Interpolated text is escaped; interpolated HTML is not. */
-
 export interface Html {
   readonly markup: string;
 }
@@ -7,11 +6,7 @@ export interface Html {
 type Value = string | number | Html | readonly Html[];
 
 export function html(texts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  const markup = texts.reduce((before, text, index) => {
-    const value = values[index - 1];
-    return before + (value === undefined ? "" : markupOf(value)) + text;
-  });
-  return { markup };
+  return { markup: String.raw({ raw: texts }, ...values.map(markupOf)) };
 }
 
 /** For trusted markup, or text that is escaped otherwise. */
@@ -19,9 +14,5 @@ export const raw = (markup: string): Html => ({ markup });
 
 function markupOf(value: Value): string {
   if (typeof value === "number" || typeof value === "string") return Bun.escapeHTML(value);
-  if ("markup" in value) return value.markup;
-  return value.map(({ markup }) => markup).join("");
+  return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 }
-
-/** JSON for a `script` element: without `<`, it cannot end the element or open a comment. */
-export const inlineJson = (value: unknown): Html => raw(JSON.stringify(value).replaceAll("<", "\\u003c"));

@@ -1,9 +1,8 @@
-/** The assertions of a run as JUnit XML, the format that CI systems display. */
 import type { RunReport } from "../measure/results.ts";
 import * as format from "./format.ts";
 import { html, raw } from "./html.ts";
 
-/** One test case per assertion, in the schema that Jenkins, GitLab and GitHub actions read. */
+/** JUnit XML with one test case per assertion, in the schema that Jenkins, GitLab and GitHub actions read. */
 export function renderJunit({ asked, assertions, countedSeconds, startedAt }: RunReport): string {
   const failures = assertions.filter(({ passed }) => !passed).length;
   const counts = html`tests="${assertions.length}" failures="${failures}" errors="0" time="${countedSeconds}"`;

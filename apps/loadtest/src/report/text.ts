@@ -1,144 +1,44 @@
-/** A run and a capacity search as text for a terminal, with aligned figures. */
-import type { CapacityReport, SearchProgress } from "../capacity/find-capacity.ts";
-import type { AssertionResult, OperationResult, Run, RunReport } from "../measure/results.ts";
+/** Reports as text for a terminal of 80 columns, with aligned figures. */
+import type { SearchProgress } from "../capacity/find-capacity.ts";
 import * as format from "./format.ts";
+import { describeAssertion, type Summary } from "./summary.ts";
 
+const WIDTH = 80;
 /** Of the labels before texts. */
 const LABEL_WIDTH = 13;
-const LATENCIES = ["p50", "p90", "p95", "p99", "p99.9", "max"] as const;
+const MIN_COLUMN_WIDTH = 7;
 
-export function describeRun(run: RunReport): string {
-  const { asked, operations, all, command, assertions } = run;
-  const named = Object.entries(operations);
-  const rows = named.length > 1 ? [...named, ["all", all] as const] : named;
-  const load = `${asked.scenario}, ${format.formatLoad(asked)}, ${format.formatSeconds(asked.durationSeconds)}`;
-  const lines = [
-    ...noticesOf(run).map((text) => format.wrap(text)),
-    labelled("load", `${load}; ${format.formatUsers(asked)}`),
-    labelled("url", asked.url),
-    "",
-    ...format.alignTable(
-      [
-        ["", "rate/s", ...LATENCIES.map((name) => `${name} ms`)],
-        ...rows.map(([name, { perSecond, latency }]) => latencyRow(name, perSecond, latency)),
-        latencyRow("probe", probeRate(run), run.probe.latency),
-      ],
-      7,
-    ),
-    "",
-    ...rows.map(([name, result]) => labelled(name, describeStatuses(result))),
-    labelled("probe", describeProbe(run)),
-    "",
-    labelled("driver", describeLoadGenerator(run)),
-    ...(run.server ? [labelled("server", describeServer(run.server))] : []),
-    "",
-    ...repeatWith(command),
-    ...(assertions.length > 0
-      ? ["", ...assertions.map((each) => format.wrap(describeAssertion(each), 2))]
-      : []),
-    ...warningsOf(run).map((text) => `\n${labelled("WARNING", text)}`),
+export function describe(summary: Summary): string {
+  const { title, notices, conclusion, header, rows, facts, assertions, warnings, command } = summary;
+  const sections = [
+    [...notices, title].map((text) => wrap(text)),
+    rows.length === 0 ? [] : alignTable([header, ...rows.map(({ cells }) => cells)]),
+    facts.map(([name, text]) => labelled(name, text)),
+    ["Repeat with:", wrapCommand(command)],
+    assertions.map((each) => wrap(describeAssertion(each), 2)),
+    conclusion === null ? [] : [wrap(conclusion)],
+    ...warnings.map((text) => [labelled("WARNING", text)]),
   ];
-  return `${lines.join("\n")}\n`;
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join("\n")}\n`)
+    .join("\n");
 }
 
-const labelled = (label: string, text: string): string =>
-  `${label.padEnd(LABEL_WIDTH)}${format.wrap(text, LABEL_WIDTH)}`;
-
-const repeatWith = (command: string): readonly string[] => ["Repeat with:", format.wrapCommand(command)];
-
-export const describeAssertion = ({ assertion, passed, result }: AssertionResult): string =>
-  `${passed ? "✓" : "✗"} ${assertion}: ${result}`;
-
-/** A sentence if there was no response at all, otherwise null. */
-export function unansweredOf({ all: { sent, statuses, connectionErrors } }: Run): string | null {
-  if (Object.keys(statuses).some((status) => status !== "none")) return null;
-  if (sent === 0) return "No request was answered during the measurement.";
-  return `No request was answered: ${format.formatStatuses({ statuses, connectionErrors })}.`;
-}
-
-/** What restricts the validity of the figures. */
-export function warningsOf({ driver, probe }: Run): readonly string[] {
-  const warnings: string[] = [];
-  if (driver.bottleneck !== null) {
-    warnings.push(`The load generator was the bottleneck, not the service: ${driver.bottleneck}`);
-  }
-  if (probe.failure !== null) warnings.push(`The probes ended early: ${probe.failure}`);
-  return warnings;
-}
-
-/** What readers must know first. */
-export function noticesOf(run: Run): readonly string[] {
-  const { outcome, overloaded, countedSeconds, asked, all } = run;
-  const notices: string[] = [];
-  if (outcome === "interrupted") {
-    const [counted, total] = [countedSeconds, asked.durationSeconds].map(format.formatSeconds);
-    notices.push(`Interrupted after ${counted} of ${total}: the figures cover only this time.`);
-  }
-  if (overloaded && asked.load.kind === "open" && unansweredOf(run) === null) {
-    const offered = format.formatOffered(asked.load.ratePerSecond);
-    const answered = format.formatDecimals(all.perSecond, all.perSecond < 10 ? 1 : 0);
-    notices.push(`Overloaded: ${answered} of ${offered}/s answered`);
-  }
-  return notices;
-}
-
-export function describeLoadGenerator({ driver: { cpuShare, lateness } }: Run): string {
-  const share = `${Math.round(100 * cpuShare)} % of one core`;
-  return lateness === null ? share : `${share}; sent ${format.formatMs(lateness.p99)} ms late at p99`;
-}
-
-export const describeServer = (server: NonNullable<Run["server"]>): string =>
-  `kernel ${server.kernel}, ${server.workers} workers, ${format.formatLanes(server)}; ` +
-  `estimated capacity ${format.formatRate(server.capacityPerSecond)}/s`;
-
-function latencyRow(name: string, perSecond: number | null, latency: OperationResult["latency"]): string[] {
-  const rate = perSecond === null ? format.NO_VALUE : format.formatRate(perSecond);
-  return [name, rate, ...LATENCIES.map((figure) => format.formatMs(latency?.[figure]))];
-}
-
-const describeStatuses = (result: OperationResult): string =>
-  format.formatStatuses(result) +
-  (result.errors > 0 ? `; ${format.formatCount(result.errors)} unexpected` : "");
-
-const probeRate = ({ probe: { latency }, countedSeconds }: Run): number | null =>
-  latency !== null && countedSeconds > 0 ? latency.count / countedSeconds : null;
-
-const describeProbe = ({ probe: { latency } }: Run): string =>
-  latency === null ? "no response" : `${format.formatCount(latency.count)} responses of /healthz`;
-
-export function describeCapacity({ url, p99BoundMs, steps, sentence, command }: CapacityReport): string {
-  const rows = steps.map((step) => [step.passed ? "passed" : "failed", ...format.formatStep(step)]);
-  const header = ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "rejected", "errors", "attempts"];
-  const lines = [
-    `Capacity of logins with p99 within ${format.formatMs(p99BoundMs)} ms`,
-    labelled("url", url),
-    "",
-    ...(rows.length > 0 ? [...format.alignTable([header, ...rows]), ""] : []),
-    ...repeatWith(command),
-    "",
-    format.wrap(sentence),
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-/** One line: the step that is complete, and what remains. */
+/** One line: the run that is complete, and what remains. */
 export function describeSearch({ done, remaining, completed }: SearchProgress): string {
-  const total = done + remaining.steps;
   const left = `about ${formatDuration(remaining.seconds)} left`;
+  const total = done + remaining.runs;
   if (completed === null) return `${total} steps expected, ${left}`;
-  const isConfirmed = !("attempts" in completed) || completed.passed || completed.attempts > 1;
-  // A failed rate is not complete before it was repeated.
-  return `step ${isConfirmed ? done : done + 1} of about ${total}: ${describeStep(completed)}; ${left}`;
+  return `step ${done} of about ${total}: ${describeCompleted(completed)}; ${left}`;
 }
 
-function describeStep(step: NonNullable<SearchProgress["completed"]>): string {
-  if ("concurrency" in step) {
-    const { concurrency, perSecond, p50 } = step;
-    const clients = concurrency === 1 ? "1 client" : `${concurrency} clients`;
-    return `${clients}, ${format.formatRate(perSecond)} logins/s, p50 ${format.formatMs(p50)} ms`;
+function describeCompleted(completed: NonNullable<SearchProgress["completed"]>): string {
+  if ("clients" in completed) {
+    return `${completed.clients} clients, ${format.formatRate(completed.perSecond)} logins/s`;
   }
-  const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempts } = step;
-  const outcome = passed ? "passed" : attempts === 1 ? "failed, is repeated" : "failed twice";
+  const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempt } = completed;
+  const outcome = passed ? "passed" : attempt === 1 ? "failed, is repeated" : "failed again";
   const answered = `${format.formatRate(achievedPerSecond)} of ${format.formatRate(sentPerSecond)}/s answered`;
   return `rate ${format.formatOffered(ratePerSecond)}/s, ${answered}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
 }
@@ -146,4 +46,38 @@ function describeStep(step: NonNullable<SearchProgress["completed"]>): string {
 function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+const labelled = (label: string, text: string): string =>
+  `${label.padEnd(LABEL_WIDTH)}${wrap(text, LABEL_WIDTH)}`;
+
+/** Aligns the first column left and the others right. */
+function alignTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(column === 0 ? 0 : MIN_COLUMN_WIDTH, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad).join("  ").trimEnd());
+}
+
+/** Wraps at spaces; a longer word is not divided, and neither are `200 × 12` and `5 %`. */
+const wrap = (text: string, indent = 0): string =>
+  fillLines(text.split(/(?<!×) (?![×%])/), WIDTH - indent).join(`\n${" ".repeat(indent)}`);
+
+/**
+ * Wraps a command between its options, to be pasted into a shell: with up to four columns of indentation before each line,
+ * and two for the backslash after it.
+ */
+const wrapCommand = (command: string): string =>
+  `  ${fillLines(command.split(/ (?=--)/), WIDTH - 6).join(" \\\n    ")}`;
+
+function fillLines(parts: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + part.length > width) lines.push(part);
+    else lines[lines.length - 1] = `${line} ${part}`;
+  }
+  return lines;
 }

@@ -17,11 +17,6 @@ test("equal seeds give equal arrivals, and different seeds different arrivals", 
   expect(arrivalTimes({ ...options, seed: 2 })).not.toEqual(arrivalTimes(options));
 });
 
-test("a longer duration begins with the arrivals of a shorter one", () => {
-  const short = arrivalTimes({ ...options, durationSeconds: 3 });
-  expect(arrivalTimes(options).slice(0, short.length)).toEqual(short);
-});
-
 // 20,000 are expected with a standard deviation of 141: the bounds are more than three deviations wide; seeds are fixed.
 test.each([1, 2, 3, 1_000_000_000])(
   "Poisson arrivals of seed %d have the rate, ascend and fill the duration",

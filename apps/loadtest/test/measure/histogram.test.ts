@@ -27,22 +27,6 @@ test("fractions of a millisecond are recorded", () => {
   expect(latency).toMatchObject({ p50: 0.046, max: 0.047, mean: 0.046 });
 });
 
-test("a single value is every percentile", () => {
-  expect(histogramOf([12.345]).summary()).toMatchObject({
-    p50: 12.345,
-    p95: 12.345,
-    p99: 12.345,
-    max: 12.345,
-  });
-});
-
-test("merged histograms equal one histogram of all values", () => {
-  const all = upTo(1000);
-  const merged = histogramOf(all.filter((value) => value % 3 === 0));
-  merged.add(histogramOf(all.filter((value) => value % 3 !== 0)));
-  expect(merged.summary()).toEqual(histogramOf(all).summary());
-});
-
 test("a histogram without values, or after a reset, has no summary", () => {
   const histogram = histogramOf([1, 2]);
   histogram.reset();

@@ -1,31 +1,42 @@
 /** When the load generator itself limits a measurement. */
 import { expect, test } from "bun:test";
-import { LatencyHistogram } from "../../src/measure/histogram.ts";
 import { bottleneckOf, type LoadGeneratorFigures } from "../../src/measure/run.ts";
-
-function latenessOf(...values: readonly number[]) {
-  const histogram = new LatencyHistogram();
-  for (const value of values) histogram.record(value);
-  return histogram.summary();
-}
+import { latencyOf } from "../support/example-run.ts";
 
 const idle: LoadGeneratorFigures = {
-  cpuShare: 0.2,
-  lateness: latenessOf(0.1, 0.2),
-  sentShare: 1,
+  cpuShare: 0.07,
+  lateness: latencyOf([1, 11]),
+  latency: latencyOf([300, 400]),
   connectionErrors: {},
 };
 
-test("an idle load generator is not the bottleneck", () => {
-  expect(bottleneckOf(idle)).toBeNull();
-  expect(bottleneckOf({ ...idle, lateness: null, connectionErrors: { ECONNRESET: 1 } })).toBeNull();
+test.each<[string, Partial<LoadGeneratorFigures>]>([
+  ["is idle", {}],
+  ["is late by a small part of the latency", { cpuShare: 0.6, lateness: latencyOf([39]) }],
+  ["is late by less than a millisecond", { lateness: latencyOf([0.9]), latency: latencyOf([1]) }],
+  ["received no response", { latency: null, connectionErrors: { ECONNRESET: 1 } }],
+  ["sends a closed loop", { lateness: null }],
+])("a load generator that %s is not the bottleneck", (_, figures) => {
+  expect(bottleneckOf({ ...idle, ...figures })).toBeNull();
 });
 
-test.each<[string, Partial<LoadGeneratorFigures>, RegExp]>([
-  ["CPU time", { cpuShare: 0.95 }, /95 % of a core/],
-  ["lateness", { lateness: latenessOf(1, 11) }, /1 % of the requests more than 11\.0 ms late/],
-  ["rate", { sentShare: 0.98 }, /98\.0 % of the requests in time/],
-  ["connections", { connectionErrors: { EMFILE: 1 } }, /could not open more connections \(EMFILE\)/],
-])("a load generator limited by %s is the bottleneck", (_, figures, sentence) => {
-  expect(bottleneckOf({ ...idle, ...figures })).toMatch(sentence);
+test.each<[string, Partial<LoadGeneratorFigures>, string]>([
+  ["its CPU time", { cpuShare: 0.95 }, "The load generator was the bottleneck: it used 95 % of a core."],
+  [
+    "its lateness",
+    { cpuShare: 0.6, lateness: latencyOf([41]) },
+    "The load generator was the bottleneck: it sent 1 % of the requests more than 41.0 ms late and used 60 % of a core.",
+  ],
+  [
+    "other processes",
+    { lateness: latencyOf([41]) },
+    "Other processes delayed the load generator: it sent 1 % of the requests more than 41.0 ms late and used 7 % of a core.",
+  ],
+  [
+    "its connections",
+    { connectionErrors: { EMFILE: 1 } },
+    "The load generator was the bottleneck: it could not open more connections (EMFILE).",
+  ],
+])("a load generator limited by %s is reported", (_, figures, sentence) => {
+  expect(bottleneckOf({ ...idle, ...figures })).toBe(sentence);
 });

@@ -13,14 +13,8 @@ hash_capacity_per_second 95.25
 `;
 
 test("the figures of the hashing core are parsed from the Prometheus text format", () => {
-  expect(parseServerFigures(TEXT)).toEqual({
-    kernel: "sha-ni",
-    workers: 2,
-    lanes: 32,
-    lanesBusy: 7,
-    queueLength: 3,
-    capacityPerSecond: 95.25,
-  });
+  const counts = { workers: 2, lanes: 32, lanesBusy: 7, queueLength: 3 };
+  expect(parseServerFigures(TEXT)).toEqual({ kernel: "sha-ni", ...counts, capacityPerSecond: 95.25 });
 });
 
 test("a text with a missing figure is rejected", () => {

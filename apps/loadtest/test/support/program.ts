@@ -1,29 +1,52 @@
-/** Runs the load tester as operators do: in a separate process. */
+/** Runs the load tester in this process, or in a separate one where signals or the terminal matter. */
+import { spyOn } from "bun:test";
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
+import { run as runProgram } from "../../src/cli/program.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-export function start(...args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], { stdout: "pipe", stderr: "pipe" });
-  const ended = async () => {
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code: await child.exited, stdout, stderr };
-  };
-  return { ended: ended(), signal: (name: NodeJS.Signals) => child.kill(name) };
+/** @param line arguments without spaces, separated by spaces */
+const wordsOf = (line: string): readonly string[] => line.split(" ").filter((word) => word !== "");
+
+/** In this process. Not concurrently: it captures the output of the whole process. */
+export async function run(line: string) {
+  const output = { stdout: "", stderr: "" };
+  const capture = (name: "stdout" | "stderr") =>
+    spyOn(process[name], "write").mockImplementation((text, done) => {
+      output[name] += text;
+      if (typeof done === "function") done();
+      return true;
+    });
+  const spies = [capture("stdout"), capture("stderr")];
+  try {
+    return { code: await runProgram(wordsOf(line), new AbortController().signal), ...output };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
-export const run = (...args: readonly string[]) => start(...args).ended;
+export function start(line: string) {
+  const child = Bun.spawn([process.execPath, MAIN, ...wordsOf(line)], { stdout: "pipe", stderr: "pipe" });
+  const { stdout, exited } = child;
+  return {
+    stdout,
+    exited,
+    ended: async () => ({
+      code: await exited,
+      stdout: await stdout.text(),
+      stderr: await child.stderr.text(),
+    }),
+    signal: (name: NodeJS.Signals) => child.kill(name),
+  };
+}
 
 /** Runs `bun run loadtest` on a terminal of 80 columns. */
-export function startOnTerminal(...args: readonly string[]) {
+export function startOnTerminal(line: string) {
   let output = "";
   let expected: { readonly text: string; readonly resolve: () => void } | null = null;
   const decoder = new TextDecoder();
-  const child = Bun.spawn([process.execPath, "run", "loadtest", ...args], {
+  const child = Bun.spawn([process.execPath, "run", "loadtest", ...wordsOf(line)], {
     cwd: ROOT,
     terminal: {
       cols: 80,
@@ -38,6 +61,6 @@ export function startOnTerminal(...args: readonly string[]) {
     /** Resolves when the output contains the text. Call it before the text can appear. */
     printed: (text: string) => new Promise<void>((resolve) => (expected = { text, resolve })),
     pressCtrlC: () => child.terminal?.write("\x03"),
-    ended: child.exited.then((code) => ({ code, output })),
+    ended: async () => ({ code: await child.exited, output }),
   };
 }

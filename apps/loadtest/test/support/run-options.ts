@@ -1,4 +1,3 @@
-/** The options of a run, with defaults for tests. */
 import type { RunOptions } from "../../src/load/run-options.ts";
 
 export const runOptionsOf = (asked: Partial<RunOptions> & Pick<RunOptions, "url">): RunOptions => ({

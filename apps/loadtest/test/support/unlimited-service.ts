@@ -8,7 +8,7 @@ export async function startUnlimited(env: Record<string, string> = {}) {
   let logins = 0;
   let metrics = "";
   const service = startProcess(
-    { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", ...env },
+    { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", METRICS_PORT: "0", ...env },
     {
       onLine: (line) => {
         if (line.msg === "ready") metrics = String(line.metrics);
@@ -22,9 +22,9 @@ export async function startUnlimited(env: Record<string, string> = {}) {
     metrics,
     database: folder.databaseUrl,
     folder: folder.path,
-    /** Resolves when the service has completed this number of logins, including those of the preparation. */
-    completed: (count: number) => new Promise<void>((resolve) => waiters.push({ count, resolve })),
-    signal: service.signal,
+    /** Resolves when the service has completed this number of further logins. */
+    completed: (count: number) =>
+      new Promise<void>((resolve) => waiters.push({ count: logins + count, resolve })),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();

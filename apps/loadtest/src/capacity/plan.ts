@@ -1,0 +1,67 @@
+/** Calculates the replicas, connections and queries for a load of logins from a measured capacity. */
+import { describeError, usageError } from "@latchkey/cli";
+import Type, { type Static } from "typebox";
+import { Check } from "typebox/value";
+
+/** The members of the report of a capacity search that a plan needs. */
+const CapacityFile = Type.Object({
+  version: Type.Literal(1),
+  startedAt: Type.String(),
+  machine: Type.String(),
+  p99BoundMs: Type.Number(),
+  loginsPerSecond: Type.Number({ exclusiveMinimum: 0 }),
+});
+export type Capacity = Static<typeof CapacityFile>;
+
+/** A login reads its user by e-mail before and after the derivation. It stores its network at most once a day. */
+export const QUERIES_PER_LOGIN = 2;
+/** One script for the default quota and one for the quota of logins; an unfamiliar network adds one for the e-mail. */
+const SCRIPTS_PER_LOGIN = 2;
+/** Upper bound of the resident memory of an idle replica; lanes add a few kilobytes. */
+const REPLICA_MEGABYTES = 150;
+/** While a replica starts. */
+const ADDITIONAL_CONNECTIONS = 2;
+
+/** @throws {CliError} with exit code 64 */
+export async function readCapacity(path: string): Promise<Capacity> {
+  const report: unknown = await Bun.file(path)
+    .json()
+    .catch((error) => {
+      const reason = error instanceof SyntaxError ? "it is not JSON" : describeError(error);
+      throw usageError(`${path} cannot be read: ${reason}.`);
+    });
+  if (Check(CapacityFile, report)) return report;
+  throw usageError(`${path} is not a report of --find-capacity in which a rate passed.`);
+}
+
+export interface PlanOptions {
+  /** Above 0. */
+  readonly loginsPerSecond: number;
+  /** Unused percentage of the capacity of each replica, 0 to 90. */
+  readonly headroomPercent: number;
+  /** PostgreSQL connections of each replica. */
+  readonly poolSize: number;
+}
+
+export type Plan = ReturnType<typeof createPlan>;
+
+/** @param capacity of one replica */
+export function createPlan({ loginsPerSecond, headroomPercent, poolSize }: PlanOptions, capacity: Capacity) {
+  const active = Math.ceil(loginsPerSecond / (capacity.loginsPerSecond * (1 - headroomPercent / 100)));
+  const replicas = active + 1;
+  return {
+    asked: { loginsPerSecond, headroomPercent, poolSize },
+    measured: capacity,
+    /** Including one spare. */
+    replicas,
+    /** Of each replica while the spare is missing. */
+    loginsPerReplica: loginsPerSecond / active,
+    memoryMegabytes: replicas * REPLICA_MEGABYTES,
+    queriesPerSecond: QUERIES_PER_LOGIN * loginsPerSecond,
+    /** If the replicas share their rate limits. */
+    scriptsPerSecond: SCRIPTS_PER_LOGIN * loginsPerSecond,
+    connections: replicas * poolSize,
+    /** After a server hang, the connections of the replaced pools stay open for some seconds. */
+    connectionsAtMost: replicas * (2 * poolSize + ADDITIONAL_CONNECTIONS),
+  };
+}

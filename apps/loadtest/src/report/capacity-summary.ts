@@ -1,0 +1,98 @@
+/** The summary of a capacity search: its rates, with those that failed marked. */
+import type { CapacityReport, Step } from "../capacity/find-capacity.ts";
+import { type Chart, seriesOf } from "./chart.ts";
+import { formatCount, formatMs, formatOffered, formatRate } from "./format.ts";
+import type { Summary } from "./summary.ts";
+
+export function summarizeCapacity(report: CapacityReport): Summary {
+  const { url, startedAt, machine, outcome, steps, p99BoundMs, bottleneck, command } = report;
+  const { loginsPerSecond, p99, cores, shareOfRaw } = report;
+  return {
+    title: `Capacity of logins with p99 within ${formatMs(p99BoundMs)} ms`,
+    startedAt,
+    notices: outcome === "interrupted" ? ["Interrupted: the capacity is that of the rates until then."] : [],
+    conclusion: sentenceOf(report),
+    tiles: [
+      ["logins per second", formatRate(loginsPerSecond), "at the highest rate that passed"],
+      ["logins, p99 ms", formatMs(p99), `bound ${formatMs(p99BoundMs)}`],
+      ...(cores ? [["logins per core", formatRate(loginsPerSecond / cores), "per second"] as const] : []),
+      ...(shareOfRaw ? [["of raw capacity", formatPercent(shareOfRaw), "of the hashing core"] as const] : []),
+    ],
+    charts: steps.length > 0 ? chartsOf(report) : [],
+    header: ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "rejected", "errors"],
+    rows: steps.map((step) => ({ cells: cellsOf(step), failed: !step.passed })),
+    facts: [
+      ["URL", url],
+      ["machine", machine],
+    ],
+    assertions: [],
+    warnings: bottleneck === null ? [] : [bottleneck],
+    command,
+  };
+}
+
+const formatPercent = (proportion: number): string => `${Math.round(100 * proportion)} %`;
+
+function sentenceOf({
+  steps,
+  loginsPerSecond,
+  p99,
+  p99BoundMs,
+  cores,
+  kernel,
+  shareOfRaw,
+}: CapacityReport): string {
+  if (steps.length === 0) return "Interrupted before the first rate was complete.";
+  if (p99 === null) return `No rate had a p99 within ${formatMs(p99BoundMs)} ms.`;
+  const found = `This machine handles ${formatRate(loginsPerSecond)} logins/s with p99 at ${formatMs(p99)} ms`;
+  if (cores === null || shareOfRaw === null)
+    return `${found}. Add --metrics for the rate per core and the kernel.`;
+  return (
+    `${found}: ${formatRate(loginsPerSecond / cores)} per core on ${cores} hash ${cores === 1 ? "worker" : "workers"} ` +
+    `with the ${kernel} kernel, ${formatPercent(shareOfRaw)} of the raw capacity of the hashing core.`
+  );
+}
+
+const cellsOf = (step: Step): readonly string[] => [
+  step.passed ? "✓ passed" : "✗ failed",
+  formatOffered(step.ratePerSecond),
+  formatRate(step.achievedPerSecond),
+  ...[step.p50, step.p99].map(formatMs),
+  ...[step.shed, step.errors].map(formatCount),
+];
+
+function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
+  // The last run of each rate determines whether it passed.
+  const last = [...new Map(steps.map((step) => [step.ratePerSecond, step])).values()];
+  const ascending = last.sort((a, b) => a.ratePerSecond - b.ratePerSecond);
+  const byRate = seriesOf(ascending, ({ ratePerSecond }) => ratePerSecond);
+  const failed = seriesOf(
+    ascending.filter(({ passed }) => !passed),
+    ({ ratePerSecond }) => ratePerSecond,
+  );
+  return [
+    {
+      title: "Throughput by offered rate",
+      note: "Below the dashed line, the service handles less than the offered rate.",
+      axis: "rate",
+      unit: "/s",
+      series: [
+        byRate("offered", "grey", ({ ratePerSecond }) => ratePerSecond, "dashed"),
+        byRate("achieved", "blue", ({ achievedPerSecond }) => achievedPerSecond),
+        failed("failed", "red", ({ achievedPerSecond }) => achievedPerSecond, "dots"),
+      ],
+    },
+    {
+      title: "Latency by offered rate",
+      note: "From the intended start of each login; the dashed line is the bound on p99.",
+      axis: "rate",
+      unit: "ms",
+      series: [
+        byRate("bound", "grey", () => p99BoundMs, "dashed"),
+        byRate("p50", "blue", ({ p50 }) => p50),
+        byRate("p99", "amber", ({ p99 }) => p99),
+        failed("failed", "red", ({ p99 }) => p99, "dots"),
+      ],
+    },
+  ];
+}

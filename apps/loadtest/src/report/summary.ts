@@ -1,0 +1,28 @@
+/** What a report says: the terminal and the page display the same summary of a run or of a capacity search. */
+import type { AssertionResult } from "../measure/results.ts";
+import type { Chart } from "./chart.ts";
+
+export interface Summary {
+  readonly title: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** What readers must know first. */
+  readonly notices: readonly string[];
+  /** The result as a sentence. */
+  readonly conclusion: string | null;
+  /** The key figures of the page. */
+  readonly tiles: readonly (readonly [name: string, figure: string, about: string])[];
+  readonly charts: readonly Chart[];
+  readonly header: readonly string[];
+  /** The first cell names the row. */
+  readonly rows: readonly { readonly cells: readonly string[]; readonly failed?: boolean }[];
+  readonly facts: readonly (readonly [name: string, text: string])[];
+  readonly assertions: readonly AssertionResult[];
+  /** What restricts the validity of the figures. */
+  readonly warnings: readonly string[];
+  /** Shell command that repeats the measurement. */
+  readonly command: string;
+}
+
+export const describeAssertion = ({ assertion, passed, result }: AssertionResult): string =>
+  `${passed ? "✓" : "✗"} ${assertion}: ${result}`;
