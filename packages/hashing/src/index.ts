@@ -8,6 +8,5 @@ export {
   type HasherOptions,
   type HasherStats,
 } from "./hasher.ts";
-export { chooseVariant } from "./kernel/planner.ts";
 export { kernels } from "./kernel/select.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";

@@ -26,8 +26,6 @@ interface MeasuredVariant extends KernelVariant {
   readonly seconds: number;
 }
 
-type VariantCost = Pick<MeasuredVariant, "width" | "seconds">;
-
 interface Variant extends MeasuredVariant {
   /** The minimum of `samples`. */
   seconds: number;
@@ -75,8 +73,7 @@ export class Planner {
   }
 }
 
-/** The variant for this number of busy lanes. There is at least one, ascending by width; `seconds` can have any unit. */
-export function chooseVariant<V extends VariantCost>(variants: readonly V[], busyLanes: number): V {
+function chooseVariant(variants: readonly MeasuredVariant[], busyLanes: number): MeasuredVariant {
   const group = smallestGroup(variants, busyLanes);
   const forAll = smallestGroup(variants, Number.POSITIVE_INFINITY);
   const leavesMostWaiting = busyLanes > 2 * group.width;
@@ -85,7 +82,7 @@ export function chooseVariant<V extends VariantCost>(variants: readonly V[], bus
 }
 
 /** The narrowest variant whose cost per busy lane is close to the lowest. */
-function smallestGroup<V extends VariantCost>(variants: readonly V[], busyLanes: number): V {
+function smallestGroup(variants: readonly MeasuredVariant[], busyLanes: number): MeasuredVariant {
   const cheapest = variants.reduce((best, variant) =>
     costOf(variant, busyLanes) < costOf(best, busyLanes) ? variant : best,
   );
@@ -94,5 +91,5 @@ function smallestGroup<V extends VariantCost>(variants: readonly V[], busyLanes:
 }
 
 /** Processor seconds per busy lane and iteration. */
-const costOf = ({ seconds, width }: VariantCost, busyLanes: number): number =>
+const costOf = ({ seconds, width }: MeasuredVariant, busyLanes: number): number =>
   seconds / Math.min(width, busyLanes);
