@@ -1,4 +1,5 @@
 /** The public API of the package: one function that opens a database, the interfaces it returns, the errors they throw. */
+export { callers } from "./caller.ts";
 export {
   DatabaseUnavailable,
   MigrationRejected,

@@ -2,6 +2,7 @@
  * Retries while another process holds the file's lock. libsql is synchronous: a lock wait inside the library would block
  * the event loop, so queries fail immediately and are retried with a timer.
  */
+import { withinTimeout } from "../caller.ts";
 import type { Attempt } from "../errors.ts";
 import { isLockConflict, toDomainError } from "./errors.ts";
 
@@ -22,5 +23,5 @@ export async function retryUntil<T>(deadline: number, query: () => Promise<T>): 
 
 /** @param busyTimeoutMs how long to retry, in milliseconds; the first attempt is always made */
 export function createRetry(busyTimeoutMs: number): Attempt {
-  return (query) => retryUntil(performance.now() + busyTimeoutMs, query);
+  return (query) => withinTimeout(busyTimeoutMs, (deadline) => retryUntil(deadline, query));
 }

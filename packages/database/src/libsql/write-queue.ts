@@ -1,9 +1,12 @@
 /**
- * The queue of the writing connection. Queries that wait at the same time share one transaction, because each commit blocks
- * the event loop while it is synced. Invariants: a query is settled after the commit of its transaction; and if a query
- * fails, its whole group is rolled back and each query runs again in a transaction of its own.
+ * The queue of the writing connection. Clients take turns, and two writes that wait at the same time share one transaction,
+ * because each commit blocks the event loop while it is synced. Invariants: a write never runs after its deadline, and it is
+ * settled after the commit of its transaction; if a write fails, its whole group is rolled back and each write runs again in
+ * a transaction of its own.
  */
-import type { Attempt } from "../errors.ts";
+import { callers, withinTimeout } from "../caller.ts";
+import { type Attempt, DatabaseUnavailable } from "../errors.ts";
+import { isLockConflict, toDomainError } from "./errors.ts";
 import { retryUntil } from "./retry.ts";
 
 interface Entry {
@@ -19,48 +22,108 @@ interface Entry {
  */
 const MAX_GROUP = 2;
 
+/** Bounds the memory of the queue. 125 commits per second write as many within four seconds. */
+const MAX_WAITING = 1000;
+
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Runs queries in order of arrival. The time spent in the queue counts towards the timeout. Other events are handled
- * between two transactions.
+ * Runs the writes of each client in order of arrival. The time spent in the queue counts towards the timeout. Other events
+ * are handled between two transactions.
  * @param transact runs queries and commits; rolls back if one of them fails
  */
 export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Attempt {
-  const entries: Entry[] = [];
+  /** The waiting entries of each client, in the order of their turns. */
+  const queues = new Map<string, Set<Entry>>();
   let isRunning = false;
+  /** The error of the latest transaction; undefined if it was committed. */
+  let latestError: unknown;
 
-  const runGroup = async (group: readonly Entry[], deadline: number): Promise<void> => {
+  /**
+   * If too many entries wait, drops the oldest one of the client with the most, which is the first to expire. It is rejected
+   * at its deadline: a client that got the response at once could occupy the event loop with its next requests.
+   */
+  const enqueue = (client: string, entry: Entry): void => {
+    queues.set(client, (queues.get(client) ?? new Set()).add(entry));
+    let waiting = 0;
+    let longest = new Set<Entry>();
+    for (const entries of queues.values()) {
+      waiting += entries.size;
+      if (entries.size >= longest.size) longest = entries;
+    }
+    if (waiting > MAX_WAITING) takeOldest(longest);
+  };
+
+  /** Takes one entry of each client in turn. A client that has more moves to the end, where the loop finds it again. */
+  const takeGroup = (): Entry[] => {
+    const group: Entry[] = [];
+    for (const [client, entries] of queues) {
+      group.push(...takeOldest(entries));
+      queues.delete(client);
+      if (entries.size > 0) queues.set(client, entries);
+      if (group.length === MAX_GROUP) break;
+    }
+    return group;
+  };
+
+  const runGroup = async (group: readonly Entry[]): Promise<void> => {
+    const deadline = Math.max(...group.map((entry) => entry.deadline));
     try {
       const settle = await retryUntil(deadline, () =>
         transact(async () => {
           const resolved: (() => void)[] = [];
-          for (const { run } of group) resolved.push(await run());
+          for (const entry of group) if (performance.now() < entry.deadline) resolved.push(await entry.run());
           return resolved;
+        }).catch((error) => {
+          latestError = error;
+          throw error;
         }),
       );
+      latestError = undefined;
       for (const resolve of settle) resolve();
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      else for (const entry of group) await runGroup([entry], entry.deadline);
+      else for (const entry of group) await runGroup([entry]);
     }
     await nextTurn();
   };
 
   const runAll = async (): Promise<void> => {
     isRunning = true;
-    for (let [first] = entries; first; [first] = entries)
-      await runGroup(entries.splice(0, MAX_GROUP), first.deadline);
+    for (let group = takeGroup(); group.length > 0; group = takeGroup()) await runGroup(group);
     isRunning = false;
   };
 
+  const timeoutError = () =>
+    isLockConflict(latestError)
+      ? toDomainError(latestError)
+      : new DatabaseUnavailable("WRITE_QUEUE_TIMEOUT", "the write waited too long for other writes");
+
   return <T>(query: () => Promise<T>) =>
-    new Promise<T>((resolve, reject) => {
+    withinTimeout(busyTimeoutMs, (deadline) => {
+      const client = callers.getStore()?.client ?? "";
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
       const run = async () => {
         const value = await query();
         return () => resolve(value);
       };
-      entries.push({ deadline: performance.now() + busyTimeoutMs, run, reject });
+      const entry = { deadline, run, reject };
+      enqueue(client, entry);
+      const timer = setTimeout(
+        () => {
+          queues.get(client)?.delete(entry);
+          reject(timeoutError());
+        },
+        Math.max(0, deadline - performance.now()),
+      );
       if (!isRunning) void runAll();
+      return promise.finally(() => clearTimeout(timer));
     });
+}
+
+/** Removes and returns the first entry, if there is one. */
+function takeOldest(entries: Set<Entry>): Entry[] {
+  const [oldest] = entries;
+  if (oldest) entries.delete(oldest);
+  return oldest ? [oldest] : [];
 }

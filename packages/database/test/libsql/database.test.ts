@@ -28,7 +28,7 @@ describe("the database file", () => {
 
   test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
-    const { reader, writer, close } = await openClient(testDatabase.path, 0);
+    const { reader, writer, close } = await openClient(testDatabase.path, 1_000);
     const settings = new QueryBuilder()
       .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
       .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
@@ -40,7 +40,7 @@ describe("the database file", () => {
 
   test("can be read but not written when it is full", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
-    const client = await openClient(testDatabase.path, 0);
+    const client = await openClient(testDatabase.path, 1_000);
     const { todos } = createRepositories(client);
     const { id } = await todos.create({ title: "fits", completed: false });
     await client.writer.attempt(() => client.writer.orm.run("pragma max_page_count = 1"));

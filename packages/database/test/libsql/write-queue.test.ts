@@ -1,0 +1,87 @@
+/** Writes have a deadline, and no client can delay the writes of others by more than its turn. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { holdSqliteLock } from "@latchkey/testing/sqlite";
+import { callers, type Database, DatabaseUnavailable } from "../../src/index.ts";
+import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
+
+setDefaultTimeout(30_000);
+
+const createTodos = ({ todos }: Database, client: string, count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    callers.run({ client, queriedMs: 0 }, () =>
+      todos.create({ title: `${client}${index}`, completed: false }),
+    ),
+  );
+
+/** Returns the reason for which the promise is rejected. */
+const reasonOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "none",
+    (error) => (error instanceof DatabaseUnavailable ? error.reason : String(error)),
+  );
+
+const titles = async ({ todos }: Database) =>
+  (await todos.list({ after: 0, limit: 10_000 })).map(({ title }) => title);
+
+test("clients take turns, and the writes of each are applied in order", async () => {
+  await using testDatabase = await openLibsqlTestDatabase();
+  const { database } = testDatabase;
+  const writes = [["a", 4] as const, ["b", 2] as const, ["c", 1] as const].flatMap(([client, count]) =>
+    createTodos(database, client, count),
+  );
+  await Promise.all(writes);
+  // The first write starts at once.
+  expect(await titles(database)).toEqual(["a0", "a1", "b0", "c0", "a2", "b1", "a3"]);
+});
+
+test("a write whose deadline passes before it runs is rejected and never runs", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 50 });
+  const { database } = testDatabase;
+  const writes = createTodos(database, "a", 10);
+  Bun.sleepSync(60);
+  expect(new Set(await Promise.all(writes.map(reasonOf)))).toEqual(new Set(["WRITE_QUEUE_TIMEOUT"]));
+  await Promise.all(createTodos(database, "b", 1));
+  expect(await titles(database)).toEqual(["b0"]);
+});
+
+test("all writes that wait for another process are rejected at their deadline, also the later ones of a client whose turn it is not", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 300 });
+  const { database } = testDatabase;
+  {
+    await using _lock = await holdSqliteLock(testDatabase.url);
+    const sentAt = performance.now();
+    const writes = ["a", "b", "c"].flatMap((client) => createTodos(database, client, 100));
+    expect(new Set(await Promise.all(writes.map(reasonOf)))).toEqual(new Set(["SQLITE_BUSY"]));
+    expect(performance.now() - sentAt).toBeLessThan(600);
+  }
+  await Promise.all(createTodos(database, "d", 1));
+  expect(await titles(database)).toEqual(["d0"]);
+});
+
+test("the queries of one caller share the timeout", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 300 });
+  const { todos } = testDatabase.database;
+  const create = () => reasonOf(todos.create({ title: "x", completed: false }));
+  await using _lock = await holdSqliteLock(testDatabase.url);
+  await callers.run({ client: "a", queriedMs: 0 }, async () => {
+    expect(await create()).toBe("SQLITE_BUSY");
+    const sentAt = performance.now();
+    expect(await create()).toBe("SQLITE_BUSY");
+    expect(performance.now() - sentAt).toBeLessThan(150);
+    expect(await todos.list({ after: 0, limit: 1 })).toEqual([]);
+  });
+});
+
+test("of more than a thousand waiting writes, those of the client with the most are rejected", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 3_000 });
+  const { database } = testDatabase;
+  const lock = await holdSqliteLock(testDatabase.url);
+  const flood = createTodos(database, "a", 1_500).map(reasonOf);
+  const others = createTodos(database, "b", 10);
+  await lock[Symbol.asyncDispose]();
+  await Promise.all(others);
+  const written = (await Promise.all(flood)).filter((reason) => reason === "none").length;
+  expect(written).toBeGreaterThan(0);
+  // The write that was tried while the lock was held does not wait.
+  expect(written + others.length).toBeLessThanOrEqual(1_001);
+});
