@@ -1,8 +1,9 @@
-/** Another process holds the write lock of the embedded database: only writes wait for it. */
+/** Another process holds the write lock of the embedded database: only writes wait for it, and clients take turns. */
 import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
-import { post, startProcess } from "@latchkey/testing/service-process";
-import { spawnSqlite } from "@latchkey/testing/sqlite";
+import { type Line, post, request, startProcess } from "@latchkey/testing/service-process";
+import { holdSqliteLock, spawnSqlite } from "@latchkey/testing/sqlite";
+import { scrape } from "../support/exposition.ts";
 
 /** The duration of the slowest of consecutive probes, in milliseconds. */
 async function slowestProbe(url: string, durationMs: number): Promise<number> {
@@ -55,4 +56,46 @@ test("a lock held longer than the busy timeout causes a 503 in the envelope with
   await holder.stdin.end();
   await holder.exited;
   expect((await post(`${url}/todos`, { title: "again" })).status).toBe(201);
+});
+
+/** Waits until this many calls of the database are in progress. */
+async function queriesInFlight(ready: Line, count: number): Promise<void> {
+  while ((await scrape(ready)).value("database_queries_in_flight") !== count) await Bun.sleep(5);
+}
+
+test("a registration waits for the earlier writes of its own client, but not for those of other clients", async () => {
+  await using folder = await openFolder();
+  await using service = startProcess({
+    DATABASE_URL: folder.databaseUrl,
+    METRICS_PORT: "0",
+    TRUST_PROXY: "1",
+  });
+  const ready = await service.line("ready");
+  const send = (address: string, path: string, body: unknown) =>
+    request(ready.url + path, { method: "POST", body, headers: { "x-forwarded-for": address } });
+  const register = (address: string, username: string) =>
+    send(address, "/auth/register", {
+      username,
+      email: `${username}@example.org`,
+      password: "correct horse",
+    });
+  const lock = await holdSqliteLock(folder.databaseUrl);
+  let created = 0;
+  const todos = Array.from({ length: 80 }, async (_, index) => {
+    const { status } = await send(`192.0.2.${index % 4}`, "/todos", { title: "queued" });
+    expect(status).toBe(201);
+    created += 1;
+  });
+  await queriesInFlight(ready, todos.length);
+  const registrations = ["192.0.2.0", "192.0.2.99"].map(async (address, index) => {
+    const { status } = await register(address, `user${index}`);
+    return { status, created };
+  });
+  await queriesInFlight(ready, todos.length + registrations.length);
+  await lock[Symbol.asyncDispose]();
+  const [own, other] = await Promise.all(registrations);
+  expect([own?.status, other?.status]).toEqual([201, 201]);
+  expect(own?.created).toBeGreaterThan(60);
+  expect(other?.created).toBeLessThan(30);
+  await Promise.all(todos);
 });
