@@ -31,15 +31,22 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** The values that a user must still have for a conditional update. */
-export type ExpectedUser = Pick<User, "hashedPassword" | "isActive" | "tokenVersion">;
+/** What must be true in the statement of a conditional change: the user is active, and this token is valid. */
+export interface ValidToken {
+  /** The user's version, or a lower one if the token made the latest password change. */
+  readonly version: number;
+  readonly tokenId: string | null;
+  /** With it, the user must also have this hash. */
+  readonly hashedPassword?: string;
+}
 
 export interface UserChange {
   readonly username?: string;
-  /** A new hash revokes all tokens except the one below. */
+  /** A new hash revokes all tokens except the first one below, and deletes all networks except the second. */
   readonly hashedPassword?: string;
   /** Stored with a new hash. @default null */
   readonly passwordChangeTokenId?: string | null;
+  readonly keptNetworkDigest?: string | undefined;
 }
 
 /** The largest number of networks that are stored for one user. */
@@ -58,21 +65,24 @@ export interface UserRepository {
     email: string,
     networkDigest?: string,
   ): Promise<(User & { readonly networkSeenAt: Timestamp | null }) | null>;
-  /** Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted. */
-  storeNetwork(userId: number, networkDigest: string): Promise<void>;
+  /**
+   * Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted.
+   * @param tokenVersion stores nothing if the user has another one. @default any
+   */
+  storeNetwork(userId: number, networkDigest: string, tokenVersion?: number): Promise<void>;
   /** Compares exactly. */
   findByUsername(username: string): Promise<User | null>;
   /**
-   * Also updates `updatedAt`, unless `change` is empty. Compares `expected` and writes in one statement. Returns null if
-   * the user does not exist or differs from `expected`.
+   * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist or the condition is not
+   * met; an empty change has no condition.
    * @throws UserAlreadyExists
    */
-  update(id: number, change: UserChange, expected?: ExpectedUser): Promise<User | null>;
-  /** Revokes all tokens. Returns null if the user does not exist. */
-  revokeTokens(id: number): Promise<User | null>;
+  update(id: number, change: UserChange, condition?: ValidToken): Promise<User | null>;
+  /** Revokes all tokens. Returns null if the user does not exist or the condition is not met. */
+  revokeTokens(id: number, condition?: ValidToken): Promise<User | null>;
   setActive(id: number, isActive: boolean): Promise<User | null>;
-  /** Returns false if the user does not exist. */
-  delete(id: number): Promise<boolean>;
+  /** Returns false if the user does not exist or the condition is not met. */
+  delete(id: number, condition?: ValidToken): Promise<boolean>;
   list(page: PageRequest): Promise<User[]>;
 }
 

@@ -1,14 +1,14 @@
-/** Users in either database. Each method except `storeNetwork` runs one statement and is therefore atomic. */
-import { and, asc, desc, eq, getTableColumns, gt, notInArray, sql } from "drizzle-orm";
+/** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
+import { and, asc, desc, eq, getTableColumns, gt, ne, notInArray, or, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
-import { type ExpectedUser, MAX_NETWORKS, type UserRepository } from "./repositories.ts";
+import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
 import { singleRow } from "./select.ts";
 
 export function createUserRepository(
-  { orm, prepare, attempt, attemptAll }: RepositoryClient,
-  { users, userNetworks, now }: typeof schema,
+  { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
+  { users, userNetworks, now, forShare }: typeof schema,
 ): UserRepository {
   const given = {
     id: sql.placeholder("id"),
@@ -36,20 +36,32 @@ export function createUserRepository(
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
-  const change = async (id: number, values: PgUpdateSetSource<typeof users>, expected?: ExpectedUser) => {
-    const query = orm
+  /** As `isRevoked` of the service defines it. */
+  const isValid = ({ version, tokenId, hashedPassword }: ValidToken) =>
+    and(
+      eq(users.isActive, true),
+      or(
+        eq(users.tokenVersion, version),
+        and(gt(users.tokenVersion, version), sql`${users.passwordChangeTokenId} = ${tokenId}`),
+      ),
+      hashedPassword === undefined ? undefined : eq(users.hashedPassword, hashedPassword),
+    );
+
+  const selected = (id: number, condition?: ValidToken) =>
+    and(eq(users.id, id), condition && isValid(condition));
+
+  const update = async (
+    connection: typeof orm,
+    id: number,
+    values: PgUpdateSetSource<typeof users>,
+    condition?: ValidToken,
+  ) => {
+    const query = connection
       .update(users)
       .set({ ...values, updatedAt: now })
-      .where(
-        and(
-          eq(users.id, id),
-          expected && eq(users.hashedPassword, expected.hashedPassword),
-          expected && eq(users.isActive, expected.isActive),
-          expected && eq(users.tokenVersion, expected.tokenVersion),
-        ),
-      )
+      .where(selected(id, condition))
       .returning();
-    return (await attempt(() => query.execute()))[0] ?? null;
+    return (await query.execute())[0] ?? null;
   };
 
   /** Values that revoke all tokens of a user except one. */
@@ -65,10 +77,14 @@ export function createUserRepository(
       return singleRow(await attempt(() => query.execute()));
     },
     findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
-    storeNetwork: (userId, networkDigest) => {
+    storeNetwork: (userId, networkDigest, tokenVersion) => {
+      const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
       const store = orm
         .insert(userNetworks)
-        .values({ userId, networkDigest })
+        .select(
+          // Waits for a password change that has not been committed.
+          sql`select ${users.id}, ${networkDigest}, ${now} from ${users} where ${and(eq(users.id, userId), ofVersion)} ${forShare}`,
+        )
         .onConflictDoUpdate({
           target: [userNetworks.userId, userNetworks.networkDigest],
           set: { lastSeenAt: now },
@@ -90,15 +106,28 @@ export function createUserRepository(
       );
     },
     findByUsername: async (username) => (await byUsername({ username }))[0] ?? null,
-    update: (id, { username, hashedPassword, passwordChangeTokenId = null }, expected) => {
-      if (hashedPassword !== undefined)
-        return change(id, { username, hashedPassword, ...revocation(passwordChangeTokenId) }, expected);
-      return username === undefined ? findById(id) : change(id, { username }, expected);
+    update: (
+      id,
+      { username, hashedPassword, passwordChangeTokenId = null, keptNetworkDigest = "" },
+      condition,
+    ) => {
+      if (hashedPassword === undefined)
+        return username === undefined
+          ? findById(id)
+          : attempt(() => update(orm, id, { username }, condition));
+      const values = { username, hashedPassword, ...revocation(passwordChangeTokenId) };
+      return transact(async (transaction) => {
+        const user = await update(transaction, id, values, condition);
+        // A separate statement, which sees the networks that were stored before the first one locked the user.
+        const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
+        if (user) await transaction.delete(userNetworks).where(removed).execute();
+        return user;
+      });
     },
-    revokeTokens: (id) => change(id, revocation(null)),
-    setActive: (id, isActive) => change(id, { isActive }),
-    delete: async (id) => {
-      const query = orm.delete(users).where(eq(users.id, id)).returning({ id: users.id });
+    revokeTokens: (id, condition) => attempt(() => update(orm, id, revocation(null), condition)),
+    setActive: (id, isActive) => attempt(() => update(orm, id, { isActive })),
+    delete: async (id, condition) => {
+      const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;
     },
     list: ({ after, limit }) => page({ after, limit }),

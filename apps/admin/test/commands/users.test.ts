@@ -139,16 +139,18 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
     }
   });
 
-  test("set-password changes only the password and revokes all tokens", async () => {
+  test("set-password changes only the password, revokes all tokens and deletes all networks", async () => {
     await using shared = await openSharedDatabase(source);
     const ada = await create(shared, "ada");
     await changeOwnPassword(shared, ada.id);
+    await shared.database.users.storeNetwork(ada.id, "home");
     const changed = await shared.json<User>(["users", "set-password", "ada@example.com"], NEW_PASSWORD);
     expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
     expect(await shared.database.users.findById(ada.id)).toMatchObject({
       tokenVersion: 2,
       passwordChangeTokenId: null,
     });
+    expect((await shared.database.users.findByEmail("ada@example.com", "home"))?.networkSeenAt).toBeNull();
     expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(false);
     expect(await canLogIn(shared, "ada@example.com", NEW_PASSWORD)).toBe(true);
   });

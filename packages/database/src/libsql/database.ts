@@ -37,9 +37,11 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
     const run = reader.prepare(query);
     return (values: Record<string, unknown>) => reader.attempt(() => run(values));
   };
+  const orm = writer.orm as unknown as RepositoryClient["orm"];
   const client: RepositoryClient = {
-    orm: writer.orm as unknown as RepositoryClient["orm"],
+    orm,
     attempt: writer.attempt,
+    transact: (queries) => writer.attempt(() => queries(orm)),
     attemptAll: (...queries) =>
       writer.attempt(async () => {
         for (const query of queries) await query();

@@ -6,6 +6,9 @@ import { EPOCH, toTimestamp } from "../timestamp.ts";
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
+/** Empty, because a writing transaction locks the file. */
+export const forShare = sql``;
+
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
 const CANONICAL =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;

@@ -17,6 +17,8 @@ export interface RepositoryClient {
   readonly attempt: Attempt;
   /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
   attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
+  /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
+  transact<T>(queries: (transaction: BunSQLDatabase) => Promise<T>): Promise<T>;
   /** Builds the query once and returns the function that runs it with the values of its placeholders. */
   prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
 }
@@ -31,7 +33,7 @@ const READ_ONLY_PAUSE_MS = 1_000;
 /** Runs a query and returns its rows as arrays of values. */
 type Query = (text: string, values: unknown[]) => Promise<unknown[][]>;
 
-/** The cast is safe because Drizzle's session calls only `unsafe` and `values`, except in transactions, which only migrations use. */
+/** The cast is safe because Drizzle's session calls only `unsafe` and `values`, except in its own transactions, which only migrations use. */
 function createOrm(query: Query): BunSQLDatabase {
   const unsafe = (text: string, values: unknown[]) => {
     const rows = query(text, values);
@@ -86,6 +88,14 @@ export function openClient(options: ConnectionPoolOptions): PostgresClient {
     attemptAll: async (...queries) => {
       for (const query of queries) await attempt(query);
     },
+    transact: (queries) =>
+      attempt(() =>
+        pool.run((client) =>
+          client.begin((transaction) =>
+            queries(createOrm((text, values) => transaction.unsafe(text, values).values())),
+          ),
+        ),
+      ),
     prepare: <Row>(select: Select<Row>) => {
       const { sql, params } = select.toSQL();
       const decode = createRowDecoder<Row>(select._.selectedFields);

@@ -5,6 +5,9 @@ import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
 
+/** Ends a query whose rows must not change before the end of its transaction. */
+export const forShare = sql`for share`;
+
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
   toTimestamp(value instanceof Date ? value : new Date(String(value)));

@@ -1,6 +1,7 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect, test } from "bun:test";
 import { DatabaseUnavailable, SchemaTooNew } from "../../src/index.ts";
+import { networkConformance } from "./network-conformance.ts";
 import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 import { userConformance } from "./user-conformance.ts";
 
@@ -8,6 +9,7 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 export function repositoryConformance(name: string, open: () => Promise<TestDatabase>): void {
   userConformance(name, open);
+  networkConformance(name, open);
 
   describe(`todos on ${name}`, () => {
     test("a todo can be created, read, updated and deleted", async () => {

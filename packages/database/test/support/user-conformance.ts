@@ -1,6 +1,6 @@
 /** The behaviour of users that all databases have in common. */
 import { describe, expect, test } from "bun:test";
-import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
+import { UserAlreadyExists, type ValidToken } from "../../src/index.ts";
 import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
@@ -19,83 +19,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(created.id)).toEqual(created);
       expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
       expect(await users.findByUsername(ada.username)).toEqual(created);
-    });
-
-    test("a user is found with the time at which one of its networks was last stored", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const [first, second] = [await users.create(ada), await users.create(bob)];
-      const seenAt = async (email: string, network: string) =>
-        (await users.findByEmail(email, network))?.networkSeenAt;
-      const ageMs = async (email: string) => Date.now() - Date.parse((await seenAt(email, "one")) ?? "");
-      await users.storeNetwork(first.id, "one");
-      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
-      expect(await seenAt(ada.email, "two")).toBeNull();
-      expect(await seenAt(bob.email, "one")).toBeNull();
-      expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
-      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
-      expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
-      await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
-      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
-      expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
-    });
-
-    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const [first, second] = [await users.create(ada), await users.create(bob)];
-      await users.storeNetwork(second.id, "other");
-      const rows = Array.from(
-        { length: 22 },
-        (_, day) =>
-          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
-      );
-      await testDatabase.query(
-        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
-      );
-      const digests = async () =>
-        (
-          await testDatabase.query<{ network_digest: string }>(
-            "select network_digest from user_networks order by last_seen_at",
-          )
-        ).map(({ network_digest }) => network_digest);
-      const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
-      await users.storeNetwork(first.id, "new");
-      expect(await digests()).toEqual([...days(3), "other", "new"]);
-      // A network that is already stored replaces no other.
-      await users.storeNetwork(first.id, "day 5");
-      expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
-    });
-
-    test("of networks that are stored at the same time over two connections, 20 remain", async () => {
-      await using testDatabase = await open();
-      await using second = await testDatabase.reopen();
-      const { id } = await testDatabase.database.users.create(ada);
-      const storeTogether = (count: number, round: number) =>
-        Promise.all(
-          [testDatabase.database, second].flatMap(({ users }, replica) =>
-            Array.from({ length: count / 2 }, (_, index) =>
-              users.storeNetwork(id, `${replica}.${index}.${round}`),
-            ),
-          ),
-        );
-      await storeTogether(20, 0);
-      for (let round = 1; round <= 20; round++) {
-        await storeTogether(4, round);
-        const [row] = await testDatabase.query<{ count: number }>(
-          "select count(*) as count from user_networks",
-        );
-        expect(Number(row?.count)).toBe(20);
-      }
-    });
-
-    test("a network of a user who was deleted meanwhile is not stored", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const { id } = await users.create(ada);
-      await users.delete(id);
-      await expect(users.storeNetwork(id, "one")).rejects.toBeInstanceOf(DatabaseUnavailable);
-      expect(await testDatabase.query("select * from user_networks")).toEqual([]);
     });
 
     test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
@@ -229,26 +152,47 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("an update happens only if the user still has the expected hash and version and is still active", async () => {
-      await using scratch = await open();
-      const { users } = scratch.database;
-      const created = await users.create(ada);
-      const change = { username: "countess", hashedPassword: "other$digest" };
-      for (const stale of [
-        { hashedPassword: "old$digest" },
-        { hashedPassword: "" },
-        { isActive: false },
-        { tokenVersion: 1 },
-      ]) {
-        expect(await users.update(created.id, change, { ...created, ...stale })).toBeNull();
+    test("a change with a token happens only if the user is active and the token has the user's version or the kept id", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const changes: ((id: number, token: ValidToken) => Promise<unknown>)[] = [
+        (id, token) => users.update(id, { username: crypto.randomUUID() }, token),
+        (id, token) => users.update(id, { hashedPassword: "other$digest" }, token),
+        users.revokeTokens,
+        users.delete,
+      ];
+      const { hashedPassword } = ada;
+      for (const [token, isValid, isActive = true] of [
+        [{ version: 2, tokenId: null }, true],
+        [{ version: 2, tokenId: "other", hashedPassword }, true],
+        [{ version: 1, tokenId: "kept", hashedPassword }, true],
+        [{ version: 0, tokenId: "kept" }, true],
+        [{ version: 1, tokenId: "other" }, false],
+        [{ version: 1, tokenId: null }, false],
+        [{ version: 3, tokenId: "kept" }, false],
+        [{ version: 2, tokenId: "kept", hashedPassword: "old$digest" }, false],
+        [{ version: 2, tokenId: "kept", hashedPassword: "" }, false],
+        [{ version: 2, tokenId: "kept" }, false, false],
+      ] as const) {
+        for (const change of changes) {
+          const { id } = await users.create(ada);
+          const columns = `token_version = 2, password_change_token_id = 'kept', is_active = ${isActive}`;
+          await testDatabase.query(`update users set ${columns} where id = ${id}`);
+          const before = await users.findById(id);
+          expect([token, Boolean(await change(id, token))]).toEqual([token, isValid]);
+          if (!isValid) expect(await users.findById(id)).toEqual(before);
+          await users.delete(id);
+        }
       }
-      expect(await users.findById(created.id)).toEqual(created);
-      const changed = await users.update(created.id, change, created);
-      expect(changed).toMatchObject({ ...change, isActive: true });
-      expect(await users.update(created.id, { username: "ada" }, created)).toBeNull();
-      await users.setActive(created.id, false);
-      expect(await users.update(created.id, { username: "ada" }, changed ?? created)).toBeNull();
-      expect(await users.findById(created.id)).toMatchObject({ ...change, isActive: false });
+    });
+
+    test("a change with a token without an id does not happen if no id is kept", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create(ada);
+      const revoked = await users.revokeTokens(id);
+      expect(await users.delete(id, { version: 0, tokenId: null })).toBe(false);
+      expect(await users.findById(id)).toEqual(revoked);
     });
 
     test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async () => {
@@ -289,15 +233,16 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect((await second.users.findById(id))?.tokenVersion).toBe(10);
     });
 
-    test("of two updates at once that expect the same hash, exactly one happens", async () => {
-      await using scratch = await open();
-      await using second = await scratch.reopen();
-      const created = await scratch.database.users.create(ada);
+    test("of two new hashes at once with one condition, exactly one is stored", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id, hashedPassword } = await testDatabase.database.users.create(ada);
+      const condition = { version: 0, tokenId: null, hashedPassword };
       const outcomes = await Promise.all([
-        scratch.database.users.update(created.id, { hashedPassword: "first$digest" }, created),
-        second.users.update(created.id, { hashedPassword: "second$digest" }, created),
+        testDatabase.database.users.update(id, { hashedPassword: "first$digest" }, condition),
+        second.users.update(id, { hashedPassword: "second$digest" }, condition),
       ]);
-      const winner = await scratch.database.users.findById(created.id);
+      const winner = await testDatabase.database.users.findById(id);
       expect(outcomes.toSorted((one) => (one === null ? 1 : -1))).toEqual([winner, null]);
     });
 

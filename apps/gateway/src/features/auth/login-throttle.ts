@@ -3,7 +3,7 @@
  * is deducted before its derivation and never refunded, so parallel attempts gain nothing.
  */
 import { isIP } from "node:net";
-import type { Timestamp, UserRepository } from "@latchkey/database";
+import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
 import type { Digests } from "../../token-keys.ts";
@@ -40,14 +40,16 @@ export function createLoginThrottle({
   rejectionDelayMs = 10,
 }: LoginThrottleOptions) {
   const budgets = createBudgetStore(BUDGET);
+  const networkDigest = ({ email, network }: Client): string => digests.network(email, network);
 
   return {
+    networkDigest,
     begin({ email, network }: Client) {
       const rejection = Promise.withResolvers<void>();
       const timer = setTimeout(rejection.resolve, rejectionDelayMs);
       return {
         /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
-        networkDigest: digests.network(email, network),
+        networkDigest: networkDigest({ email, network }),
         /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
         async deduct(networkSeenAt: Timestamp | null): Promise<void> {
           const isFamiliar = isIP(network) !== 0 && ageMs(networkSeenAt) < FAMILIAR_MS;
@@ -59,10 +61,13 @@ export function createLoginThrottle({
         },
       };
     },
-    /** Makes the network of a registration or successful login familiar, unless it has been stored within a day. */
-    async storeNetwork({ email, network }: Client, userId: number, networkSeenAt: Timestamp | null) {
+    /**
+     * Makes the network of a registration or successful login familiar, unless it has been stored within a day, or the
+     * token version has changed since the user was read: a login with the previous password must not be familiar.
+     */
+    async storeNetwork(user: User, network: string, networkSeenAt: Timestamp | null): Promise<void> {
       if (isIP(network) === 0 || ageMs(networkSeenAt) < DAY_MS) return;
-      await users.storeNetwork(userId, digests.network(email, network));
+      await users.storeNetwork(user.id, networkDigest({ email: user.email, network }), user.tokenVersion);
     },
   };
 }

@@ -1,10 +1,16 @@
 /** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import { type Timestamp, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import {
+  type Timestamp,
+  type User,
+  UserAlreadyExists,
+  type UserRepository,
+  type ValidToken,
+} from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
-import type { TokenClaims, Tokens } from "../../token-keys.ts";
+import type { Tokens } from "../../token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
@@ -19,10 +25,10 @@ export interface AuthRequest {
   warn(error: Error): void;
 }
 
-/** The authenticated user, as read from the database, and the id of the token. */
+/** The authenticated user, as read from the database. */
 interface Principal {
   readonly user: User;
-  readonly tokenId: string | null;
+  readonly token: ValidToken;
 }
 
 interface AuthServiceOptions {
@@ -45,19 +51,25 @@ export function createAuthService(options: AuthServiceOptions) {
 
   /** The response does not depend on its success. */
   const storeNetwork = async (user: User, seenAt: Timestamp | null, { network, warn }: AuthRequest) => {
-    const client = { email: user.email, network };
     await loginThrottle
-      ?.storeNetwork(client, user.id, seenAt)
+      ?.storeNetwork(user, network, seenAt)
       .catch((error) => warn(new NetworkNotStored(error)));
   };
 
-  /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER if the user is no longer as it was authenticated */
-  const expectUnchanged = async ({ id, hashedPassword, tokenVersion }: User): Promise<void> => {
-    const current = await users.findById(id);
-    if (!current) throw new ServiceError("USER_NOT_FOUND");
-    if (current.hashedPassword !== hashedPassword || current.tokenVersion !== tokenVersion)
-      throw new ServiceError("INVALID_TOKEN");
-    if (!current.isActive) throw new ServiceError("INACTIVE_USER");
+  /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
+  const findUser = async (userId: number, token: ValidToken): Promise<User> => {
+    const user = await users.findById(userId);
+    if (!user) throw new ServiceError("USER_NOT_FOUND");
+    if (isRevoked(token, user)) throw new ServiceError("INVALID_TOKEN");
+    if (!user.isActive) throw new ServiceError("INACTIVE_USER");
+    return user;
+  };
+
+  /** Throws the reason why a conditional change did not happen, as `findUser` does. */
+  const explainRejection = async (userId: number, token: ValidToken): Promise<never> => {
+    await findUser(userId, token);
+    // Activated again after the change.
+    throw new ServiceError("INACTIVE_USER");
   };
 
   return {
@@ -97,7 +109,7 @@ export function createAuthService(options: AuthServiceOptions) {
         throw new ServiceError("INVALID_CREDENTIALS");
       }
       audit("login.succeeded", email, user.id);
-      await storeNetwork(user, seenAt, request);
+      await storeNetwork(current, seenAt, request);
       return tokens.sign({ userId: user.id, version: current.tokenVersion });
     },
 
@@ -105,22 +117,22 @@ export function createAuthService(options: AuthServiceOptions) {
     async authenticate(token: string | null): Promise<Principal> {
       const claims = token === null ? null : await tokens.verify(token);
       if (claims === null) throw new ServiceError("INVALID_TOKEN");
-      const user = await users.findById(claims.userId);
-      if (!user) throw new ServiceError("USER_NOT_FOUND");
-      if (isRevoked(claims, user)) throw new ServiceError("INVALID_TOKEN");
-      if (!user.isActive) throw new ServiceError("INACTIVE_USER");
-      return { user, tokenId: claims.tokenId };
+      return { user: await findUser(claims.userId, claims), token: claims };
     },
 
     /**
      * An empty change changes nothing. A new password revokes all tokens except the principal's.
      * @throws UserAlreadyExists
      * @throws CURRENT_PASSWORD_INCORRECT, and TOO_MANY_REQUESTS after too many wrong values of `current_password`
-     * @throws USER_NOT_FOUND if the user was deleted after `authenticate`; with a password or `current_password`,
-     * INVALID_TOKEN if the user also got another password or token version, INACTIVE_USER if the user was deactivated
+     * @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER if the user was deleted or deactivated or the token revoked after
+     * `authenticate`; with a password or `current_password`, also INVALID_TOKEN if the user got another password
      */
-    async update({ user, tokenId }: Principal, request: UpdateUserRequest, { signal, audit }: AuthRequest) {
+    async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: AuthRequest) {
       const { username, password, current_password: currentPassword } = request;
+      const { signal, network, audit } = authRequest;
+      // Without a derivation, a rename must not fail because the same token changes the password.
+      const derives = password !== undefined || currentPassword !== undefined;
+      const condition = derives ? { ...token, hashedPassword: user.hashedPassword } : token;
       if (currentPassword !== undefined) {
         const verify = () => hasher.verify(currentPassword, user.hashedPassword, { signal });
         const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
@@ -129,7 +141,7 @@ export function createAuthService(options: AuthServiceOptions) {
           throw error;
         });
         // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
-        await expectUnchanged(user);
+        await findUser(user.id, condition);
         if (!matches) {
           audit("password.rejected", user.email, user.id);
           throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
@@ -139,38 +151,37 @@ export function createAuthService(options: AuthServiceOptions) {
         ...(username !== undefined && { username }),
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
-          passwordChangeTokenId: tokenId,
+          passwordChangeTokenId: token.tokenId,
+          keptNetworkDigest:
+            currentPassword === undefined
+              ? undefined
+              : loginThrottle?.networkDigest({ email: user.email, network }),
         }),
       };
-      // Without a derivation, no time passes: a rename must not fail because the same token changes the password.
-      const expected = password === undefined && currentPassword === undefined ? undefined : user;
-      const updated = await users.update(user.id, change, expected);
-      if (!updated) {
-        await expectUnchanged(user);
-        // Activated again after the update.
-        throw new ServiceError("INACTIVE_USER");
-      }
+      const updated =
+        (await users.update(user.id, change, condition)) ?? (await explainRejection(user.id, condition));
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined) audit("user.updated", user.email, user.id);
       return updated;
     },
 
-    /** Revokes all tokens, including the principal's. @throws USER_NOT_FOUND as in `update` */
-    async revokeTokens({ user }: Principal, { audit }: AuthRequest): Promise<void> {
-      if (!(await users.revokeTokens(user.id))) throw new ServiceError("USER_NOT_FOUND");
+    /** Revokes all tokens, including the principal's. @throws as `update` without a password */
+    async revokeTokens({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
+      if (!(await users.revokeTokens(user.id, token))) await explainRejection(user.id, token);
       audit("tokens.revoked", user.email, user.id);
     },
 
-    /** @throws USER_NOT_FOUND as in `update` */
-    async delete({ user }: Principal, { audit }: AuthRequest): Promise<void> {
-      if (!(await users.delete(user.id))) throw new ServiceError("USER_NOT_FOUND");
+    /** @throws as `update` without a password */
+    async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
+      if (!(await users.delete(user.id, token))) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);
     },
   };
 }
 
 /** A token has the version of its user, or it made the latest password change, when it had an earlier version. */
-function isRevoked({ version, tokenId }: TokenClaims, user: User): boolean {
+function isRevoked({ version, tokenId, hashedPassword }: ValidToken, user: User): boolean {
+  if (hashedPassword !== undefined && hashedPassword !== user.hashedPassword) return true;
   const isKept = tokenId !== null && tokenId === user.passwordChangeTokenId;
   return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
 }

@@ -1,7 +1,8 @@
-/** A derivation takes long enough for the user to change: what was read before it is checked again after it. */
+/** A derivation or a write can wait long enough for the user to change: what was read before it is checked again. */
 import { expect, test } from "bun:test";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
+import { openToken } from "../../support/forge-token.ts";
 import { eachDatabase, type Service, type ServiceOptions, type TestUser } from "../../support/service.ts";
 
 const NEW_PASSWORD = "a new password";
@@ -43,6 +44,10 @@ const verifyPassword: Act = ({ call }, { token, password }) =>
   call("PATCH", "/auth/me", { token, body: { current_password: password } });
 const verifyWrongPassword: Act = ({ call }, { token }) =>
   call("PATCH", "/auth/me", { token, body: { username: "renamed", current_password: "not the password" } });
+const rename: Act = ({ call }, { id, token }) =>
+  call("PATCH", "/auth/me", { token, body: { username: `renamed ${id}` } });
+const revokeTokens: Act = ({ call }, { token }) => call("DELETE", "/auth/tokens", { token });
+const deleteAccount: Act = ({ call }, { token }) => call("DELETE", "/auth/me", { token });
 const logIn: Act = ({ call }, { email, password }) =>
   call("POST", "/auth/login", { body: { email, password } });
 
@@ -73,6 +78,11 @@ const REPLACE = (id: number) => `update users set hashed_password = 'replaced' w
 const DEACTIVATE = (id: number) => `update users set is_active = false where id = ${id}`;
 const REVOKE = (id: number) => `update users set token_version = token_version + 1 where id = ${id}`;
 const DELETE = (id: number) => `delete from users where id = ${id}`;
+const REVOKE_AND_DEACTIVATE = (id: number) =>
+  `update users set token_version = token_version + 1, is_active = false where id = ${id}`;
+const changePasswordWith = (tokenId: string) => (id: number) =>
+  `update users set hashed_password = 'replaced', token_version = token_version + 1,
+   password_change_token_id = '${tokenId}' where id = ${id}`;
 
 eachDatabase((startService) => {
   test("a password change returns 401 and changes nothing if the password was replaced during its derivation", async () => {
@@ -148,36 +158,47 @@ eachDatabase((startService) => {
     expect([outcome[0], username]).toEqual([200, "renamed"]);
   });
 
-  test("a rename and a revocation need no derivation: they succeed if the password was changed meanwhile, and return 404 if the user was deleted", async () => {
-    let meanwhile = async (): Promise<unknown> => undefined;
-    const wrapDatabase = (database: Database): Database => ({
-      ...database,
-      users: {
-        ...database.users,
-        update: (...args) => meanwhile().then(() => database.users.update(...args)),
-        revokeTokens: (...args) => meanwhile().then(() => database.users.revokeTokens(...args)),
-      },
-    });
-    await using service = await startService({ wrapDatabase });
-    const outcomesAfter = async (sql: (id: number) => string) => {
-      const outcomes = [];
-      for (const send of [
-        ({ token }: TestUser) =>
-          service.call("PATCH", "/auth/me", { token, body: { username: `renamed ${token.slice(-9)}` } }),
-        ({ token }: TestUser) => service.call("DELETE", "/auth/tokens", { token }),
-      ]) {
+  test.each([
+    ["a rename", rename, 200],
+    ["a revocation", revokeTokens, 204],
+    ["a deletion", deleteAccount, 204],
+  ] as const)(
+    "%s that waited for the database succeeds only if the user is active and the token still valid",
+    async (_change, act, success) => {
+      let meanwhile: (id: number) => Promise<unknown> = async () => undefined;
+      const wrapDatabase = (database: Database): Database => ({
+        ...database,
+        users: {
+          ...database.users,
+          update: (id, ...rest) => meanwhile(id).then(() => database.users.update(id, ...rest)),
+          revokeTokens: (id, ...rest) => meanwhile(id).then(() => database.users.revokeTokens(id, ...rest)),
+          delete: (id, ...rest) => meanwhile(id).then(() => database.users.delete(id, ...rest)),
+        },
+      });
+      await using service = await startService({ wrapDatabase });
+      for (const [sql, expected] of [
+        [REVOKE, INVALID_TOKEN],
+        [DEACTIVATE, INACTIVE],
+        [REVOKE_AND_DEACTIVATE, INVALID_TOKEN],
+        [changePasswordWith("another token"), INVALID_TOKEN],
+        [DELETE, NOT_FOUND],
+      ] as const) {
         const user = await service.createUser();
-        meanwhile = () => service.sql(sql(user.id));
-        const { status, body } = await send(user);
-        outcomes.push(status === 404 ? [status, body] : status);
+        let changed: object[] = [];
+        meanwhile = async (id) => {
+          await service.sql(sql(id));
+          changed = await service.sql("select * from users");
+        };
+        const { status, body } = await act(service, user);
+        expect([status, body]).toEqual(expected);
+        expect(await service.sql("select * from users")).toEqual(changed);
       }
-      return outcomes;
-    };
-    const change = (id: number) =>
-      `update users set hashed_password = 'replaced', token_version = token_version + 1 where id = ${id}`;
-    expect(await outcomesAfter(change)).toEqual([200, 204]);
-    expect(await outcomesAfter(DELETE)).toEqual([NOT_FOUND, NOT_FOUND]);
-  });
+      const user = await service.createUser();
+      const { jti } = openToken(user.token).claims;
+      meanwhile = (id) => service.sql(changePasswordWith(`${jti}`)(id));
+      expect((await act(service, user)).status).toBe(success);
+    },
+  );
 
   test("of two password changes at once one succeeds and the other returns 401", async () => {
     const hold = holdDerivations(2);

@@ -1,0 +1,126 @@
+/** The networks of users on all databases: how many are kept, and which changes of the user delete them. */
+import { describe, expect, test } from "bun:test";
+import { DatabaseUnavailable } from "../../src/index.ts";
+import { ada, bob, type TestDatabase } from "./test-database.ts";
+
+export function networkConformance(name: string, open: () => Promise<TestDatabase>): void {
+  describe(`networks on ${name}`, () => {
+    test("a user is found with the time at which one of its networks was last stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const seenAt = async (email: string, network: string) =>
+        (await users.findByEmail(email, network))?.networkSeenAt;
+      const ageMs = async (email: string) => Date.now() - Date.parse((await seenAt(email, "one")) ?? "");
+      await users.storeNetwork(first.id, "one");
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await seenAt(ada.email, "two")).toBeNull();
+      expect(await seenAt(bob.email, "one")).toBeNull();
+      expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
+      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
+      expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
+      await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
+      expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
+      expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
+    });
+
+    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      await users.storeNetwork(second.id, "other");
+      const rows = Array.from(
+        { length: 22 },
+        (_, day) =>
+          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
+      );
+      await testDatabase.query(
+        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
+      );
+      const digests = async () =>
+        (
+          await testDatabase.query<{ network_digest: string }>(
+            "select network_digest from user_networks order by last_seen_at",
+          )
+        ).map(({ network_digest }) => network_digest);
+      const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
+      await users.storeNetwork(first.id, "new");
+      expect(await digests()).toEqual([...days(3), "other", "new"]);
+      // A network that is already stored replaces no other.
+      await users.storeNetwork(first.id, "day 5");
+      expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
+    });
+
+    test("of networks that are stored at the same time over two connections, 20 remain", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { id } = await testDatabase.database.users.create(ada);
+      const storeTogether = (count: number, round: number) =>
+        Promise.all(
+          [testDatabase.database, second].flatMap(({ users }, replica) =>
+            Array.from({ length: count / 2 }, (_, index) =>
+              users.storeNetwork(id, `${replica}.${index}.${round}`),
+            ),
+          ),
+        );
+      await storeTogether(20, 0);
+      for (let round = 1; round <= 20; round++) {
+        await storeTogether(4, round);
+        const [row] = await testDatabase.query<{ count: number }>(
+          "select count(*) as count from user_networks",
+        );
+        expect(Number(row?.count)).toBe(20);
+      }
+    });
+
+    test("a network of a user who was deleted or got another token version meanwhile is not stored", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      await users.delete(first.id);
+      await users.storeNetwork(first.id, "one");
+      await users.update(second.id, { hashedPassword: "other$digest" });
+      await users.storeNetwork(second.id, "one", second.tokenVersion);
+      expect(await digestsOf(testDatabase)).toEqual([]);
+      await users.storeNetwork(second.id, "two", second.tokenVersion + 1);
+      expect(await digestsOf(testDatabase)).toEqual(["two"]);
+    });
+
+    test("a new hash deletes the user's networks except the given one; no other change deletes any", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      for (const digest of ["one", "two", "three"]) await users.storeNetwork(first.id, digest);
+      await users.storeNetwork(second.id, "other");
+      await users.update(first.id, { username: "countess", keptNetworkDigest: "one" });
+      await users.setActive(first.id, true);
+      await users.revokeTokens(first.id);
+      const hashedPassword = "new$digest";
+      await users.update(first.id, { hashedPassword }, { version: 0, tokenId: null });
+      await users.update(first.id, { hashedPassword, username: bob.username }).catch(() => null);
+      expect(await digestsOf(testDatabase)).toEqual(["one", "other", "three", "two"]);
+      await users.update(first.id, { hashedPassword, keptNetworkDigest: "one" });
+      expect(await digestsOf(testDatabase)).toEqual(["one", "other"]);
+      await users.update(first.id, { hashedPassword, keptNetworkDigest: "elsewhere" });
+      expect(await digestsOf(testDatabase)).toEqual(["other"]);
+      await users.update(second.id, { hashedPassword });
+      expect(await digestsOf(testDatabase)).toEqual([]);
+    });
+
+    test("if the networks cannot be deleted, the hash is not changed", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const created = await users.create(ada);
+      await testDatabase.query("alter table user_networks rename to gone");
+      const update = users.update(created.id, { hashedPassword: "new$digest" });
+      await expect(update).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await users.findById(created.id)).toEqual(created);
+    });
+  });
+}
+
+/** In alphabetical order. */
+async function digestsOf({ query }: TestDatabase): Promise<string[]> {
+  const rows = await query<{ network_digest: string }>("select network_digest from user_networks order by 1");
+  return rows.map(({ network_digest }) => network_digest);
+}
