@@ -2,6 +2,7 @@
 
 export const AUDIT_EVENTS = [
   "user.registered",
+  "user.rejected",
   "user.updated",
   "user.deleted",
   "login.succeeded",
@@ -17,7 +18,7 @@ export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
 export interface AuditEntry {
   readonly event: AuditEvent;
-  /** undefined: no user has the e-mail. */
+  /** undefined: no user has the e-mail, or the registration was rejected. */
   readonly userId: number | undefined;
   readonly emailDigest: string;
 }

@@ -34,7 +34,10 @@ test("each event is logged once, in the line of its request, and no line contain
     await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") })
   ).expect<{ id: number }>(201);
   expectEvent("user.registered", id);
-  await service.call("POST", "/auth/register", { body: owner, ...from("192.0.2.1") });
+  for (const email of [owner.email, "nobody@example.org"]) {
+    await service.call("POST", "/auth/register", { body: { ...owner, email }, ...from("192.0.2.1") });
+    expectEvent("user.rejected", undefined, email);
+  }
   for (let index = 0; index < 10; index++) {
     await logIn("198.51.100.1", "wrong one", " OWNER@example.org");
     expectEvent("login.failed", id);

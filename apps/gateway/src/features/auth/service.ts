@@ -76,12 +76,12 @@ export function createAuthService(options: AuthServiceOptions) {
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
       const { signal, audit } = request;
-      // Without a derivation for a registered e-mail, or while the database is unreachable. `create` decides.
-      if (await users.findByEmail(email)) throw new UserAlreadyExists();
-      const user = await users.create({
-        email,
-        username,
-        hashedPassword: await hasher.hash(password, { signal }),
+      // Only rejects while the database is unreachable. The time of the response must not depend on its result.
+      await users.findByEmail(email);
+      const hashedPassword = await hasher.hash(password, { signal });
+      const user = await users.create({ email, username, hashedPassword }).catch((error) => {
+        if (error instanceof UserAlreadyExists) audit("user.rejected", email);
+        throw error;
       });
       audit("user.registered", email, user.id);
       await storeNetwork(user, null, request);

@@ -1,6 +1,8 @@
 /** Registration: its responses, and that the database enforces uniqueness under concurrency. */
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
+import { type Database, DatabaseUnavailable } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
 import { eachDatabase, newCredentials } from "../../support/service.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -48,12 +50,41 @@ eachDatabase((startService) => {
     expect(await service.sql("select id from users")).toHaveLength(1);
   });
 
-  test("a registered e-mail returns 409 without a derivation", async () => {
-    await using service = await startService();
-    const { email } = await service.register();
-    const { completed } = service.hasher.stats();
-    const { status } = await service.call("POST", "/auth/register", { body: { ...newCredentials(), email } });
-    expect([status, service.hasher.stats().completed]).toEqual([409, completed]);
+  test("every registration responds after its derivation, also if the e-mail or the username is taken", async () => {
+    let derive = async (): Promise<void> => undefined;
+    const wrapHasher = (hasher: Hasher): Hasher => ({
+      ...hasher,
+      hash: (...call) => derive().then(() => hasher.hash(...call)),
+    });
+    await using service = await startService({ wrapHasher });
+    const { email, username } = await service.register();
+    for (const [taken, status] of [
+      [{ email }, 409],
+      [{ username }, 409],
+      [{}, 201],
+    ] as const) {
+      const started = Promise.withResolvers<string>();
+      const finished = Promise.withResolvers<void>();
+      derive = () => {
+        started.resolve("derivation");
+        return finished.promise;
+      };
+      const body = { ...newCredentials(), ...taken };
+      const response = service.call("POST", "/auth/register", { body });
+      expect(await Promise.race([response, started.promise])).toBe("derivation");
+      finished.resolve();
+      expect((await response).status).toBe(status);
+    }
+  });
+
+  test("a registration returns 503 without a derivation if the database is unreachable", async () => {
+    const wrapDatabase = (database: Database): Database => ({
+      ...database,
+      users: { ...database.users, findByEmail: () => Promise.reject(new DatabaseUnavailable("DEADLINE")) },
+    });
+    await using service = await startService({ wrapDatabase });
+    const { status } = await service.call("POST", "/auth/register", { body: newCredentials() });
+    expect([status, service.hasher.stats().completed]).toEqual([503, 0]);
   });
 
   test("of twelve concurrent registrations with one username, exactly one succeeds and the others return 409", async () => {
