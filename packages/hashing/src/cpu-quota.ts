@@ -8,15 +8,15 @@ import { join } from "node:path";
 
 /** The part of a quota that is reserved for the event loop. */
 const EVENT_LOOP_SHARE = 0.1;
-/** Shorter pauses are accumulated, because timers have a resolution of whole milliseconds. */
-const MIN_PAUSE_MS = 2;
+/** Time that was not used before a slice can be used later up to this amount, which makes up for pauses that end late. */
+const CREDIT_MS = 5;
 
 /**
- * The affinity mask limited by the CPU quota: whole cores, rounded down so that the quota is not exceeded, at least 1.
+ * The affinity mask limited by the CPU quota, rounded up to whole cores: the throttle keeps the workers within the quota.
  * @param root the folder that contains `proc/self/cgroup` and `sys/fs/cgroup`.
  */
 export function availableCores(root = "/", affinity = availableParallelism()): number {
-  return Math.max(1, Math.floor(Math.min(affinity, quotaCores(root))));
+  return Math.ceil(Math.min(affinity, quotaCores(root)));
 }
 
 /** The lowest CPU quota of this process's control groups, in cores; Infinity without a quota. */
@@ -68,26 +68,45 @@ function readText(file: string): string {
   }
 }
 
-/**
- * The part of its time that each worker can spend on derivations, above 0, at most 1; 1 without a quota.
- * @param quota in cores, for the whole process; Infinity without a quota.
- */
-export function quotaSharePerWorker({ quota, workers }: { quota: number; workers: number }): number {
-  return Math.min(1, ((1 - EVENT_LOOP_SHARE) * quota) / workers);
+/** What the workers of a process share to keep within its CPU quota together. */
+export interface QuotaBudget {
+  /** The cores that all workers together can use, above 0. */
+  readonly cores: number;
+  /** The part of its time that each worker can use while all are busy, above 0, at most 1. */
+  readonly share: number;
+  /** The time until which the used processor time is paid (int64, microseconds of the monotonic clock). */
+  readonly paidUntil: SharedArrayBuffer;
+}
+
+/** Null without a quota. @param quota in cores, for the whole process; Infinity without a quota. */
+export function createQuotaBudget(quota: number, workers: number): QuotaBudget | null {
+  if (quota === Number.POSITIVE_INFINITY) return null;
+  const cores = (1 - EVENT_LOOP_SHARE) * quota;
+  return { cores, share: Math.min(1, cores / workers), paidUntil: new SharedArrayBuffer(8) };
+}
+
+interface SliceTimes {
+  /** The processor time. */
+  readonly usedMs: number;
+  readonly elapsedMs: number;
 }
 
 /**
- * Returns a function that computes the pause after a slice of a given duration: whole milliseconds, 0 if none is due yet.
- * The pauses keep one worker within its quota share.
- * @param quotaShare above 0, at most 1.
+ * Returns a function that charges the slice that just ended to the budget, and returns the pause in milliseconds after which
+ * it is paid, 0 if none is due: the generic cell rate algorithm (ITU-T I.371).
  */
-export function createQuotaThrottle(quotaShare: number): (sliceMs: number) => number {
-  let dueMs = 0;
-  return (sliceMs) => {
-    dueMs += sliceMs * (1 / quotaShare - 1);
-    if (dueMs < MIN_PAUSE_MS) return 0;
-    const pauseMs = Math.floor(dueMs);
-    dueMs -= pauseMs;
-    return pauseMs;
+export function createQuotaThrottle(
+  { cores, paidUntil }: QuotaBudget,
+  clockMs = () => Number(process.hrtime.bigint()) / 1e6,
+): (slice: SliceTimes) => number {
+  const cell = new BigInt64Array(paidUntil);
+  return ({ usedMs, elapsedMs }) => {
+    const nowMs = clockMs();
+    for (;;) {
+      const before = Atomics.load(cell, 0);
+      const paidMs = Math.max(Number(before) / 1000, nowMs - elapsedMs - CREDIT_MS) + usedMs / cores;
+      if (Atomics.compareExchange(cell, 0, before, BigInt(Math.round(1000 * paidMs))) === before)
+        return Math.max(0, paidMs - nowMs);
+    }
   };
 }

@@ -1,6 +1,6 @@
 /** The public API: hashes and verifies passwords. No derivation ever runs on the calling thread. */
 import { timingSafeEqual } from "node:crypto";
-import { availableCores, quotaCores, quotaSharePerWorker } from "./cpu-quota.ts";
+import { availableCores, createQuotaBudget, quotaCores } from "./cpu-quota.ts";
 import { selectKernel } from "./kernel/select.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
@@ -79,7 +79,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     lanes,
     queueLimit,
     queueSeconds,
-    setup: { kernel: choice, nice, quotaShare: quotaSharePerWorker({ quota: quotaCores(), workers }) },
+    setup: { kernel: choice, nice, quota: createQuotaBudget(quotaCores(), workers) },
     workerUrl: new URL("./worker/worker.ts", import.meta.url),
   });
 

@@ -2,6 +2,7 @@
  * The protocol between the pool and its workers. Messages contain numbers only; the secrets of a job are in one piece of
  * shared memory, so that wiping it wipes every copy. A job runs under at most one ticket at a time.
  */
+import type { QuotaBudget } from "./cpu-quota.ts";
 import { DIGEST_BYTES, type KernelChoice, type Throughput } from "./kernel/kernel.ts";
 
 /** Passed to each worker when it starts; a worker never reads the environment. */
@@ -9,8 +10,8 @@ export interface WorkerSetup {
   readonly kernel: KernelChoice;
   /** 0 to 19. */
   readonly nice: number;
-  /** The part of its time that the worker can spend on derivations, above 0, at most 1. */
-  readonly quotaShare: number;
+  /** Null without a CPU quota. */
+  readonly quota: QuotaBudget | null;
 }
 
 /** One job under one ticket, as it is posted to a worker. */

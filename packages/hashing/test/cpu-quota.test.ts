@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { availableCores, createQuotaThrottle, quotaSharePerWorker } from "../src/cpu-quota.ts";
+import { availableCores, createQuotaBudget, createQuotaThrottle } from "../src/cpu-quota.ts";
 
 let root: string;
 beforeEach(() => {
@@ -32,10 +32,10 @@ describe("availableCores", () => {
   test.each([
     ["max 100000\n", 8],
     ["200000 100000\n", 2],
-    ["150000 100000\n", 1],
+    ["150000 100000\n", 2],
     ["50000 100000\n", 1],
     ["1600000 100000\n", 8],
-    ["25000 10000\n", 2],
+    ["25000 10000\n", 3],
     ["garbage\n", 8],
     ["", 8],
   ])("with cgroup v2 in a container, cpu.max %p allows %p cores", (max, expected) => {
@@ -54,7 +54,7 @@ describe("availableCores", () => {
 
   test.each([
     ["-1\n", 8],
-    ["250000\n", 2],
+    ["250000\n", 3],
     ["20000\n", 1],
   ])(
     "with cgroup v1 in a container whose path is outside the mount, quota %p allows %p cores",
@@ -86,44 +86,86 @@ describe("availableCores", () => {
   });
 });
 
-describe("quotaSharePerWorker", () => {
+describe("createQuotaBudget", () => {
+  test("is null without a quota", () => {
+    expect(createQuotaBudget(Number.POSITIVE_INFINITY, 4)).toBeNull();
+  });
+
   test.each([
-    [Number.POSITIVE_INFINITY, 4, 1],
     [1, 1, 0.9],
     [0.5, 1, 0.45],
-    [1.5, 1, 1],
-    [2, 2, 0.9],
-    [2, 4, 0.45],
-  ])("divides a quota of %p cores among %p workers: %p each", (quota, workers, share) => {
-    expect(quotaSharePerWorker({ quota, workers })).toBeCloseTo(share);
+    [1.5, 2, 0.675],
+    [4, 2, 1],
+  ])("with a quota of %p cores, each of %p busy workers gets a share of %p", (quota, workers, share) => {
+    expect(createQuotaBudget(quota, workers)?.share).toBeCloseTo(share);
   });
 });
 
 describe("createQuotaThrottle", () => {
-  test("never pauses without a quota", () => {
-    const pauseAfter = createQuotaThrottle(1);
-    const pauses = Array.from({ length: 100 }, () => pauseAfter(4));
-    expect(pauses.every((pause) => pause === 0)).toBe(true);
+  const SLICE_MS = 6;
+  const SLICE = { usedMs: SLICE_MS, elapsedMs: SLICE_MS };
+  const RUN_MS = 60_000;
+
+  /**
+   * Simulates workers that run slices whenever they are not paused, each in its own thread.
+   * @param slowdown elapsed time per processor time: above 1 if a neighbour uses the core.
+   */
+  function run({ quota = 1, workers = 1, slowdown = 1, lateMs = 0 }) {
+    let nowMs = 0;
+    const budget = createQuotaBudget(quota, workers);
+    if (!budget) throw new Error("a quota");
+    const throttle = createQuotaThrottle(budget, () => nowMs);
+    const endsMs = Array.from({ length: workers }, () => SLICE_MS * slowdown);
+    const usedMs = endsMs.map(() => 0);
+    for (;;) {
+      nowMs = Math.min(...endsMs);
+      if (nowMs > RUN_MS) break;
+      const worker = endsMs.indexOf(nowMs);
+      usedMs[worker] = (usedMs[worker] ?? 0) + SLICE_MS;
+      const pauseMs = throttle({ usedMs: SLICE_MS, elapsedMs: SLICE_MS * slowdown });
+      endsMs[worker] = nowMs + pauseMs + (pauseMs > 0 ? lateMs : 0) + SLICE_MS * slowdown;
+    }
+    return usedMs.map((ms) => ms / RUN_MS);
+  }
+
+  test.each([
+    [0.1, 1],
+    [0.5, 1],
+    [1.5, 2],
+    [1.9, 2],
+    [3.3, 4],
+  ])("keeps a quota of %p cores, less the part of the event loop, with %p workers", (quota, workers) => {
+    const shares = run({ quota, workers });
+    expect(shares.reduce((sum, share) => sum + share)).toBeCloseTo(0.9 * quota, 2);
+    for (const share of shares) expect(share).toBeCloseTo((0.9 * quota) / workers, 1);
   });
 
-  test.each([0.1, 0.45, 0.9, 0.99])("keeps slices and pauses at a share of %p", (share) => {
-    const pauseAfter = createQuotaThrottle(share);
-    let busyMs = 0;
-    let pausedMs = 0;
-    for (let slice = 0; slice < 10_000; slice++) {
-      busyMs += 4.2;
-      pausedMs += pauseAfter(4.2);
-    }
-    expect(busyMs / (busyMs + pausedMs)).toBeCloseTo(share, 2);
+  test("lets a single busy worker use what the others do not use", () => {
+    const budget = createQuotaBudget(1.5, 2);
+    if (!budget) throw new Error("a quota");
+    let nowMs = 0;
+    const [busy, idle] = [0, 1].map(() => createQuotaThrottle(budget, () => nowMs));
+    for (nowMs = SLICE_MS; nowMs < 1000; nowMs += SLICE_MS) expect(busy?.(SLICE)).toBe(0);
+    expect(idle?.(SLICE)).toBeLessThan(SLICE_MS);
   });
 
-  test("returns pauses of whole milliseconds that are long enough for a timer", () => {
-    const pauseAfter = createQuotaThrottle(0.9);
-    const pauses = Array.from({ length: 100 }, () => pauseAfter(4)).filter((pause) => pause > 0);
-    expect(pauses.length).toBeGreaterThan(10);
-    for (const pause of pauses) {
-      expect(pause).toBeInteger();
-      expect(pause).toBeGreaterThanOrEqual(2);
-    }
+  test("makes up for pauses that end late", () => {
+    expect(run({ quota: 0.5, lateMs: 2 })[0]).toBeCloseTo(0.45, 2);
+  });
+
+  test("charges processor time: a busy neighbour does not reduce what the quota allows", () => {
+    expect(run({ quota: 0.5, slowdown: 2 })[0]).toBeCloseTo(0.45, 2);
+    expect(run({ quota: 0.5, slowdown: 4 })[0]).toBeCloseTo(0.25, 2);
+  });
+
+  test("does not let idle workers save time for more than a few milliseconds", () => {
+    const budget = createQuotaBudget(0.5, 1);
+    if (!budget) throw new Error("a quota");
+    let nowMs = 0;
+    const throttle = createQuotaThrottle(budget, () => nowMs);
+    throttle(SLICE);
+    nowMs = 60_000;
+    // A slice is paid after 6 / 0.45 ms, of which 6 ms are over and 5 ms were saved.
+    expect(throttle(SLICE)).toBeCloseTo(SLICE_MS / 0.45 - SLICE_MS - 5);
   });
 });

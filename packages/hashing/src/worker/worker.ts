@@ -11,14 +11,16 @@ import { ThroughputMeter } from "./throughput-meter.ts";
 
 if (!parentPort) throw new Error("worker.ts must be started as a worker thread");
 const port = parentPort;
-const { kernel: choice, nice, quotaShare }: WorkerSetup = workerData;
+const { kernel: choice, nice, quota }: WorkerSetup = workerData;
 const kernel =
   choice.kind === "portable"
     ? new PortableKernel()
     : new NativeKernel(loadAddon(choice.path), choice.variants, nice);
-const meter = new ThroughputMeter(quotaShare * kernel.throughput().capacityPerSecond);
+const meter = new ThroughputMeter((quota?.share ?? 1) * kernel.throughput().capacityPerSecond);
 const lanes = new Lanes(kernel, meter);
-const pauseAfter = createQuotaThrottle(quotaShare);
+const throttle = quota && createQuotaThrottle(quota);
+/** Never notified: waiting for it is a pause. */
+const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 let running = false;
 
 const send = (message: FromWorker) => port.postMessage(message);
@@ -30,10 +32,10 @@ function runSlice(): void {
   const jobs = lanes.runSlice();
   if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
-  if (!running) return;
-  const pauseMs = pauseAfter(performance.now() - startedMs);
-  if (pauseMs > 0) setTimeout(runSlice, pauseMs);
-  else setImmediate(runSlice);
+  if (running) setImmediate(runSlice);
+  // Also when idle: otherwise, a stream of short jobs would never pay.
+  const elapsedMs = performance.now() - startedMs;
+  if (throttle) Atomics.wait(pause, 0, 0, throttle({ usedMs: elapsedMs, elapsedMs }));
 }
 
 port.on("message", (message: ToWorker) => {

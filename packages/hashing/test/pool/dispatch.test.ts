@@ -70,7 +70,7 @@ describe("dispatch", () => {
     const setup = {
       kernel: { kind: "portable" },
       nice: 0,
-      quotaShare: 1,
+      quota: null,
       ...{ lanes: 16, stepped: false },
     } as const;
     await using pool = openPool({

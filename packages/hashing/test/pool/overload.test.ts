@@ -56,7 +56,7 @@ function openSteppedPool({ queueLimit = 1000, lanes = 1 } = {}) {
     queueLimit,
     lanes,
     queueSeconds: QUEUE_MS / 1000,
-    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1, ...{ lanes, stepped: true } },
+    setup: { kernel: { kind: "portable" }, nice: 0, quota: null, ...{ lanes, stepped: true } },
     nowMs: () => nowMs,
   });
   const settled = async (count: number) => {

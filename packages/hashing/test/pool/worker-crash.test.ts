@@ -51,7 +51,7 @@ describe("a worker crash", () => {
     let started = 0;
     const setup: WorkerSetup = {
       nice: 0,
-      quotaShare: 1,
+      quota: null,
       /** `new Worker` clones the setup, so an error is thrown there. */
       get kernel() {
         started += 1;
@@ -94,7 +94,7 @@ describe("a worker crash between two slices", () => {
     "runs every job of the worker again and returns its digest with kernel %s",
     async (name) => {
       const { choice, lanes } = selectKernel(name);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare: 1 }, workerUrl });
+      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
       const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
         index === 0 ? "crash late once" : `${index}`,
       );
@@ -115,7 +115,7 @@ describe("a job that always crashes its worker", () => {
     "fails, and jobs that waited meanwhile succeed, with kernel %s",
     async (name) => {
       const { choice, lanes } = selectKernel(name);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare: 1 }, workerUrl });
+      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
       const crashing = pool.submit(job("crash late", 200_000)).catch((error: unknown) => error);
       const others = Array.from({ length: 2 * lanes }, (_, index) => pool.submit(job(`${index}`, 200_000)));
       const results = await Promise.allSettled(others);

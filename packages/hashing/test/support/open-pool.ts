@@ -13,7 +13,7 @@ export function openPool(options: Partial<PoolOptions>): Pool & AsyncDisposable 
     lanes: 1,
     queueLimit: 1000,
     queueSeconds: 3600,
-    setup: { kernel: { kind: "portable" }, nice: 0, quotaShare: 1 },
+    setup: { kernel: { kind: "portable" }, nice: 0, quota: null },
     workerUrl: WORKER,
     ...options,
   });

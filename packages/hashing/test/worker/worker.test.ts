@@ -1,6 +1,7 @@
 /** A worker under a CPU quota. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
+import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
 import { selectKernel } from "../../src/kernel/select.ts";
 import { openPool } from "../support/open-pool.ts";
@@ -8,12 +9,13 @@ import { openPool } from "../support/open-pool.ts";
 describe("a worker with a CPU quota", () => {
   test("reports the capacity of its share before the first job", async () => {
     const { choice, lanes } = selectKernel("auto");
-    const capacityOf = async (quotaShare: number) => {
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare } });
+    const capacityOf = async (cores: number) => {
+      const quota = createQuotaBudget(cores, 1);
+      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota } });
       await pool.ready();
       return pool.stats().capacityPerSecond;
     };
-    const [whole, part] = [await capacityOf(1), await capacityOf(0.1)];
+    const [whole, part] = [await capacityOf(Number.POSITIVE_INFINITY), await capacityOf(0.1)];
     expect(part).toBeLessThan(0.5 * whole);
   });
 
@@ -21,7 +23,10 @@ describe("a worker with a CPU quota", () => {
     "finishes its jobs between pauses with kernel %s",
     async (name) => {
       const { choice, lanes } = selectKernel(name);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quotaShare: 0.5 } });
+      await using pool = openPool({
+        lanes,
+        setup: { kernel: choice, nice: 0, quota: createQuotaBudget(0.5, 1) },
+      });
       const job = { password: "secret", salt: "salt", iterations: 30_000 };
       const expected = pbkdf2Sync("secret", "salt", 30_000, 32, "sha256").toString("hex");
       const digests = await Promise.all(Array.from({ length: lanes + 2 }, () => pool.submit(job)));
