@@ -3,7 +3,7 @@
  * both are (a count-min sketch with conservative update: Estan and Varghese, 2002). So nothing is ever dropped, no number
  * of other keys gives back an attempt, and few of them lose one: if 100,000 budgets are empty, 1 % of the other keys.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Budget } from "./store.ts";
 
 interface MemoryBudgetStoreOptions extends Omit<Budget, "name"> {
@@ -16,8 +16,8 @@ export const BUDGET_CELLS = 2 ** 21;
 
 /** The two cells of a key, of so many. */
 export function cellsOf(key: string, cells: number): readonly [number, number] {
-  const hash = createHash("sha256").update(key).digest();
-  return [hash.readUInt32BE(0) % cells, hash.readUInt32BE(4) % cells];
+  const bytes = hash("sha256", key, "buffer");
+  return [bytes.readUInt32BE(0) % cells, bytes.readUInt32BE(4) % cells];
 }
 
 export function createMemoryBudgetStore({ attempts, refillMs, now = Date.now }: MemoryBudgetStoreOptions) {
