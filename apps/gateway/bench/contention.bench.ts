@@ -1,12 +1,13 @@
 /**
- * The response times of reads on the embedded database, alone and while other clients write as fast as the service
- * responds. Rounds with and without writers alternate.
+ * The response times of reads on the embedded database, alone and while four addresses write as fast as the service
+ * responds, and the writes of one more client meanwhile. Rounds with and without writers alternate.
  */
 import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import {
   closedLoopRate,
   type LoadResult,
   measureLoad,
+  openLoop,
   startService,
 } from "@latchkey/testing/measured-service";
 import { send } from "./support/clients.ts";
@@ -19,13 +20,20 @@ const { rounds, seconds, readers, writers } = parseOptions({
   writers: 64,
 });
 const TARGET = 2;
+const ADDRESSES = 4;
+const OTHER_CLIENT = { perSecond: 1, succeededPercent: 90, slowestMs: 5000 } as const;
 
-await using service = await startService({ NODE_ENV: "production" });
+await using service = await startService({ NODE_ENV: "production", TRUST_PROXY: "1" });
 const headers = await seed(service.url);
 
-async function write(): Promise<void> {
-  const { status } = await send(`${service.url}/todos`, { body: { title: "Written during the reads" } });
-  if (status !== 201) throw new Error(`POST /todos returned ${status}`);
+async function write(address: string) {
+  const response = await send(`${service.url}/todos`, {
+    body: { title: "Written during the reads" },
+    headers: { "x-forwarded-for": address },
+  });
+  if (response.status !== 201 && response.status !== 503)
+    throw new Error(`POST /todos returned ${response.status}`);
+  return { ...response, isCreated: response.status === 201 };
 }
 
 /** Prints the medians and returns that of the p99. */
@@ -42,11 +50,20 @@ function report(name: string, loads: readonly LoadResult[]): number {
 print(`${rounds} rounds of ${seconds} s, ${readers} readers, ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
   const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
+  const ofOtherClient: Awaited<ReturnType<typeof write>>[] = [];
   /** Writes until the reads have ended. */
   const readDuringWrites = () => {
     const readsEnded = new AbortController();
-    const writes = closedLoopRate({ clients: writers, signal: readsEnded.signal }, write);
-    return Promise.all([read().finally(() => readsEnded.abort()), writes]);
+    const { signal } = readsEnded;
+    let sent = 0;
+    const writes = closedLoopRate(
+      { clients: writers, signal },
+      async () => (await write(`192.0.2.${sent++ % ADDRESSES}`)).isCreated,
+    );
+    const others = openLoop({ ...OTHER_CLIENT, signal }, async () => {
+      ofOtherClient.push(await write("198.51.100.1"));
+    });
+    return Promise.all([read().finally(() => readsEnded.abort()), writes, others]);
   };
   const { alone, contended } = await interleave(
     { alone: read, contended: readDuringWrites },
@@ -60,4 +77,12 @@ for (const path of ["/auth/me", "/todos?limit=20"]) {
   );
   const ratio = contendedMs / aloneMs;
   print(`  ratio of the p99 ${ratio.toFixed(2)}; at most ${TARGET}: ${metOrMissed(ratio <= TARGET)}`);
+  const succeeded = ofOtherClient.filter(({ isCreated }) => isCreated).length;
+  const slowestMs = Math.max(...ofOtherClient.map(({ ms }) => ms));
+  const isServed =
+    100 * succeeded >= OTHER_CLIENT.succeededPercent * ofOtherClient.length &&
+    slowestMs <= OTHER_CLIENT.slowestMs;
+  print(
+    `  another client: ${succeeded} of ${ofOtherClient.length} writes succeeded, slowest ${slowestMs.toFixed(1)} ms: ${metOrMissed(isServed)}`,
+  );
 }
