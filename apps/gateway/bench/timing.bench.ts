@@ -1,23 +1,35 @@
 /**
  * Tests whether the time of a failed login reveals the reason (unknown e-mail, wrong password or inactive user), and whether
- * the time of a login that is limited per e-mail reveals whether the e-mail is known. Sends the logins one at a time in
- * random order. Exits with 1 if a rank test finds a difference.
+ * the time of a registration or of a login that is limited per e-mail reveals whether the e-mail is known. Sends the requests
+ * one at a time in random order. Exits with 1 if a rank test finds a difference between logins, or if the difference between
+ * registrations, which write different rows, can exceed 2 ms.
  */
 import { openDatabase } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
-import { interleave, median, parseOptions, print } from "@latchkey/testing/benchmark";
+import { interleave, median, metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { send } from "./support/clients.ts";
-import { rankTest } from "./support/rank-test.ts";
+import { medianInterval, rankTest } from "./support/rank-test.ts";
 
 /** Bonferroni correction for four comparisons: one false alarm in a hundred runs. */
 const SIGNIFICANCE = 0.01 / 4;
+const MAX_REGISTRATION_DIFFERENCE_MS = 2;
 const WARM_UP_ROUNDS = 5;
 
-const { samples, limited } = parseOptions({ samples: 150, limited: 1000 });
+const { samples, limited, registrations } = parseOptions({
+  samples: 150,
+  limited: 1000,
+  registrations: 2000,
+});
 
 const FAILED = ["unknown e-mail", "wrong password", "inactive user"] as const;
 const LIMITED = ["limited, unknown e-mail", "limited, known e-mail"] as const;
+/** Only the second creates users. */
+const REGISTRATIONS = {
+  "registered e-mail": 409,
+  "unknown e-mail": 201,
+  "unknown e-mail, taken username": 409,
+} as const;
 type Reason = (typeof FAILED)[number] | (typeof LIMITED)[number];
 
 /** One e-mail has ten attempts, so each round uses others. */
@@ -50,30 +62,57 @@ async function timeLogin(email: string, expected: number): Promise<number> {
   return ms;
 }
 
+async function timeRegistration(kind: keyof typeof REGISTRATIONS, round: number): Promise<number> {
+  const known = emailOf(FAILED[1]);
+  const body = {
+    email: kind === "registered e-mail" ? known : `${kind.replace(/\W+/g, "-")}.${round}@example.org`,
+    username: kind === "unknown e-mail, taken username" ? known : `${kind} ${round}`,
+    password: "correct horse battery",
+  };
+  const { status, ms } = await send(`${service.url}/auth/register`, { body });
+  if (status !== REGISTRATIONS[kind]) throw new Error(`A registration (${kind}) returned ${status}`);
+  return ms;
+}
+
 const shuffle = <Value>(items: readonly Value[]): Value[] =>
   items
     .map((item) => ({ item, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
 
-/** Measures each reason once per round, in random order. Prints all comparisons and returns whether one is significant. */
-async function findDifference(
-  reasons: readonly Reason[],
+/** Compares the times of two kinds in the same rounds, prints the result and returns whether they differ. */
+type Compare = (names: string, first: readonly number[], second: readonly number[]) => boolean;
+
+const compareLogins: Compare = (names, first, second) => {
+  const p = rankTest(first, second);
+  const difference = (median(first) - median(second)) * 1000;
+  print(`  ${names}: medians differ by ${difference.toFixed(0)} µs, p = ${p.toFixed(4)}`);
+  return p < SIGNIFICANCE;
+};
+
+const compareRegistrations: Compare = (names, first, second) => {
+  const differences = first.map((ms, round) => ms - (second[round] ?? Number.NaN));
+  const [low, high] = medianInterval(differences);
+  const interval = `${low.toFixed(3)} to ${high.toFixed(3)} ms`;
+  print(`  ${names}: median difference ${median(differences).toFixed(3)} ms, 95 % interval ${interval}`);
+  return !(-MAX_REGISTRATION_DIFFERENCE_MS < low && high < MAX_REGISTRATION_DIFFERENCE_MS);
+};
+
+/** Measures each kind once per round, in random order. Prints all comparisons and returns whether one finds a difference. */
+async function findDifference<Kind extends string>(
+  kinds: readonly Kind[],
   rounds: number,
-  time: (reason: Reason, round: number) => Promise<number>,
+  time: (kind: Kind, round: number) => Promise<number>,
+  compare: Compare = compareLogins,
 ): Promise<boolean> {
-  const tasks = reasons.map((reason) => [reason, (round: number) => time(reason, round)] as const);
+  const tasks = kinds.map((kind) => [kind, (round: number) => time(kind, round)] as const);
   const options = { rounds, warmUp: WARM_UP_ROUNDS, order: shuffle };
   const entries = Object.entries(await interleave(Object.fromEntries(tasks), options));
-  for (const [reason, values] of entries)
-    print(`  ${reason.padEnd(24)} median ${median(values).toFixed(3)} ms`);
+  for (const [kind, values] of entries) print(`  ${kind.padEnd(32)} median ${median(values).toFixed(3)} ms`);
   let isDifferent = false;
   for (const [index, [first, firstTimes]] of entries.entries()) {
     for (const [second, secondTimes] of entries.slice(index + 1)) {
-      const p = rankTest(firstTimes, secondTimes);
-      const difference = (median(firstTimes) - median(secondTimes)) * 1000;
-      print(`  ${first} / ${second}: medians differ by ${difference.toFixed(0)} µs, p = ${p.toFixed(4)}`);
-      isDifferent ||= p < SIGNIFICANCE;
+      if (compare(`${first} / ${second}`, firstTimes, secondTimes)) isDifferent = true;
     }
   }
   return isDifferent;
@@ -82,10 +121,13 @@ async function findDifference(
 await using service = await startService({
   HASH_WORKERS: "1",
   RATE_LIMIT_LOGIN: "1000000/minute",
+  RATE_LIMIT_REGISTER: "1000000/minute",
   LOG_LEVEL: "info",
 });
 await seed(service.databaseUrl);
-print(`${samples} failed and ${limited} limited logins of each kind, one at a time, in random order`);
+print(
+  `${samples} failed and ${limited} limited logins and ${registrations} registrations of each kind, one at a time, in random order`,
+);
 
 const failed = await findDifference(FAILED, samples, (reason, round) =>
   timeLogin(emailOf(reason, round), 401),
@@ -96,5 +138,8 @@ for (const reason of LIMITED) {
 const isDifferent =
   (await findDifference(LIMITED, limited, (reason) => timeLogin(emailOf(reason), 429))) || failed;
 const result = isDifferent ? "reveal" : "do not reveal";
-print(`The times ${result} the reason (Mann–Whitney test at ${SIGNIFICANCE.toFixed(4)}).`);
-if (isDifferent) process.exitCode = 1;
+print(`The times of logins ${result} the reason (Mann–Whitney test at ${SIGNIFICANCE.toFixed(4)}).`);
+const kinds = ["registered e-mail", "unknown e-mail", "unknown e-mail, taken username"] as const;
+const differs = await findDifference(kinds, registrations, timeRegistration, compareRegistrations);
+print(`registrations within ±${MAX_REGISTRATION_DIFFERENCE_MS} ms: ${metOrMissed(!differs)}`);
+if (isDifferent || differs) process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** Tests whether two samples come from the same distribution, without assumptions about the distribution. */
+/** Compares two samples without assumptions about their distribution. */
 
 /**
  * The two-sided Mann–Whitney U test: returns the p-value. Uses the normal approximation with corrections for ties and
@@ -25,6 +25,13 @@ export function rankTest(first: readonly number[], second: readonly number[]): n
   const variance = ((n * m) / 12) * (n + m + 1 - tieTerm / ((n + m) * (n + m - 1)));
   if (variance === 0) return 1;
   return twoSided(Math.max(0, Math.abs(u - (n * m) / 2) - 0.5) / Math.sqrt(variance));
+}
+
+/** The 95 % confidence interval of the median: two order statistics, with the normal approximation of the binomial. */
+export function medianInterval(values: readonly number[]): readonly [low: number, high: number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2);
+  return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
 }
 
 /** P(|Z| ≥ z) of the standard normal distribution: Abramowitz and Stegun 26.2.17, error below 1.5e-7. */

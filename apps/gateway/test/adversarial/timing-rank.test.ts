@@ -1,7 +1,7 @@
-/** The rank test of `bun run bench timing`, compared with values calculated by hand. */
+/** The statistics of `bun run bench timing`, compared with values calculated by hand. */
 import { expect, test } from "bun:test";
 import { median } from "@latchkey/testing/benchmark";
-import { rankTest } from "../../bench/support/rank-test.ts";
+import { medianInterval, rankTest } from "../../bench/support/rank-test.ts";
 
 const series = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => from + index);
@@ -23,6 +23,11 @@ test("samples from one series are not significantly different", () => {
   const even = series(0, 200).filter((value) => value % 2 === 0);
   const odd = series(0, 200).filter((value) => value % 2 === 1);
   expect(rankTest(even, odd)).toBeGreaterThan(0.9);
+});
+
+test("the interval of the median consists of the values whose ranks a binomial distribution includes in 95 %", () => {
+  // Of 100 fair coins, 40 to 60 are heads with a probability of 0.9648: the ranks 40 and 61.
+  expect(medianInterval(series(1, 100).toReversed())).toEqual([40, 61]);
 });
 
 test("the median of an even number of values is the mean of the middle two", () => {
