@@ -85,7 +85,7 @@ export interface paths {
         head?: never;
         /**
          * Change the username, the password or both
-         * @description An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. With a password or a current password, returns 401 if another request changes the password or revokes the token meanwhile.
+         * @description An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token meanwhile, and with a password or a current password also if it changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.
          */
         patch: operations["updateMe"];
         trace?: never;
@@ -652,7 +652,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
-            /** @description A rate limit is exceeded. Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days are also limited: ten, then one every 15 minutes. */
+            /** @description A rate limit is exceeded. Logins have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days and since the latest password change are also limited: ten, then one every 15 minutes. */
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
