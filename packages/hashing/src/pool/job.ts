@@ -1,7 +1,6 @@
 /** One derivation on its way through the pool. It settles exactly once, and its memory is wiped when it does. */
 import { toAbortError } from "../errors.ts";
 import { JobMemory } from "../protocol.ts";
-import type { WorkerSlot } from "./worker-slot.ts";
 
 export interface JobInput {
   /** Text is encoded as UTF-8. */
@@ -22,8 +21,8 @@ export class Job {
   readonly promise = this.#result.promise;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort: () => void;
-  /** The worker to which the job is assigned, if any. */
-  slot: WorkerSlot | null = null;
+  /** The index of the worker to which the job is assigned, if any. */
+  workerIndex: number | null = null;
   /** The ticket of the latest offer; incremented by each offer. */
   ticket = 0;
   /** The number of workers that crashed while this job was in one of their lanes. */

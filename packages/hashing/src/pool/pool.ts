@@ -62,7 +62,9 @@ export class Pool {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#overload = new OverloadDetector({ queueMs: 1000 * options.queueSeconds, nowMs: this.#nowMs() });
-    this.#workers = new Workers(Array.from({ length: options.workers }, () => this.#createSlot()));
+    this.#workers = new Workers(
+      Array.from({ length: options.workers }, (_, index) => this.#createSlot(index)),
+    );
   }
 
   /** Rejects with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
@@ -118,8 +120,8 @@ export class Pool {
     return this.#closing.promise;
   }
 
-  #createSlot(): WorkerSlot {
-    const slot: WorkerSlot = new WorkerSlot({
+  #createSlot(index: number): WorkerSlot {
+    const slot: WorkerSlot = new WorkerSlot(index, {
       ...this.#options,
       onMessage: (message) => this.#onMessage(slot, message),
       onExit: (cause) => this.#onWorkerExit(slot, cause),
@@ -193,7 +195,7 @@ export class Pool {
     for (const { id, ticket, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
       // A job with another ticket belongs to another worker.
-      if (job?.slot !== slot || job.ticket !== ticket) continue;
+      if (job?.workerIndex !== slot.index || job.ticket !== ticket) continue;
       this.#remove(job);
       if (finished && job.resolve()) this.#onCompleted(job, runningSeconds);
     }

@@ -8,6 +8,8 @@ const MAX_PREFETCHED = 4;
 
 /** Holds the jobs in lanes and a few prefetched ones, each in the order in which the worker starts them. */
 export class WorkerSlot extends WorkerSupervisor {
+  /** Among the workers of the pool. */
+  readonly index: number;
   readonly #lanes: number;
   readonly maxJobs: number;
   readonly #inLanes = new Set<Job>();
@@ -15,8 +17,9 @@ export class WorkerSlot extends WorkerSupervisor {
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
-  constructor(options: WorkerSupervisorOptions & { readonly lanes: number }) {
+  constructor(index: number, options: WorkerSupervisorOptions & { readonly lanes: number }) {
     super(options);
+    this.index = index;
     this.#lanes = options.lanes;
     this.maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
   }
@@ -59,7 +62,7 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Removes a job of this worker; the lane of a job is taken by the next one. */
   remove(job: Job): void {
-    job.slot = null;
+    job.workerIndex = null;
     if (this.#prefetched.delete(job) || !this.#inLanes.delete(job)) return;
     const [next] = this.#prefetched;
     if (!next) return;
@@ -77,7 +80,7 @@ export class WorkerSlot extends WorkerSupervisor {
 
   #post(job: Job): void {
     (this.hasFreeLane ? this.#inLanes : this.#prefetched).add(job);
-    job.slot = this;
+    job.workerIndex = this.index;
     const { id, ticket, memory } = job;
     this.post({ kind: "job", id, ticket, shape: memory.shape });
   }

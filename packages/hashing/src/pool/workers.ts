@@ -78,7 +78,7 @@ export class Workers {
 
   /** Removes the job from its worker, if it has one. */
   remove(job: Job): void {
-    const { slot } = job;
+    const slot = job.workerIndex === null ? undefined : this.#slots[job.workerIndex];
     if (slot) this.#change(slot, () => slot.remove(job));
   }
 
