@@ -7,7 +7,6 @@ import {
   closedLoopRate,
   type LoadResult,
   measureLoad,
-  openLoop,
   startService,
 } from "@latchkey/testing/measured-service";
 import { send } from "./support/clients.ts";
@@ -21,7 +20,7 @@ const { rounds, seconds, readers, writers } = parseOptions({
 });
 const TARGET = 2;
 const ADDRESSES = 4;
-const OTHER_CLIENT = { perSecond: 1, succeededPercent: 90, slowestMs: 5000 } as const;
+const OTHER_CLIENT = { intervalMs: 1000, succeededPercent: 90, slowestMs: 5000 } as const;
 
 await using service = await startService({ NODE_ENV: "production", TRUST_PROXY: "1" });
 const headers = await seed(service.url);
@@ -60,10 +59,15 @@ for (const path of ["/auth/me", "/todos?limit=20"]) {
       { clients: writers, signal },
       async () => (await write(`192.0.2.${sent++ % ADDRESSES}`)).isCreated,
     );
-    const others = openLoop({ ...OTHER_CLIENT, signal }, async () => {
-      ofOtherClient.push(await write("198.51.100.1"));
+    const pending: Promise<unknown>[] = [];
+    const writeOnce = async () => ofOtherClient.push(await write("198.51.100.1"));
+    const timer = setInterval(() => pending.push(writeOnce()), OTHER_CLIENT.intervalMs);
+    const reads = read().finally(() => {
+      readsEnded.abort();
+      clearInterval(timer);
+      return Promise.all(pending);
     });
-    return Promise.all([read().finally(() => readsEnded.abort()), writes, others]);
+    return Promise.all([reads, writes]);
   };
   const { alone, contended } = await interleave(
     { alone: read, contended: readDuringWrites },
