@@ -6,9 +6,6 @@ import { openSync, readSync } from "node:fs";
 import { platform } from "node:os";
 import { isMainThread } from "node:worker_threads";
 
-/** A turn that runs only the callback of the probe takes less. */
-const IDLE_TURN_MS = 0.1;
-
 /** The scheduler's record of this thread: the second number is the time in which other threads had its core, in ns. */
 const scheduleFile = platform() === "linux" ? openSync("/proc/thread-self/schedstat", "r") : null;
 const buffer = Buffer.alloc(80);
@@ -20,27 +17,21 @@ function readWaitedMs(): number {
 }
 
 let isRunning = false;
-const hold = {
-  /** The longest time from one turn to the next. */
-  longestMs: 0,
-  /** All times above {@link IDLE_TURN_MS}, added up. */
-  totalMs: 0,
-};
+/** The longest time from one turn to the next. */
+const hold = { longestMs: 0 };
 export type Hold = Readonly<typeof hold>;
 
 function turn(previousMs: number): void {
   if (!isRunning) return;
   const nowMs = performance.now() - readWaitedMs();
-  const heldMs = nowMs - previousMs;
-  hold.longestMs = Math.max(hold.longestMs, heldMs);
-  if (heldMs > IDLE_TURN_MS) hold.totalMs += heldMs;
+  hold.longestMs = Math.max(hold.longestMs, nowMs - previousMs);
   setImmediate(turn, nowMs);
 }
 
 function handle({ url }: Request): Response {
   isRunning = url.endsWith("/start");
   if (isRunning) {
-    Object.assign(hold, { longestMs: 0, totalMs: 0 });
+    hold.longestMs = 0;
     setImmediate(turn, performance.now() - readWaitedMs());
   }
   return Response.json(hold);
