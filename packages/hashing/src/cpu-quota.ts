@@ -13,10 +13,21 @@ const CREDIT_MS = 5;
 
 /**
  * The affinity mask limited by the CPU quota, rounded up to whole cores: the throttle keeps the workers within the quota.
- * @param root the folder that contains `proc/self/cgroup` and `sys/fs/cgroup`.
+ * @param root the folder that contains `proc/self` and `sys/fs/cgroup`.
  */
-export function availableCores(root = "/", affinity = availableParallelism()): number {
-  return Math.ceil(Math.min(affinity, quotaCores(root)));
+export function availableCores(root = "/"): number {
+  return Math.ceil(Math.min(affinityCores(root), quotaCores(root)));
+}
+
+/** On Linux, from the affinity mask (proc_pid_status(5)): Bun's `availableParallelism` rounds a CPU quota down. */
+function affinityCores(root: string): number {
+  const status = readText(join(root, "proc/self/status"));
+  const ranges = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1]?.split(",");
+  const sizes = ranges?.map((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return last - first + 1;
+  });
+  return sizes?.reduce((total, size) => total + size) ?? availableParallelism();
 }
 
 /** The lowest CPU quota of this process's control groups, in cores; Infinity without a quota. */

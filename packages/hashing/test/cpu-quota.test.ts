@@ -11,13 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-function cores(files: Record<string, string>, affinity = 8): number {
-  for (const [name, text] of Object.entries(files)) {
+function cores(files: Record<string, string>, affinity = "0-7"): number {
+  const status = `Name:\tbun\nCpus_allowed:\tff\nCpus_allowed_list:\t${affinity}\nMems_allowed:\t1\n`;
+  for (const [name, text] of Object.entries({ "proc/self/status": status, ...files })) {
     const file = join(root, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  return availableCores(root, affinity);
+  return availableCores(root);
 }
 
 const V2 = "0::/\n";
@@ -26,6 +27,7 @@ const V1 = "12:cpuset:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/do
 describe("availableCores", () => {
   test("is the size of the affinity mask without control groups", () => {
     expect(cores({})).toBe(8);
+    expect(cores({}, "0,2-3,8-11")).toBe(7);
     expect(availableCores()).toBeGreaterThanOrEqual(1);
   });
 
@@ -82,7 +84,7 @@ describe("availableCores", () => {
   });
 
   test("is limited by the affinity mask if the quota is higher", () => {
-    expect(cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": "400000 100000\n" }, 2)).toBe(2);
+    expect(cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": "400000 100000\n" }, "5,9")).toBe(2);
   });
 });
 
