@@ -13,13 +13,21 @@ export interface LaneJob {
   readonly iterations: number;
 }
 
+/** What a slice did. */
+export interface Slice {
+  /** The sum of all lanes. */
+  readonly iterations: number;
+  /** The processor time. */
+  readonly seconds: number;
+}
+
 /** Belongs to one worker. Lanes are numbered from 0; each is free or holds one job. */
 export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
-  /** Advances busy lanes for one slice of a few milliseconds, which ends early when a job finishes; returns the iterations of all lanes together. */
-  run(): number;
+  /** Advances busy lanes for one slice of a few milliseconds, which ends early when a job finishes. */
+  run(): Slice;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;

@@ -4,7 +4,7 @@
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
-import { assertWorkerThread, type Kernel, type LaneJob, type Throughput } from "./kernel.ts";
+import { assertWorkerThread, type Kernel, type LaneJob, type Slice, type Throughput } from "./kernel.ts";
 import { Planner } from "./planner.ts";
 
 /** Long compared to a turn of the event loop, short compared to a login. */
@@ -40,9 +40,9 @@ export class NativeKernel implements Kernel {
     this.#remaining.set(lane, iterations - 1);
   }
 
-  run(): number {
+  run(): Slice {
     const busy = [...this.#remaining].filter(([, count]) => count > 0);
-    if (busy.length === 0) return 0;
+    if (busy.length === 0) return { iterations: 0, seconds: 0 };
     const variant = this.#planner.plan(busy.length);
     const group = busy.slice(0, variant.width);
     const slice = Math.ceil(SLICE_SECONDS / variant.seconds);
@@ -51,7 +51,7 @@ export class NativeKernel implements Kernel {
     const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
     for (const [lane, remaining] of group) this.#remaining.set(lane, remaining - iterations);
-    return iterations * group.length;
+    return { iterations: iterations * group.length, seconds };
   }
 
   isFinished(lane: number): boolean {

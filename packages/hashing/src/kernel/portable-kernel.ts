@@ -1,7 +1,14 @@
 /** The kernel that runs on every machine: node:crypto with one lane; a slice is a whole job. */
 import { pbkdf2Sync } from "node:crypto";
 import { STORED_ITERATIONS } from "../stored-hash.ts";
-import { assertWorkerThread, DIGEST_BYTES, type Kernel, type LaneJob, type Throughput } from "./kernel.ts";
+import {
+  assertWorkerThread,
+  DIGEST_BYTES,
+  type Kernel,
+  type LaneJob,
+  type Slice,
+  type Throughput,
+} from "./kernel.ts";
 
 /** A few milliseconds on current machines. */
 const CALIBRATION_ITERATIONS = 20_000;
@@ -26,10 +33,12 @@ export class PortableKernel implements Kernel {
     this.#job = { password: password.slice(), salt: salt.slice(), iterations };
   }
 
-  run(): number {
-    if (!this.#job || this.#digest) return 0;
+  run(): Slice {
+    if (!this.#job || this.#digest) return { iterations: 0, seconds: 0 };
+    const before = process.threadCpuUsage();
     this.#digest = derive(this.#job);
-    return this.#job.iterations;
+    const { user, system } = process.threadCpuUsage(before);
+    return { iterations: this.#job.iterations, seconds: (user + system) / 1e6 };
   }
 
   isFinished(): boolean {

@@ -36,17 +36,17 @@ export class Lanes {
     this.#offers.push(offer);
   }
 
-  /** Drops withdrawn jobs, admits new ones, runs one slice and returns the jobs whose lanes were cleared. */
-  runSlice(): JobResult[] {
-    const results = this.#retire();
+  /** Drops withdrawn jobs, admits new ones and runs one slice. Returns the jobs whose lanes were cleared, and the processor time. */
+  runSlice(): { readonly jobs: readonly JobResult[]; readonly seconds: number } {
+    const jobs = this.#retire();
     this.#admit();
     const isFull = !this.#entries.includes(null);
     const startedMs = performance.now();
-    const iterations = this.#kernel.run();
+    const { iterations, seconds } = this.#kernel.run();
     this.#meter.onSlice({ startedMs, isFull, iterations });
-    results.push(...this.#retire());
+    jobs.push(...this.#retire());
     if (this.isIdle) this.#meter.stop(performance.now());
-    return results;
+    return { jobs, seconds };
   }
 
   /** Discards all jobs and wipes their lanes. */

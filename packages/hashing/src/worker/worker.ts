@@ -29,13 +29,13 @@ const throughput = (): Throughput => ({ ...kernel.throughput(), capacityPerSecon
 /** Runs one slice and schedules the next one after a turn of the event loop, in which new jobs arrive. */
 function runSlice(): void {
   const startedMs = performance.now();
-  const jobs = lanes.runSlice();
+  const { jobs, seconds } = lanes.runSlice();
   if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
   if (running) setImmediate(runSlice);
   // Also when idle: otherwise, a stream of short jobs would never pay.
   const elapsedMs = performance.now() - startedMs;
-  if (throttle) Atomics.wait(pause, 0, 0, throttle({ usedMs: elapsedMs, elapsedMs }));
+  if (throttle) Atomics.wait(pause, 0, 0, throttle({ usedMs: 1000 * seconds, elapsedMs }));
 }
 
 port.on("message", (message: ToWorker) => {

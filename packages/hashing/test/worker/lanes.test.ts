@@ -61,7 +61,7 @@ describe("a job that is aborted while its digest is being written", () => {
         {
           lanes: 1,
           load() {},
-          run: () => 1,
+          run: () => ({ iterations: 1, seconds: 0.004 }),
           isFinished: () => true,
           read(_lane, digest) {
             digest.fill(7, 0, written);
@@ -76,7 +76,7 @@ describe("a job that is aborted while its digest is being written", () => {
       const { memory } = job;
       memory.offer(1);
       lanes.push({ id: 1, ticket: 1, shape: memory.shape });
-      expect(lanes.runSlice()).toMatchObject([{ id: 1, finished: false }]);
+      expect(lanes.runSlice()).toMatchObject({ jobs: [{ id: 1, finished: false }], seconds: 0.004 });
       expect(new Uint8Array(memory.shape.buffer).every((byte) => byte === 0)).toBe(true);
     },
   );
