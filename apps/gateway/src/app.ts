@@ -20,7 +20,6 @@ import { createTokens } from "./middleware/bearer-auth.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
-import { databaseCaller } from "./middleware/database-caller.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
@@ -149,7 +148,6 @@ export function createApp({
     .use(clientAddress({ trustProxy: config.trustProxy, logger, skipLogging, peerAddress }))
     .use(preflight(log, defaultHeaders))
     .use(rateLimit(limiters?.default, skipRateLimit))
-    .use(databaseCaller())
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)

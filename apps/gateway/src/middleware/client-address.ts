@@ -1,5 +1,9 @@
-/** The client address of a request: the peer's, or the entry of `X-Forwarded-For` that the trusted proxies added. */
+/**
+ * The client address of a request: the peer's, or the entry of `X-Forwarded-For` that the trusted proxies added. Requests
+ * that can write run as a caller of the database, so that one client cannot delay the writes of all others.
+ */
 import { isIP } from "node:net";
+import { callers } from "@latchkey/database";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
 import type { Logger } from "../observability/logger.ts";
@@ -17,7 +21,7 @@ interface ClientAddressOptions {
 
 export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: ClientAddressOptions) {
   let warned = trustProxy > 0;
-  return new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
+  const middleware = new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
     if (context.request.method === "GET" && skipLogging(withoutTrailingSlash(path))) return;
     const forwarded = context.request.headers.get("x-forwarded-for");
@@ -30,7 +34,14 @@ export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: 
     const trusted = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
     const address = trusted ?? peerAddress(context.request);
     if (address !== undefined) context.clientAddress = normalizeAddress(address);
+    const caller = callers.getStore();
+    if (caller) caller.client = clientKey(context.clientAddress);
   });
+  return middleware.wrap((handle, { method }) =>
+    method === "GET"
+      ? handle
+      : (...request: unknown[]) => callers.run({ client: "", queriedMs: 0 }, () => handle(...request)),
+  );
 }
 
 /** The `place`-th entry from the right, or null if there are fewer entries or this one is not an address. */
