@@ -1,8 +1,11 @@
-const TICKS = 10;
+/** Time limits that one stall of the event loop does not exceed, however long it is. */
+
+/** Three, so that work which begins during one stall and whose response arrives during the next is still in time. */
+const TICKS = 3;
 
 /**
  * Settles like `work`, or rejects after the time limit; no timer remains. A stall of the event loop, in which no response
- * can be read, counts as one tenth of the limit at most.
+ * can be read, counts as one third of the limit at most.
  * @param subject what must respond, for the message
  */
 export async function withTimeout<Value>(
