@@ -1,7 +1,10 @@
 /** The error that every method throws when the service returns an error response or a redirect. */
 import type { ErrorCode, ValidationIssue } from "./types.ts";
 
-/** An error response, or a redirect, which is never followed. Requests without a response reject with the error of `fetch`, aborted ones with the signal's reason. */
+/**
+ * An error response, or a redirect, which is never followed. Requests without a response reject with the error of `fetch`,
+ * aborted ones with the signal's reason.
+ */
 export class LatchkeyError extends Error {
   override readonly name = "LatchkeyError";
   /** 0 for a redirect in a browser, which hides its status. */
