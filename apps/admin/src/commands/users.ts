@@ -107,7 +107,7 @@ export function usersCommand(variables: Variables): Command {
       "pass show ada | bun run admin users set-password ada@example.com",
     ],
     ABOUT_PASSWORDS,
-    "All tokens of the user are revoked, effective with the next request. All networks\nof the user become unfamiliar: if the attempts for the e-mail are used up, logins\nreturn 429 until one is refilled.",
+    "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled.",
   )
     .description("replace a user's password")
     .argument(...USER)
