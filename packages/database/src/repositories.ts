@@ -49,13 +49,18 @@ export interface UserChange {
   readonly keptNetworkDigest?: string | undefined;
 }
 
+export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
+  /** A network that is stored together with the user. */
+  readonly networkDigest?: string | undefined;
+}
+
 /** The largest number of networks that are stored for one user. */
 export const MAX_NETWORKS = 20;
 
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */
 export interface UserRepository {
   /** @throws UserAlreadyExists */
-  create(user: { email: string; username: string; hashedPassword: string }): Promise<User>;
+  create(user: NewUser): Promise<User>;
   findById(id: number): Promise<User | null>;
   /**
    * Compares exactly: the caller must trim and lowercase the address. Also returns when the network was last stored for

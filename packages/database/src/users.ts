@@ -72,9 +72,17 @@ export function createUserRepository(
 
   return {
     findById,
-    create: async ({ email, username, hashedPassword }) => {
-      const query = orm.insert(users).values({ email, username, hashedPassword }).returning();
-      return singleRow(await attempt(() => query.execute()));
+    create: ({ email, username, hashedPassword, networkDigest }) => {
+      const insert = async (connection: typeof orm) => {
+        const query = connection.insert(users).values({ email, username, hashedPassword }).returning();
+        return singleRow(await query.execute());
+      };
+      if (networkDigest === undefined) return attempt(() => insert(orm));
+      return transact(async (transaction) => {
+        const user = await insert(transaction);
+        await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
+        return user;
+      });
     },
     findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
     storeNetwork: (userId, networkDigest, tokenVersion) => {

@@ -1,6 +1,6 @@
 /** The networks of users on all databases: how many are kept, and which changes of the user delete them. */
 import { describe, expect, test } from "bun:test";
-import { DatabaseUnavailable } from "../../src/index.ts";
+import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
 import { ada, bob, type TestDatabase } from "./test-database.ts";
 
 export function networkConformance(name: string, open: () => Promise<TestDatabase>): void {
@@ -71,6 +71,20 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
         );
         expect(Number(row?.count)).toBe(20);
       }
+    });
+
+    test("a user is created together with a network, or not at all", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const created = await users.create({ ...ada, networkDigest: "one" });
+      expect(await users.findById(created.id)).toEqual(created);
+      const taken = users.create({ ...ada, networkDigest: "two" });
+      await expect(taken).rejects.toBeInstanceOf(UserAlreadyExists);
+      expect(await digestsOf(testDatabase)).toEqual(["one"]);
+      await testDatabase.query("alter table user_networks rename to gone");
+      const failed = users.create({ ...bob, networkDigest: "one" });
+      await expect(failed).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await users.list({ after: 0, limit: 2 })).toEqual([created]);
     });
 
     test("a network of a user who was deleted or got another token version meanwhile is not stored", async () => {

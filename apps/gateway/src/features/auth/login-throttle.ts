@@ -40,9 +40,11 @@ export function createLoginThrottle({
   rejectionDelayMs = 10,
 }: LoginThrottleOptions) {
   const budgets = createBudgetStore(BUDGET);
-  const networkDigest = ({ email, network }: Client): string => digests.network(email, network);
+  const networkDigest = ({ email, network }: Client): string | undefined =>
+    isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {
+    /** undefined: the network is never familiar. */
     networkDigest,
     begin({ email, network }: Client) {
       const rejection = Promise.withResolvers<void>();
@@ -52,8 +54,7 @@ export function createLoginThrottle({
         networkDigest: networkDigest({ email, network }),
         /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
         async deduct(networkSeenAt: Timestamp | null): Promise<void> {
-          const isFamiliar = isIP(network) !== 0 && ageMs(networkSeenAt) < FAMILIAR_MS;
-          const waitMs = isFamiliar ? 0 : await budgets.take(digests.email(email));
+          const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await budgets.take(digests.email(email));
           if (waitMs === 0) return clearTimeout(timer);
           await rejection.promise;
           const quota = "too many attempts for this e-mail";
@@ -62,12 +63,13 @@ export function createLoginThrottle({
       };
     },
     /**
-     * Makes the network of a registration or successful login familiar, unless it has been stored within a day, or the
-     * token version has changed since the user was read: a login with the previous password must not be familiar.
+     * Makes the network of a successful login familiar, unless it has been stored within a day, or the token version has
+     * changed since the user was read: that login used the previous password.
      */
     async storeNetwork(user: User, network: string, networkSeenAt: Timestamp | null): Promise<void> {
-      if (isIP(network) === 0 || ageMs(networkSeenAt) < DAY_MS) return;
-      await users.storeNetwork(user.id, networkDigest({ email: user.email, network }), user.tokenVersion);
+      const digest = networkDigest({ email: user.email, network });
+      if (digest === undefined || ageMs(networkSeenAt) < DAY_MS) return;
+      await users.storeNetwork(user.id, digest, user.tokenVersion);
     },
   };
 }

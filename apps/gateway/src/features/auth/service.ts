@@ -1,12 +1,6 @@
 /** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import {
-  type Timestamp,
-  type User,
-  UserAlreadyExists,
-  type UserRepository,
-  type ValidToken,
-} from "@latchkey/database";
+import { type User, UserAlreadyExists, type UserRepository, type ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
@@ -49,13 +43,6 @@ const NO_HASH = "";
 export function createAuthService(options: AuthServiceOptions) {
   const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
 
-  /** The response does not depend on its success. */
-  const storeNetwork = async (user: User, seenAt: Timestamp | null, { network, warn }: AuthRequest) => {
-    await loginThrottle
-      ?.storeNetwork(user, network, seenAt)
-      .catch((error) => warn(new NetworkNotStored(error)));
-  };
-
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
   const findUser = async (userId: number, token: ValidToken): Promise<User> => {
     const user = await users.findById(userId);
@@ -75,16 +62,17 @@ export function createAuthService(options: AuthServiceOptions) {
   return {
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
-      const { signal, audit } = request;
+      const { signal, network, audit } = request;
       // Only rejects while the database is unreachable. The time of the response must not depend on its result.
       await users.findByEmail(email);
       const hashedPassword = await hasher.hash(password, { signal });
-      const user = await users.create({ email, username, hashedPassword }).catch((error) => {
+      const networkDigest = loginThrottle?.networkDigest({ email, network });
+      const created = users.create({ email, username, hashedPassword, networkDigest });
+      const user = await created.catch((error) => {
         if (error instanceof UserAlreadyExists) audit("user.rejected", email);
         throw error;
       });
       audit("user.registered", email, user.id);
-      await storeNetwork(user, null, request);
       return user;
     },
 
@@ -93,7 +81,7 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws TOO_MANY_REQUESTS or INVALID_CREDENTIALS
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
-      const { signal, network, audit } = request;
+      const { signal, network, audit, warn } = request;
       const attempt = loginThrottle?.begin({ email, network });
       const user = await users.findByEmail(email, attempt?.networkDigest);
       const seenAt = user?.networkSeenAt ?? null;
@@ -109,7 +97,10 @@ export function createAuthService(options: AuthServiceOptions) {
         throw new ServiceError("INVALID_CREDENTIALS");
       }
       audit("login.succeeded", email, user.id);
-      await storeNetwork(current, seenAt, request);
+      // The response does not depend on its success.
+      await loginThrottle
+        ?.storeNetwork(current, network, seenAt)
+        .catch((error) => warn(new NetworkNotStored(error)));
       return tokens.sign({ userId: user.id, version: current.tokenVersion });
     },
 
