@@ -149,8 +149,17 @@ export async function startPostgresServer(
     port,
     /** Restarts the server with the same port and data. */
     start: async () => {
-      server = spawn();
-      await untilReady();
+      // A process that was starting when the server was killed ends by itself; until then, it keeps the shared memory.
+      for (let isReady = false; !isReady; ) {
+        server = spawn();
+        isReady = await untilReady().then(
+          () => true,
+          (error) => {
+            if (!String(error).includes("pre-existing shared memory block")) throw error;
+            return false;
+          },
+        );
+      }
     },
     kill,
     query,
