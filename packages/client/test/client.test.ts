@@ -169,8 +169,8 @@ describe("errors", () => {
     for (const status of [301, 302, 303, 307, 308]) {
       await using proxy = Bun.serve({ port: 0, fetch: () => Response.redirect(target.url.href, status) });
       const client = createClient({ baseUrl: proxy.url.origin, token: "secret" });
-      for (const call of [client.login(ADA), client.getMe(), client.deleteMe()])
-        expect(await errorOf(call)).toMatchObject({
+      for (const call of [() => client.login(ADA), client.getMe, client.deleteMe])
+        expect(await errorOf(call())).toMatchObject({
           status,
           code: undefined,
           detail: "Redirects are not followed; check baseUrl",
