@@ -5,7 +5,7 @@
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
-import { markSynchronous, toNativeHeaders } from "./elysia-internals.ts";
+import { createDefaultHeaders, markSynchronous } from "./elysia-internals.ts";
 import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
@@ -72,7 +72,7 @@ interface ResponseOptions {
  * in one task: writing each one in its response costs 10 % of the requests/s of routes that query the database.
  */
 export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions) {
-  const defaults = new Headers(defaultHeaders);
+  const addDefaultHeaders = createDefaultHeaders(defaultHeaders);
   let pending: (() => void)[] = [];
   const writePending = (): void => {
     const entries = pending;
@@ -88,7 +88,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
     .mapResponse({ as: "global" }, (context) => {
       const { responseValue, set } = context;
       const status = responseValue instanceof Response ? responseValue.status : set.status;
-      set.headers = toNativeHeaders(defaults, set.headers);
+      const response = addDefaultHeaders(responseValue, set);
       if (context.errorToLog !== undefined || !skipLogging(withoutTrailingSlash(context.path))) {
         schedule(() =>
           log({
@@ -106,7 +106,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
           }),
         );
       }
-      return toResponse(responseValue);
+      return toResponse(response);
     });
   markSynchronous(middleware.event.mapResponse);
   return middleware;
