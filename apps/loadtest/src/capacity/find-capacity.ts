@@ -7,23 +7,19 @@ import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import { prepareRequests } from "../load/prepare.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { Run } from "../measure/results.ts";
-import { type RunLoadOptions, runLoad, WARM_UP_SECONDS } from "../measure/run.ts";
+import { type RunLoadOptions, runLoad } from "../measure/run.ts";
 
 /** Each run has the duration in `asked`, whose `load` is ignored. */
 interface CapacityOptions extends Omit<RunLoadOptions, "onSecond" | "next"> {
   readonly p99BoundMs: number;
   /** Of the open loops. */
   readonly arrivals: "poisson" | "constant";
-  /** Called at the beginning and after each run; the remaining runs and seconds are estimates. */
-  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
+  /** Called after each run. */
+  readonly onStep?: ((step: SearchStep) => void) | undefined;
 }
 
-export interface SearchProgress {
-  readonly done: number;
-  readonly remaining: { readonly runs: number; readonly seconds: number };
-  /** The closed loop, an open loop, or null at the beginning. */
-  readonly completed: { readonly clients: number; readonly perSecond: number } | Step | null;
-}
+/** The closed loop or an open loop. */
+export type SearchStep = { readonly clients: number; readonly perSecond: number } | Step;
 
 export type Step = ReturnType<typeof stepOf>;
 
@@ -42,32 +38,13 @@ const RAISE = 1.25;
 /** Bisection ends below it: short runs do not distinguish closer rates. */
 const RESOLUTION = 1.03;
 const MAX_RATES = 10;
-/** About half of the rates fail and are repeated. */
-const RUNS_PER_RATE = 1.5;
 
 /** @throws {CliError} 69 if no login succeeds, 130 if the signal came before the first run was complete */
 export async function findCapacity(options: CapacityOptions) {
-  const {
-    p99BoundMs,
-    arrivals,
-    metrics,
-    signal,
-    asked,
-    onProgress,
-    warmUpSeconds = WARM_UP_SECONDS,
-  } = options;
+  const { p99BoundMs, arrivals, metrics, signal, asked, onStep } = options;
   const startedAt = new Date().toISOString();
   const next = await prepareRequests(options);
   const measure = (load: RunOptions["load"]) => runLoad({ ...options, next, asked: { ...asked, load } });
-  let done = 0;
-  const report = (completed: SearchProgress["completed"], rates = 0): void => {
-    const runs = Math.ceil(RUNS_PER_RATE * rates) + (done === 0 ? 1 : 0);
-    const seconds = runs * (warmUpSeconds + asked.durationSeconds);
-    onProgress?.({ done, remaining: { runs, seconds }, completed });
-    done += 1;
-  };
-
-  report(null, ratesToTry(1).next().value?.remaining);
   const clients = Math.ceil(CLIENTS_PER_LANE * (metrics?.current().lanes ?? DEFAULT_LANES));
   const { all, outcome } = await measure({ kind: "closed", concurrency: clients });
   if (outcome === "interrupted") {
@@ -77,7 +54,7 @@ export async function findCapacity(options: CapacityOptions) {
 
   const rates = ratesToTry(all.perSecond);
   let trial = rates.next();
-  report({ clients, perSecond: all.perSecond }, trial.value?.remaining);
+  onStep?.({ clients, perSecond: all.perSecond });
   const steps: Step[] = [];
   let bottleneck: string | null = null;
   while (!trial.done) {
@@ -87,7 +64,7 @@ export async function findCapacity(options: CapacityOptions) {
     steps.push(step);
     bottleneck ??= run.driver.bottleneck;
     trial = rates.next(step.passed);
-    report(step, trial.value?.remaining);
+    onStep?.(step);
   }
 
   // Rates that pass increase with time.
@@ -118,23 +95,14 @@ export async function findCapacity(options: CapacityOptions) {
 }
 
 /**
- * Yields rates, each a second time if it failed; `next` receives whether a rate passed. `remaining` is the expected number of
- * rates including this one.
+ * Yields rates, each a second time if it failed; `next` receives whether a rate passed.
  * @param best is expected to be the first rate that fails
  */
-export function* ratesToTry(
-  best: number,
-): Generator<Trial & { readonly remaining: number }, undefined, boolean> {
-  const bisections = (ratio: number) => Math.max(0, Math.ceil(Math.log2((ratio - 1) / (RESOLUTION - 1))));
+export function* ratesToTry(best: number): Generator<Trial, undefined, boolean> {
   let [passing, failing, rate] = [0, Number.POSITIVE_INFINITY, best * FIRST_SHARE];
   for (let tried = 0; tried < MAX_RATES && failing / passing > RESOLUTION; tried++) {
     const ratePerSecond = Math.round(rate * 10) / 10;
-    const raises = Math.max(0, Math.ceil(Math.log(best / rate) / Math.log(RAISE)));
-    const expected = Number.isFinite(failing)
-      ? bisections(failing / passing)
-      : raises + 1 + bisections(RAISE);
-    const trial = { ratePerSecond, remaining: Math.min(MAX_RATES - tried, expected) };
-    const passed = (yield { ...trial, attempt: 1 }) || (yield { ...trial, attempt: 2 });
+    const passed = (yield { ratePerSecond, attempt: 1 }) || (yield { ratePerSecond, attempt: 2 });
     if (passed) passing = ratePerSecond;
     else failing = ratePerSecond;
     rate = Number.isFinite(failing) ? (passing + failing) / 2 : passing * RAISE;

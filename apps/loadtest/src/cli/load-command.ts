@@ -1,32 +1,36 @@
 /** Executes a run or a capacity search: progress, report, assertions. Standard output contains only the report. */
 import { CliError, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
-import { findCapacity, type SearchProgress } from "../capacity/find-capacity.ts";
+import { findCapacity, type SearchStep } from "../capacity/find-capacity.ts";
 import { checkAssertions } from "../measure/assertions.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
 import { summarizeCapacity } from "../report/capacity-summary.ts";
-import { renderJunit } from "../report/junit.ts";
 import { renderPage } from "../report/page.ts";
 import { summarizeRun, unansweredOf } from "../report/run-summary.ts";
 import { describeAssertion, type Summary } from "../report/summary.ts";
-import { describe, describeSearch } from "../report/text.ts";
-import { createLiveView } from "./live-view.ts";
-import { commandOf, type Flags, type Options, parseOptions } from "./options.ts";
+import { describe, describeStep } from "../report/text.ts";
+import { type Flags, type Options, parseOptions } from "./options.ts";
+import { createProgressLine } from "./progress-line.ts";
 
-interface Context {
-  readonly metrics: ServerMetrics | undefined;
+interface Invocation {
+  /** Shell command that repeats the run or the capacity search. */
+  readonly command: string;
   readonly signal: AbortSignal;
+}
+
+interface Context extends Invocation {
+  readonly metrics: ServerMetrics | undefined;
   readonly writeProgress: (text: string) => void;
   readonly onUser: (done: number, total: number) => void;
 }
 
 /** @throws {CliError} 1 if an assertion fails, 69 without any response, 130 if the signal came, and others */
-export async function runLoadCommand(flags: Flags, signal: AbortSignal): Promise<void> {
+export async function runLoadCommand(flags: Flags, invocation: Invocation): Promise<void> {
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
   const writeProgress = isJson ? () => {} : writeError;
   const metrics = metricsUrl === undefined ? undefined : await openServerMetrics(metricsUrl);
-  const context = { metrics, signal, writeProgress, onUser: reportUsers(writeProgress) };
+  const context = { ...invocation, metrics, writeProgress, onUser: reportUsers(writeProgress) };
   try {
     if (p99BoundMs === null) await measure(options, context);
     else await searchCapacity({ ...options, p99BoundMs }, context);
@@ -40,21 +44,12 @@ async function measure(options: Options, context: Context): Promise<void> {
   // A terminal can have 0 columns: their number is then unknown.
   const { isTTY: isTerminal, columns } = process.stderr;
   const { asked, isJson } = options;
-  const view = createLiveView({
-    write: context.writeProgress,
-    isTerminal,
-    columns: columns || undefined,
-    asked,
-  });
-  // A forced exit must restore the terminal, too.
-  process.once("exit", view.end);
-  const run = await runLoad({ ...options, ...context, onSecond: view.update }).finally(() => {
-    view.end();
-    process.off("exit", view.end);
-  });
+  const { writeProgress: write } = context;
+  const line = createProgressLine({ write, isTerminal, columns: columns || undefined, asked });
+  const run = await runLoad({ ...options, ...context, onSecond: line.update }).finally(line.end);
   const assertions = checkAssertions(options.assertions, run);
-  const report = { ...run, command: commandOf(options), assertions };
-  await publish(options, report, summarizeRun(report), renderJunit(report));
+  const report = { ...run, command: context.command, assertions };
+  await publish(options, report, summarizeRun(report));
   if (run.outcome === "interrupted") throw new CliError("", EXIT.interrupted);
   const unanswered = unansweredOf(run);
   if (unanswered !== null) throw unavailable(unanswered);
@@ -70,12 +65,9 @@ async function searchCapacity(
   options: Options & { readonly p99BoundMs: number },
   context: Context,
 ): Promise<void> {
-  const { writeProgress, signal } = context;
-  const onProgress = (progress: SearchProgress) => writeProgress(`${describeSearch(progress)}\n`);
-  const report = {
-    ...(await findCapacity({ ...options, ...context, onProgress })),
-    command: commandOf(options),
-  };
+  const { command, writeProgress, signal } = context;
+  const onStep = (step: SearchStep) => writeProgress(`${describeStep(step)}\n`);
+  const report = { ...(await findCapacity({ ...options, ...context, onStep })), command };
   // The terminal has printed ^C.
   if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
   await publish(options, report, summarizeCapacity(report));
@@ -86,16 +78,10 @@ async function searchCapacity(
  * Writes the files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
  * @throws {CliError} with exit code 69 if a file cannot be written; the report is printed nevertheless
  */
-async function publish(
-  { isJson, reportPath, junitPath }: Options,
-  report: object,
-  summary: Summary,
-  junit = "",
-): Promise<void> {
-  const files = {
-    ...(reportPath !== null && { [`${reportPath}.json`]: `${JSON.stringify(report, null, 2)}\n` }),
-    ...(reportPath !== null && { [`${reportPath}.html`]: renderPage(summary) }),
-    ...(junitPath !== null && { [junitPath]: junit }),
+async function publish({ isJson, reportPath }: Options, report: object, summary: Summary): Promise<void> {
+  const files = reportPath !== null && {
+    [`${reportPath}.json`]: `${JSON.stringify(report, null, 2)}\n`,
+    [`${reportPath}.html`]: renderPage(summary),
   };
   try {
     for (const [path, text] of Object.entries(files)) await Bun.write(path, text);

@@ -1,4 +1,4 @@
-/** Validates the options of the command line before anything is sent, and prints them again. */
+/** Validates the options of the command line before anything is sent. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
@@ -13,7 +13,7 @@ export type Texts<Name extends string> = Readonly<Record<Name, string>>;
 export interface Flags
   extends Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown" | "wrong">,
     Texts<"seed" | "timeout" | "p99">,
-    Partial<Texts<"url" | "rate" | "seedDatabase" | "metrics" | "report" | "junit" | "assert">> {
+    Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">> {
   readonly json?: boolean;
   readonly findCapacity?: boolean;
 }
@@ -51,11 +51,9 @@ export function parseOptions(flags: Flags) {
     /** Also of a capacity search. */
     arrivals,
     timeoutSeconds: parseSeconds({ name: "--timeout", text: flags.timeout }, SECONDS),
-    seedDatabaseUrl: flags.seedDatabase,
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
-    /** Without an extension; its folder exists, as that of `junitPath`. */
+    /** Without an extension; its folder exists. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
-    junitPath: flags.junit === undefined ? null : parseOutputPath({ name: "--junit", text: flags.junit }),
     assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, OPERATIONS[asked.scenario]),
     isJson: flags.json ?? false,
     /** The bound of a capacity search; null for a single run. */
@@ -64,14 +62,13 @@ export function parseOptions(flags: Flags) {
 }
 
 /** Besides those that commander rejects. */
-function rejectConflicts({ findCapacity, junit, assert }: Flags, asked: RunOptions): void {
+function rejectConflicts({ findCapacity }: Flags, asked: RunOptions): void {
   const reject = (problem: string) => {
     throw usageError(`${problem}; see --help.`);
   };
   if (asked.unknownPercent + asked.wrongPercent > 100)
     reject("--unknown and --wrong must not exceed 100 % together");
   if (findCapacity && asked.scenario !== "login") reject("--find-capacity requires --scenario login");
-  if (junit !== undefined && assert === undefined) reject("--junit requires --assert");
 }
 
 /** The default path is /metrics. */
@@ -81,44 +78,19 @@ function parseMetricsUrl(text: string): string {
   return url.href;
 }
 
-/** Both extensions are added when the files are written. */
-const parseReportPath = (text: string): string =>
-  parseOutputPath({ name: "--report", text }).replace(/\.(html|json)$/, "");
-
 /** Checked before the run: a missing folder must not lose the results of ten minutes. */
-function parseOutputPath({ name, text }: Texts<"name" | "text">): string {
+function parseReportPath(text: string): string {
   const path = resolve(text);
-  if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw usageError(`${name} ${text} must be in an existing folder; see --help.`);
+  const isInFolder = statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isInFolder) throw usageError(`--report ${text} must be in an existing folder; see --help.`);
+  // Both extensions are added when the files are written.
+  return path.replace(/\.(html|json)$/, "");
 }
-
-/** The options that determine the result. */
-export type CommandOptions = Omit<Options, "reportPath" | "junitPath" | "isJson">;
 
 /** Words without special characters are not quoted. */
-const quote = (word: string | number): string =>
-  /^[\w@%+=:,./-]+$/.test(`${word}`) ? `${word}` : `'${`${word}`.replaceAll("'", "'\\''")}'`;
+const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The command that repeats a run or a capacity search, quoted for a POSIX shell. */
-export function commandOf(options: CommandOptions): string {
-  const { asked, timeoutSeconds, seedDatabaseUrl: database, metricsUrl, assertions } = options;
-  const clauses = assertions.map(
-    ({ metric, operator, limit, unit }) => `${metric}${operator}${limit}${unit}`,
-  );
-  const words = [
-    ...["bun", "run", "loadtest", "--url", asked.url, "--scenario", asked.scenario, ...loadOf(options)],
-    ...["--duration", `${asked.durationSeconds}s`, "--timeout", `${timeoutSeconds}s`, "--users", asked.users],
-    ...["--unknown", asked.unknownPercent, "--wrong", asked.wrongPercent, "--seed", asked.seed],
-    ...(metricsUrl === undefined ? [] : ["--metrics", metricsUrl]),
-    ...(clauses.length === 0 ? [] : ["--assert", clauses.join(",")]),
-  ].map(quote);
-  // Other URLs than those of files contain passwords.
-  const value = database?.startsWith("file:") ? quote(database) : '"$DATABASE_URL"';
-  return [...words, ...(database === undefined ? [] : ["--seed-database", value])].join(" ");
-}
-
-function loadOf({ asked: { load }, arrivals, p99BoundMs }: CommandOptions): readonly (string | number)[] {
-  if (p99BoundMs !== null) return ["--find-capacity", "--p99", `${p99BoundMs}ms`, "--arrivals", arrivals];
-  if (load.kind === "closed") return ["--concurrency", load.concurrency];
-  return ["--rate", load.ratePerSecond, "--arrivals", arrivals];
-}
+/** The command line of a report, quoted for a POSIX shell. */
+export const commandOf = (args: readonly string[]): string =>
+  ["bun", "run", "loadtest", ...args.map(quote)].join(" ");

@@ -2,7 +2,7 @@
 import { runProgram } from "@latchkey/cli";
 import { Command, Option } from "commander";
 import { runLoadCommand } from "./load-command.ts";
-import type { Flags } from "./options.ts";
+import { commandOf, type Flags } from "./options.ts";
 import { addPlanCommand } from "./plan-command.ts";
 
 const NOTES = `
@@ -37,7 +37,7 @@ Exit codes:
 
 Examples:
   bun run loadtest --url http://127.0.0.1:3000 --rate 40 --duration 30s --report ./login
-  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%' --junit login.xml
+  bun run loadtest --url http://127.0.0.1:3000 --rate 40 --assert 'login.p99<800ms,errors<0.1%'
   bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --report capacity
   bun run loadtest plan --capacity capacity.json --logins-per-second 16667`;
 
@@ -57,11 +57,9 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
     .option("--wrong <percent>", "logins with a wrong password", "0")
     .option("--seed <number>", "equal seeds send equal requests at equal times", "1")
     .option("--timeout <time>", "maximum duration of a request, such as 5s; at most 10m", "10s")
-    .option("--seed-database <url>", "create the users in the service's database instead of through its API")
     .option("--metrics <url>", "metrics port of the service: adds its kernel, lanes and queue to the report")
     .option("--report <path>", "write PATH.html and PATH.json")
     .option("--assert <clauses>", "conditions for the run, such as login.p99<800ms,errors<0.1%")
-    .option("--junit <file>", "write the results of --assert as JUnit XML")
     .option("--json", "print the report as one JSON object, without progress")
     .addOption(
       new Option(
@@ -71,7 +69,7 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
     )
     .option("--p99 <time>", "the bound, such as 800ms or 1s", "800ms")
     .addHelpText("after", NOTES)
-    .action((flags: Flags) => runLoadCommand(flags, signal));
+    .action((flags: Flags) => runLoadCommand(flags, { command: commandOf(args), signal }));
   addPlanCommand(program);
   return runProgram({ program, args });
 }

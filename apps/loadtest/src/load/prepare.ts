@@ -1,18 +1,13 @@
 /** Prepares a run: checks the service, creates users, logs in and creates todos. */
-import { existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { CliError, describeError, EXIT, unavailable, usageError } from "@latchkey/cli";
+import { CliError, describeError, EXIT, unavailable } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
-import { databaseFile, openDatabase, UnsupportedDatabaseUrl, UserAlreadyExists } from "@latchkey/database";
-import { createHasher } from "@latchkey/hashing";
 import { Check } from "typebox/value";
 import type { RunOptions } from "./run-options.ts";
 import { createRequests, type NextRequest, TODOS_PATH, userOf } from "./scenarios.ts";
 
 export interface PrepareOptions {
   readonly asked: RunOptions;
-  /** Creates the users in this database, which must be that of the service. @default through the public API */
-  readonly seedDatabaseUrl?: string | undefined;
   /** Maximum duration of a request. @default 10 */
   readonly timeoutSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -29,25 +24,20 @@ const PAGE_SIZE = 20;
 
 /** @throws {CliError} 64, 69, or 130 if the signal came first */
 export async function prepareRequests(options: PrepareOptions): Promise<NextRequest> {
-  const { asked, seedDatabaseUrl, signal = new AbortController().signal, onUser } = options;
+  const { asked, signal = new AbortController().signal, onUser } = options;
   const { users: count, scenario } = asked;
   const service = { url: asked.url, timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS, signal };
   await expectService(service);
-  const createUsers: CreateUsers = async (concurrency, create) => {
-    let next = 0;
-    let done = 0;
-    const createRest = async (): Promise<void> => {
-      while (next < count && !signal.aborted) {
-        await create(userOf(next++));
-        onUser?.(++done, count);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, createRest));
+  let next = 0;
+  let done = 0;
+  const registerRest = async (): Promise<void> => {
+    while (next < count && !signal.aborted) {
+      // 409: registered by an earlier run.
+      await post(service, "/auth/register", userOf(next++), [201, 409]);
+      onUser?.(++done, count);
+    }
   };
-  // 409: registered by an earlier run.
-  const register = (user: User) => post(service, "/auth/register", user, [201, 409]);
-  if (seedDatabaseUrl === undefined) await createUsers(CONCURRENCY, register);
-  else await seedDatabase(seedDatabaseUrl, createUsers);
+  await Promise.all(Array.from({ length: CONCURRENCY }, registerRest));
   // At least one login: it shows that the users exist and that logins are not rate limited.
   const isReading = scenario === "read" || scenario === "mixed";
   const tokens = await logIn(service, isReading ? Math.min(count, MAX_TOKENS) : 1);
@@ -55,10 +45,6 @@ export async function prepareRequests(options: PrepareOptions): Promise<NextRequ
   if (signal.aborted) throw interrupted();
   return createRequests(asked, tokens);
 }
-
-type User = ReturnType<typeof userOf>;
-/** Creates all users, several concurrently, until the signal. */
-type CreateUsers = (concurrency: number, create: (user: User) => Promise<unknown>) => Promise<void>;
 
 interface Service {
   readonly url: string;
@@ -72,31 +58,6 @@ async function expectService(service: Service): Promise<void> {
   throw unavailable(
     `${service.url} is not a Latchkey service: unexpected response to GET /healthz (${response.status}).`,
   );
-}
-
-/**
- * Creates the missing users without requests: real hashes, each with its own salt, on all cores of this machine.
- * @throws {CliError} 64 for an unsupported URL, 69 for a missing or unreachable database
- */
-async function seedDatabase(url: string, createUsers: CreateUsers): Promise<void> {
-  try {
-    const path = databaseFile({ url });
-    if (path !== null && !existsSync(path)) throw unavailable(`the database ${path} does not exist.`);
-    await using database = await openDatabase({ url });
-    await using hasher = createHasher();
-    await hasher.ready();
-    // Twice the number of lanes: no lane is idle while a user is being stored.
-    await createUsers(hasher.stats().lanes * 2, async ({ email, username, password }) => {
-      if ((await database.users.findByEmail(email)) !== null) return;
-      const hashedPassword = await hasher.hash(password);
-      await database.users.create({ email, username, hashedPassword }).catch((error) => {
-        if (!(error instanceof UserAlreadyExists)) throw error;
-      });
-    });
-  } catch (error) {
-    const createError = error instanceof UnsupportedDatabaseUrl ? usageError : unavailable;
-    throw createError(`--seed-database: ${describeError(error)}`);
-  }
 }
 
 /** @returns tokens of the first users */

@@ -30,7 +30,7 @@ export interface Progress extends Pick<OperationResult, "latency" | "statuses" |
   readonly server: ServerFigures | null;
 }
 
-export const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 1;
 /** Time to start the probes, so that the first request is not late. */
 const START_DELAY_MS = 50;
 

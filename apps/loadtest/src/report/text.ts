@@ -1,5 +1,5 @@
 /** Reports as text for a terminal of 80 columns, with aligned figures. */
-import type { SearchProgress } from "../capacity/find-capacity.ts";
+import type { SearchStep } from "../capacity/find-capacity.ts";
 import * as format from "./format.ts";
 import { describeAssertion, type Summary } from "./summary.ts";
 
@@ -25,27 +25,13 @@ export function describe(summary: Summary): string {
     .join("\n");
 }
 
-/** One line: the run that is complete, and what remains. */
-export function describeSearch({ done, remaining, completed }: SearchProgress): string {
-  const left = `about ${formatDuration(remaining.seconds)} left`;
-  const total = done + remaining.runs;
-  if (completed === null) return `${total} steps expected, ${left}`;
-  return `step ${done} of about ${total}: ${describeCompleted(completed)}; ${left}`;
-}
-
-function describeCompleted(completed: NonNullable<SearchProgress["completed"]>): string {
-  if ("clients" in completed) {
-    return `${completed.clients} clients, ${format.formatRate(completed.perSecond)} logins/s`;
-  }
-  const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempt } = completed;
+/** One line for a run of a capacity search. */
+export function describeStep(step: SearchStep): string {
+  if ("clients" in step) return `${step.clients} clients, ${format.formatRate(step.perSecond)} logins/s`;
+  const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempt } = step;
   const outcome = passed ? "passed" : attempt === 1 ? "failed, is repeated" : "failed again";
   const answered = `${format.formatRate(achievedPerSecond)} of ${format.formatRate(sentPerSecond)}/s answered`;
   return `rate ${format.formatOffered(ratePerSecond)}/s, ${answered}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
-}
-
-function formatDuration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 const labelled = (label: string, text: string): string =>

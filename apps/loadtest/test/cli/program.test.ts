@@ -43,16 +43,16 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
     probe: { latency, failure: null },
     driver: { cpuShare: number, lateness: null, bottleneck: null },
     server: null,
-    command: expect.stringContaining(" --concurrency 4 --duration 1s "),
+    command: `bun run loadtest ${line}`,
     assertions: [],
   });
   expect(report.all.perSecond).toBe(report.all.statuses["200"]);
   expect(report.probe.latency.count).toBeGreaterThan(20);
 });
 
-test("the users of an earlier run or of the service's database log in; wrong credentials are not errors", async () => {
+test("the users of an earlier run log in; wrong credentials are not errors", async () => {
   const load = `--url ${service.url} --users 4 --rate 10 --arrivals constant --duration 2`;
-  const logins = `--wrong 30 --unknown 30 --seed-database ${service.database} --metrics ${service.metrics}`;
+  const logins = `--wrong 30 --unknown 30 --metrics ${service.metrics}`;
   const { stdout, stderr } = await run(`${load} ${logins} --json`);
   expect(stderr).toBe("");
   const { all, server, driver } = JSON.parse(stdout);
@@ -63,15 +63,15 @@ test("the users of an earlier run or of the service's database log in; wrong cre
 });
 
 test.concurrent.each(SCENARIOS)("the scenario %s has no errors", async (scenario) => {
-  const load = { kind: "open", ratePerSecond: 10, arrivals: "constant" } as const;
+  const load = { kind: "open", ratePerSecond: 4, arrivals: "constant" } as const;
   const { all } = await runLoad({ asked: runOptionsOf({ url: service.url, scenario, load, users: 2 }) });
-  expect(all).toMatchObject({ sent: 10, errors: 0 });
+  expect(all).toMatchObject({ sent: 4, errors: 0 });
 });
 
 test("assertions are printed with their results, are part of the files, and determine the exit code", async () => {
   const path = join(service.folder, "run");
   const load = `--url ${service.url} --users 1 --rate 5 --duration 1s --assert errors<1%,login.rate>1000/s`;
-  const { code, stdout, stderr } = await run(`${load} --report ${path} --junit ${path}.xml`);
+  const { code, stdout, stderr } = await run(`${load} --report ${path}`);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✓ errors < 1 %: 0 %\n✗ login\.rate > 1000\/s: [\d.]+\/s$/m);
   expect(stderr).toEndWith("1 of 2 assertions failed.\n");
@@ -80,7 +80,6 @@ test("assertions are printed with their results, are part of the files, and dete
     { assertion: "login.rate > 1000/s", passed: false, measured: number, result: expect.any(String) },
   ]);
   expect(await Bun.file(`${path}.html`).text()).toContain("✗ login.rate &gt; 1000/s: ");
-  expect(await Bun.file(`${path}.xml`).text()).toContain('tests="2" failures="1"');
   const json = await run(`${load} --json`);
   expect(json.stderr).toMatch(/^✗ login\.rate > 1000\/s: [\d.]+\/s\n$/);
 });
@@ -111,7 +110,6 @@ test("the command of the report repeats the run with equal requests", async () =
     stderr: "ignore",
   });
   const repeated = JSON.parse(await shell.stdout.text());
-  expect(repeated.command).toBe(first.command);
   expect(repeated.asked).toEqual(first.asked);
   expect(repeated.all.statuses).toEqual(first.all.statuses);
   expect(repeated.assertions).toHaveLength(2);
@@ -123,19 +121,16 @@ test("an interrupted capacity search reports its rates until then, and a plan us
   const child = startOnTerminal(
     `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
   );
-  await child.printed("passed; about ");
+  await child.printed(", passed\r\n");
   child.pressCtrlC();
   const { code, output } = await child.ended();
   expect(code).toBe(130);
-  expect(output).toMatch(
-    /^\d+ steps expected, about .* left\r\nstep 1 of about \d+: \d+ clients, .*\r\nstep 2 /m,
-  );
+  expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);
   const [, text = ""] = output.split(/^(?=Interrupted: )/m);
   expect(text).toContain("This machine handles ");
   for (const line of text.split("\r\nWritten: ")[0]?.split("\r\n") ?? [])
     expect(line.length).toBeLessThan(81);
   const report = await Bun.file(`${path}.json`).json();
-  expect(report.command).toContain("--find-capacity --p99 9000ms --arrivals constant --duration 1s");
   expect(report).toMatchObject({ outcome: "interrupted", cores: 1, steps: [{ attempt: 1, passed: true }] });
   const plan = await run(`plan --capacity ${path}.json --logins-per-second 1000 --json`);
   expect(JSON.parse(plan.stdout).measured.loginsPerSecond).toBe(report.loginsPerSecond);
@@ -197,8 +192,6 @@ test.each([
   ["--url http://x --metrics 9090", "--metrics must be"],
   ["--url http://x --report /no/such/folder/x", "--report /no/such/folder/x must be in an existing folder"],
   ["--url http://x --assert quickly", '--assert "quickly"'],
-  ["--url http://x --junit x.xml", "--junit requires --assert"],
-  ["--url http://x --assert errors<1 --junit /no/such/folder/x", "--junit /no/such/folder/x must be in"],
   ["--url http://x --find-capacity --p99 soon", "--p99 must be"],
   ["--url http://x --find-capacity --rate 9", "Option '--find-capacity' cannot be used"],
   ["--url http://x --find-capacity --concurrency 9", "Option '--find-capacity' cannot be used"],

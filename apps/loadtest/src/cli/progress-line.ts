@@ -1,0 +1,46 @@
+/** Displays the progress of a run: one line, redrawn every second on a terminal, otherwise added every few seconds. */
+import type { RunOptions } from "../load/run-options.ts";
+import type { Progress } from "../measure/run.ts";
+import * as format from "../report/format.ts";
+
+interface ProgressLineOptions {
+  readonly write: (text: string) => void;
+  readonly isTerminal: boolean;
+  /** Width of the terminal in characters. @default 80 */
+  readonly columns?: number | undefined;
+  readonly asked: RunOptions;
+}
+
+const ERASE_LINE = "\r\x1b[K";
+const PLAIN_INTERVAL_SECONDS = 5;
+
+export function createProgressLine({ write, isTerminal, columns = 80, asked }: ProgressLineOptions) {
+  /** Depends on the time of the run, not on the number of updates. */
+  let due = PLAIN_INTERVAL_SECONDS;
+  return {
+    update(progress: Progress): void {
+      const line = describe(progress, asked);
+      const { elapsedSeconds } = progress;
+      // A full line wraps on some terminals: leave one column free.
+      if (isTerminal) write(ERASE_LINE + line.slice(0, Math.max(1, columns - 1)));
+      else if (elapsedSeconds >= due) {
+        due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
+        write(`${line}\n`);
+      }
+    },
+    /** Removes the line from a terminal. */
+    end: (): void => write(isTerminal ? ERASE_LINE : ""),
+  };
+}
+
+function describe(progress: Progress, { load, durationSeconds }: RunOptions): string {
+  const { elapsedSeconds, completedPerSecond: completed, latency, server } = progress;
+  const offered = load.kind === "open" ? ` of ${format.formatRate(load.ratePerSecond)}/s` : "";
+  return [
+    `${Math.floor(elapsedSeconds)} of ${format.formatSeconds(durationSeconds)}`,
+    `${completed === null ? format.NO_VALUE : format.formatRate(completed)}${offered || "/s"}`,
+    `p50 ${format.formatMs(latency?.p50)}  p99 ${format.formatMs(latency?.p99)} ms`,
+    format.formatStatuses(progress),
+    ...(server === null ? [] : [format.formatLanes(server)]),
+  ].join("; ");
+}
