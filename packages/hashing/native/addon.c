@@ -132,6 +132,9 @@ static void run_slice(void *argument)
     slice->seconds = processor_seconds() - start;
 }
 
+/* Marks the handles of startThread: an external of another addon has another tag, or none. Random. */
+static const napi_type_tag thread_tag = {0x5b7c1f0a92e64d38, 0xa3d80b6fc1e7429d};
+
 /* startThread(nice) returns a handle, or null without such threads. The thread ends with the JavaScript thread. */
 static napi_value start_thread(napi_env env, napi_callback_info info)
 {
@@ -142,7 +145,9 @@ static napi_value start_thread(napi_env env, napi_callback_info info)
     struct low_priority_thread *thread = low_priority_thread_start((int)nice);
     if (thread == NULL) return napi_get_null(env, &handle) == napi_ok ? handle : NULL;
     if (napi_add_env_cleanup_hook(env, low_priority_thread_end, thread) == napi_ok) {
-        return napi_create_external(env, thread, NULL, NULL, &handle) == napi_ok ? handle : NULL;
+        const bool done = napi_create_external(env, thread, NULL, NULL, &handle) == napi_ok &&
+                          napi_type_tag_object(env, handle, &thread_tag) == napi_ok;
+        return done ? handle : NULL;
     }
     low_priority_thread_end(thread);
     napi_throw_error(env, NULL, "the cleanup of the thread could not be registered");
@@ -153,10 +158,12 @@ static napi_value start_thread(napi_env env, napi_callback_info info)
 static bool get_thread(napi_env env, napi_value value, struct low_priority_thread **thread)
 {
     napi_valuetype type;
+    bool tagged;
     *thread = NULL;
     if (napi_typeof(env, value, &type) != napi_ok) return false;
     if (type == napi_null) return true;
-    return (type == napi_external && napi_get_value_external(env, value, (void **)thread) == napi_ok) ||
+    return (type == napi_external && napi_check_object_type_tag(env, value, &thread_tag, &tagged) == napi_ok && tagged &&
+            napi_get_value_external(env, value, (void **)thread) == napi_ok) ||
            throw_type_error(env, "thread must be a handle of startThread, or null");
 }
 

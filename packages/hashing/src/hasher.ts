@@ -89,13 +89,18 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   return {
     async hash(password, callOptions = {}) {
       const salt = createSalt();
-      return formatStoredHash({ salt, digest: await deriveStored(password, salt, callOptions) });
+      const digest = await deriveStored(password, salt, callOptions);
+      const stored = formatStoredHash({ salt, digest });
+      digest.fill(0);
+      return stored;
     },
 
     async verify(password, stored, callOptions = {}) {
       const parsed = parseStoredHash(stored);
       const digest = await deriveStored(password, parsed?.salt ?? createSalt(), callOptions);
-      return parsed !== null && timingSafeEqual(digest, parsed.digest);
+      const isEqual = parsed !== null && timingSafeEqual(digest, parsed.digest);
+      digest.fill(0);
+      return isEqual;
     },
 
     async derive({ password, salt, iterations, signal }) {

@@ -23,12 +23,14 @@ export class NativeKernel implements Kernel {
   /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
   readonly #remaining = new Map<number, number>();
 
-  /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread. */
+  /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread, as does a failure, with a warning. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
     assertWorkerThread();
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
     this.#thread = nice > 0 ? addon.startThread(nice) : null;
+    if (nice > 0 && !this.#thread && process.platform === "linux")
+      process.emitWarning("The system cannot start a thread: derivations run without the nice value");
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
     this.#planner = new Planner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),

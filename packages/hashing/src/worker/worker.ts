@@ -39,12 +39,8 @@ function runSlice(): void {
 }
 
 port.on("message", (message: ToWorker) => {
-  if (message.kind === "close") {
-    lanes.clear();
-    // The open port is what keeps the thread alive.
-    port.close();
-    return;
-  }
+  // The open port is what keeps the thread alive.
+  if (message.kind === "close") return port.close();
   lanes.push(message);
   if (running) return;
   running = true;
@@ -52,4 +48,6 @@ port.on("message", (message: ToWorker) => {
   setImmediate(runSlice);
 });
 
+// Also after an uncaught exception.
+process.on("exit", () => lanes.clear());
 send({ kind: "ready", throughput: throughput() });

@@ -1,7 +1,8 @@
 /** The form and cost of stored hashes, compared with an independent PBKDF2. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { createHasher, type Hasher } from "../../src/index.ts";
+import { Pool } from "../../src/pool/pool.ts";
 
 let hasher: Hasher;
 beforeAll(() => {
@@ -70,4 +71,12 @@ describe("verify", () => {
     const after = hasher.stats();
     expect(after.iterations - before.iterations).toBe(600_000);
   });
+});
+
+test("no digest stays in memory after hash and verify", async () => {
+  const submit = spyOn(Pool.prototype, "submit");
+  await hasher.verify("secret", await hasher.hash("secret"));
+  const digests = await Promise.all(submit.mock.results.map(({ value }) => value));
+  submit.mockRestore();
+  expect(digests).toEqual([new Uint8Array(32), new Uint8Array(32)]);
 });

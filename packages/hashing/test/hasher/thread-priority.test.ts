@@ -1,8 +1,12 @@
 /** Only the hashing threads run at a lower priority. */
 import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { getPriority } from "node:os";
+import { Worker } from "node:worker_threads";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
+import { selectKernel } from "../../src/kernel/select.ts";
+import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
 interface Task {
@@ -31,6 +35,16 @@ describe.if(process.platform === "linux")("thread priority", () => {
   test("is unchanged with a nice value of zero", async () => {
     expect(await lowPriorityThreads("auto", 0)).toEqual([]);
   });
+
+  test.each(nativeKernelNames)(
+    "is unchanged, with a warning, if the system cannot start a thread with kernel %s",
+    async (name) => {
+      const worker = new Worker(fixtureUrl("failing-thread.ts"), { workerData: selectKernel(name).choice });
+      const [warning] = await once(worker, "message");
+      expect(warning).toContain("nice");
+      await worker.terminate();
+    },
+  );
 
   test("does not starve a login while other processes use every core", async () => {
     const busyProcesses = Array.from({ length: availableCores() }, () =>

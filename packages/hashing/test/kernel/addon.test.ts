@@ -1,8 +1,16 @@
 /** The arguments that the native addon accepts, and the errors it throws. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
+import { createRequire } from "node:module";
 import { LANE_WORDS, type NativeAddon } from "../../src/kernel/addon.ts";
-import { describeNative, digestOf } from "../support/native-addon.ts";
+import {
+  compileAddon,
+  compilingTest,
+  describeNative,
+  digestOf,
+  temporaryDirectory,
+} from "../support/native-addon.ts";
+import { fixtureUrl } from "../support/open-pool.ts";
 
 await describeNative("the native addon", ({ addon, variants }) => {
   const [variant] = variants;
@@ -122,6 +130,13 @@ await describeNative("the native addon", ({ addon, variants }) => {
       expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1, null)).toThrow(RangeError);
     });
   }
+
+  compilingTest()("throws for an external of another addon as the thread", async () => {
+    using directory = temporaryDirectory();
+    const path = await compileAddon(fixtureUrl("foreign-external.c").pathname, directory.path);
+    const { external } = createRequire(import.meta.url)(path);
+    expect(() => call("advance", ...sliceWith({ thread: external }))).toThrow(TypeError);
+  });
 
   test("does not change the state if it throws", () => {
     const state = lanes(1).fill(7);

@@ -3,8 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
+import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { selectKernel } from "../../src/kernel/select.ts";
-import { openPool } from "../support/open-pool.ts";
+import { nativeKernelNames } from "../support/native-addon.ts";
+import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 describe("a worker with a CPU quota", () => {
   test("reports the capacity of its share before the first job", async () => {
@@ -36,3 +38,19 @@ describe("a worker with a CPU quota", () => {
     },
   );
 });
+
+test.each(nativeKernelNames)(
+  "a worker wipes its lanes when it ends with an exception, with kernel %s",
+  async (name) => {
+    const { choice, lanes } = selectKernel(name);
+    const words = [0, 1].map(() => new Uint32Array(new SharedArrayBuffer(4 * lanes * LANE_WORDS)).fill(1));
+    const copies = words.map(({ buffer }) => buffer);
+    const setup = { kernel: choice, nice: 0, quota: null, ...{ copies } };
+    await using pool = openPool({ lanes, setup, workerUrl: fixtureUrl("wipe-inspector.ts") });
+    const job = { password: "secret", salt: "salt", iterations: 1_000_000 };
+    expect(pool.submit(job)).rejects.toMatchObject({ code: "HASH_WORKER_CRASHED" });
+    await Promise.allSettled([pool.submit(job)]);
+    const isWiped = words.map((copy) => copy.every((word) => word === 0));
+    expect(isWiped).toEqual([false, true]);
+  },
+);
