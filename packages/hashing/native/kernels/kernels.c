@@ -4,7 +4,7 @@
 #include "../wipe.h"
 
 /* What kernels require; the first unmet requirement is reported. */
-enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, AVX512VL = 8, SHA2 = 16 };
+enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, SHA2 = 8 };
 struct requirement {
     uint32_t id;
     struct processor bits; /* all of them are set */
@@ -37,9 +37,8 @@ static const struct requirement requirements[] = {
     {SHA_NI, {.leaf_1_ecx = BIT(LEAF_1_ECX_SSE41)}, "this processor has no SHA instructions"},
     {AVX2, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX2)}, "this processor has no AVX2"},
     {AVX2, {.xcr0 = XCR0_YMM}, "the operating system does not save AVX registers"},
-    {AVX512, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX512F)}, "this processor has no AVX-512"},
+    {AVX512, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX512F) | BIT(LEAF_7_EBX_AVX512VL)}, "this processor has no AVX-512"},
     {AVX512, {.xcr0 = XCR0_ZMM}, "the operating system does not save AVX-512 registers"},
-    {AVX512VL, {.leaf_7_ebx = BIT(LEAF_7_EBX_AVX512VL)}, "this processor has no AVX-512VL"},
 };
 
 #elif defined(__aarch64__)
@@ -84,7 +83,8 @@ const struct kernel kernels[] = {
     {"wrong", 1, wrong_advance, 0},
 #endif
 #if defined(__x86_64__)
-    {"sha-ni-avx512", 16, sha_ni_avx512_advance, SHA_NI | AVX512 | AVX512VL},
+    {"sha-ni-avx512", 16, sha_ni_avx512_advance, SHA_NI | AVX512},
+    {"avx512", 8, avx512vl_advance, AVX512},
     {"avx512", 16, avx512_advance, AVX512},
     {"avx2", 8, avx2_advance, AVX2},
     {"sha-ni", 1, sha_ni_advance_1, SHA_NI},
