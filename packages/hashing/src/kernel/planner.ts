@@ -1,18 +1,12 @@
 /**
  * Chooses the kernel variant of each slice: that of the smallest group of lanes whose cost per lane is close to the lowest; the
- * jobs of the group then finish early at no cost. If most lanes would wait, it uses the variant for all lanes, unless that
- * costs more than 1.25 times as much. Costs are measured processor time: elapsed time would make a variant look slow
- * whenever another process has the core.
+ * jobs of the group then finish early at no cost. Costs are measured processor time: elapsed time would make a variant look
+ * slow whenever another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 
 /** A narrower variant that is at most this much more expensive per lane than the cheapest one is preferred. */
 const ABOUT_AS_CHEAP = 1.05;
-/**
- * If most lanes would wait, the variant for all lanes is preferred at up to this multiple of the cost: jobs that arrive in
- * the meantime make it cheaper. In simulations, lower values raise the p99 at 80 % of the capacity, higher ones the mean.
- */
-const NEARLY_AS_CHEAP = 1.25;
 /** The cost of a variant is the minimum of this many measurements, because interference only ever makes a slice slower. */
 const SAMPLES = 5;
 /**
@@ -55,9 +49,12 @@ export class Planner {
     );
   }
 
-  /** The plan without exploration. */
+  /** The plan without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
   settledPlan(busyLanes: number): MeasuredVariant {
-    return chooseVariant(this.#variants, busyLanes);
+    const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
+    const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
+    // The cast is safe because the cheapest variant is within the limit.
+    return costs.find(({ cost }) => cost <= limit)?.variant as MeasuredVariant;
   }
 
   /** Records the processor time of one iteration, in seconds. */
@@ -71,23 +68,6 @@ export class Planner {
     if (variant.samples.length > SAMPLES) variant.samples.shift();
     variant.seconds = Math.min(...variant.samples);
   }
-}
-
-function chooseVariant(variants: readonly MeasuredVariant[], busyLanes: number): MeasuredVariant {
-  const group = smallestGroup(variants, busyLanes);
-  const forAll = smallestGroup(variants, Number.POSITIVE_INFINITY);
-  const leavesMostWaiting = busyLanes > 2 * group.width;
-  const isNearlyAsCheap = costOf(forAll, busyLanes) <= NEARLY_AS_CHEAP * costOf(group, busyLanes);
-  return leavesMostWaiting && isNearlyAsCheap ? forAll : group;
-}
-
-/** The narrowest variant whose cost per busy lane is close to the lowest. */
-function smallestGroup(variants: readonly MeasuredVariant[], busyLanes: number): MeasuredVariant {
-  const cheapest = variants.reduce((best, variant) =>
-    costOf(variant, busyLanes) < costOf(best, busyLanes) ? variant : best,
-  );
-  const limit = ABOUT_AS_CHEAP * costOf(cheapest, busyLanes);
-  return variants.find((variant) => costOf(variant, busyLanes) <= limit) ?? cheapest;
 }
 
 /** Processor seconds per busy lane and iteration. */

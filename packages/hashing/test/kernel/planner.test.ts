@@ -2,14 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import { Planner } from "../../src/kernel/planner.ts";
 
-const WIDTHS = [16, 1, 2, 4];
+const WIDTHS = [16, 1, 2, 4, 8];
 /** Milliseconds for 600,000 iterations; only the ratios matter. On Zen 5, sixteen lanes are cheapest by far. */
 const COSTS = [250, 42.5, 53, 94];
 /** On Zen 4, four lanes are as cheap as sixteen. */
 const ZEN_4 = [304, 42.6, 45.8, 74];
 
+/** On Intel, a wide register is cheaper per lane than SHA instructions, and eight lanes are cheap while few are busy. */
+const INTEL = [248, 45, 59.6, 119, 174];
+
 const createPlanner = (costs: readonly number[] = COSTS) =>
-  new Planner(WIDTHS.map((width, id) => ({ id, family: "test", width, seconds: costs[id] ?? 0 })));
+  new Planner(costs.map((seconds, id) => ({ id, family: "test", width: WIDTHS[id] ?? 0, seconds })));
 
 describe("Planner", () => {
   test.each([
@@ -17,8 +20,7 @@ describe("Planner", () => {
     [2, 2],
     [3, 2],
     [4, 4],
-    [8, 4],
-    [9, 16],
+    [10, 4],
     [12, 16],
     [16, 16],
   ])("plans %p lanes with the costs of a real processor as a group of %p", (occupied, width) => {
@@ -37,6 +39,15 @@ describe("Planner", () => {
       expect(createPlanner(ZEN_4).settledPlan(occupied).width).toBe(width);
     },
   );
+
+  test.each([
+    [6, 2],
+    [7, 8],
+    [11, 8],
+    [12, 16],
+  ])("plans %p lanes on Intel as a group of %p", (occupied, width) => {
+    expect(createPlanner(INTEL).settledPlan(occupied).width).toBe(width);
+  });
 
   test.each([
     [1.04, 4],
