@@ -22,11 +22,18 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
   /** A stored token, so that a login is not needed. */
   readonly token?: string | undefined;
+  /** Called when the stored token changes, for example to store it elsewhere; undefined if nobody is logged in any more. */
+  readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
+  /**
+   * Called when the service rejects the stored token, which is forgotten: it is not valid any more (401 `INVALID_TOKEN`), or its
+   * user is inactive (403 `INACTIVE_USER`) or deleted (404 `USER_NOT_FOUND`).
+   */
+  readonly onSessionEnd?: ((error: LatchkeyError) => void) | undefined;
   /** Sends the requests; must not follow redirects (`request.redirect` is `manual`). @default the global `fetch` */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-export interface RequestOptions {
+export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
   /** Aborts the request and its retries; the method rejects with the signal's reason. */
   readonly signal?: AbortSignal | null;
 }
@@ -38,16 +45,18 @@ type ApiOperation = {
 /** Each of them has a method of the same name. */
 type Operations = Record<ApiOperation, (...parameters: never[]) => Promise<unknown>>;
 
-/** All methods throw `LatchkeyError` when the service returns an error response. */
+/** All methods throw `LatchkeyError` for an error response and `LatchkeyConnectionError` if there is no response. */
 export interface Client extends Operations {
   /** The token of the logged-in user, for example to store it; undefined if nobody is logged in. */
   readonly token: string | undefined;
+  /** When that token expires. */
+  readonly tokenExpiresAt: Date | undefined;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Stores the token, which the following requests send. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
   /** Forgets the token; sends no request, so the token itself remains valid. `revokeTokens` ends it. */
   logout(): void;
-  /** Returns the current user. If the token is not valid any more (`INVALID_TOKEN`), this and the next three methods forget it. */
+  /** Returns the current user. This and the next three methods end the session if the service rejects the token. */
   getMe(options?: RequestOptions): Promise<User>;
   /** A new password revokes all tokens of the user except the stored one. */
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
@@ -69,8 +78,6 @@ export interface Client extends Operations {
   deleteTodo(id: number, options?: RequestOptions): Promise<void>;
 }
 
-type AuthorizedOptions = Pick<RequestOptions, "signal"> & { readonly headers: Record<string, string> };
-
 interface FetchResult<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -89,25 +96,40 @@ async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
 
 export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: ClientOptions): Client {
   // A redirect would send passwords and the token to an address that the application did not choose.
-  const api = createFetchClient<paths>({ baseUrl, fetch: withRetries(fetch, options), redirect: "manual" });
+  const api = createFetchClient<paths>({ baseUrl, redirect: "manual" });
   let { token } = options;
 
+  const initOf = ({ signal, timeoutMs = options.timeoutMs }: RequestOptions = {}) => ({
+    ...(signal && { signal }),
+    fetch: withRetries(fetch, { ...options, timeoutMs }),
+  });
+
+  const storeToken = (next: string | undefined): void => {
+    if (token === next) return;
+    token = next;
+    options.onTokenChange?.(token);
+  };
+
   /** Forgets the token that a request sent, unless another login has replaced it in the meantime. */
-  const forget = (sent: string | undefined): void => {
-    if (token === sent) token = undefined;
+  const forget = (sent: string | undefined): boolean => {
+    if (token !== sent || sent === undefined) return false;
+    storeToken(undefined);
+    return true;
   };
 
   /** Calls a protected operation. */
   async function callWithToken<Data>(
-    call: (authorized: AuthorizedOptions) => Promise<FetchResult<Data>>,
-    requestOptions: RequestOptions = {},
+    call: (
+      init: ReturnType<typeof initOf> & { headers: Record<string, string> },
+    ) => Promise<FetchResult<Data>>,
+    requestOptions?: RequestOptions,
   ): Promise<Data> {
     const sent = token;
     const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
     try {
-      return await unwrap(call({ ...requestOptions, headers }));
+      return await unwrap(call({ ...initOf(requestOptions), headers }));
     } catch (error) {
-      if (isInvalidToken(error)) forget(sent);
+      if (isSessionEnd(error) && forget(sent)) options.onSessionEnd?.(error);
       throw error;
     }
   }
@@ -116,15 +138,16 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     get token() {
       return token;
     },
-    register: (body, init) => unwrap(api.POST("/auth/register", { ...init, body })),
+    get tokenExpiresAt() {
+      return token === undefined ? undefined : expiryOf(token);
+    },
+    register: (body, init) => unwrap(api.POST("/auth/register", { ...initOf(init), body })),
     async login(body, init) {
-      const response = await unwrap(api.POST("/auth/login", { ...init, body }));
-      token = response.access_token;
+      const response = await unwrap(api.POST("/auth/login", { ...initOf(init), body }));
+      storeToken(response.access_token);
       return response;
     },
-    logout() {
-      token = undefined;
-    },
+    logout: () => storeToken(undefined),
     getMe: (init) => callWithToken((authorized) => api.GET("/auth/me", authorized), init),
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
@@ -133,13 +156,13 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
       forget(sent);
     },
-    getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", { ...init })),
+    getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
     async revokeTokens(init) {
       const sent = token;
       await callWithToken((authorized) => api.DELETE("/auth/tokens", authorized), init);
       forget(sent);
     },
-    listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...init, params: { query } })),
+    listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;
       do {
@@ -151,17 +174,30 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     async *todos(query, init) {
       for await (const { items } of client.todoPages(query, init)) yield* items;
     },
-    createTodo: (body, init) => unwrap(api.POST("/todos", { ...init, body })),
-    getTodo: (id, init) => unwrap(api.GET("/todos/{id}", { ...init, params: { path: { id } } })),
+    createTodo: (body, init) => unwrap(api.POST("/todos", { ...initOf(init), body })),
+    getTodo: (id, init) => unwrap(api.GET("/todos/{id}", { ...initOf(init), params: { path: { id } } })),
     updateTodo: (id, body, init) =>
-      unwrap(api.PATCH("/todos/{id}", { ...init, params: { path: { id } }, body })),
-    deleteTodo: (id, init) => unwrap(api.DELETE("/todos/{id}", { ...init, params: { path: { id } } })),
+      unwrap(api.PATCH("/todos/{id}", { ...initOf(init), params: { path: { id } }, body })),
+    deleteTodo: (id, init) =>
+      unwrap(api.DELETE("/todos/{id}", { ...initOf(init), params: { path: { id } } })),
   };
   return client;
 }
 
-/** Only 401 of a protected operation reaches this; services of earlier releases send it without a code. */
-const isInvalidToken = (error: unknown): boolean =>
-  error instanceof LatchkeyError &&
-  error.status === 401 &&
-  (error.code ?? "INVALID_TOKEN") === "INVALID_TOKEN";
+/** Services of earlier releases send 401 without a code. The 404 of the current user is always for its token. */
+function isSessionEnd(error: unknown): error is LatchkeyError {
+  if (!(error instanceof LatchkeyError)) return false;
+  const code = error.status === 401 ? (error.code ?? "INVALID_TOKEN") : error.code;
+  return code === "INVALID_TOKEN" || code === "INACTIVE_USER" || code === "USER_NOT_FOUND";
+}
+
+/** The `exp` claim of a JWT (RFC 7519 §4.1.4); undefined for a text that is none. */
+function expiryOf(token: string): Date | undefined {
+  try {
+    const payload = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? "";
+    const { exp } = JSON.parse(atob(payload));
+    return typeof exp === "number" ? new Date(exp * 1000) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,17 +1,11 @@
-/** The error that every method throws when the service returns an error response or a redirect. */
+/** The errors that the methods throw: for an error response or a redirect, and for a missing response. */
 import type { ErrorCode, ValidationIssue } from "./types.ts";
 
-/**
- * An error response, or a redirect, which is never followed. Requests without a response reject with the error of `fetch`,
- * aborted ones with the signal's reason.
- */
-export class LatchkeyError extends Error {
+class ResponseError extends Error {
   override readonly name = "LatchkeyError";
-  /** 0 for a redirect in a browser, which hides its status. */
   readonly status: number;
   /** Undefined if the response is not the service's, for example a proxy's error page. A newer service can send other codes. */
   readonly code: ErrorCode | undefined;
-  /** One sentence, or for `INVALID_REQUEST` the list of issues. */
   readonly detail: string | ValidationIssue[];
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
@@ -21,14 +15,61 @@ export class LatchkeyError extends Error {
   /** @param body the parsed JSON, or the text of any other body */
   constructor(response: Response, body: unknown) {
     const { detail = describeStatus(response), code } = toEnvelope(body);
-    super(typeof detail === "string" ? detail : detail.map(describeIssue).join("; "));
+    const message = typeof detail === "string" ? detail : detail.map(describeIssue).join("; ");
+    super(message);
     this.status = response.status;
     this.code = code;
-    this.detail = detail;
+    this.detail = this.status !== 422 ? message : typeof detail === "string" ? [] : detail;
     this.requestId = response.headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"));
   }
 }
+
+type NumbersBelow<End extends number, Below extends number[] = []> = Below["length"] extends End
+  ? Below[number]
+  : NumbersBelow<End, [...Below, Below["length"]]>;
+
+/**
+ * An error response, or a redirect, which is never followed. `detail` is the list of issues if `status` is 422 (empty if a proxy
+ * sent it), otherwise a sentence. `status` is 0 for a redirect in a browser, which hides its status.
+ */
+export type LatchkeyError = ResponseError &
+  (
+    | { readonly status: 422; readonly detail: ValidationIssue[] }
+    | { readonly status: Exclude<NumbersBelow<600>, 422>; readonly detail: string }
+  );
+
+/** The cast is safe because the constructor sets `detail` according to the status, which is below 600. */
+export const LatchkeyError = ResponseError as unknown as {
+  new (response: Response, body: unknown): LatchkeyError;
+  readonly prototype: LatchkeyError;
+};
+
+/** The system's codes for requests that were not sent: Bun has them in the error of `fetch`, Node in its cause. */
+const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
+
+/** There is no response: the service is unreachable, the connection was lost, or the time is over. `cause` is the reason. */
+export class LatchkeyConnectionError extends Error {
+  override readonly name = "LatchkeyConnectionError";
+  readonly method: string;
+  readonly path: string;
+  /** False if the request was certainly not sent. Browsers do not tell: true. */
+  readonly mayHaveBeenExecuted: boolean;
+
+  constructor({ method, url }: Pick<Request, "method" | "url">, cause: unknown) {
+    const path = new URL(url).pathname;
+    super(`${method} ${path} has no response: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    this.method = method;
+    this.path = path;
+    this.mayHaveBeenExecuted = !NOT_SENT.some((code) =>
+      [codeOf(cause), codeOf(reasonOf(cause))].includes(code),
+    );
+  }
+}
+
+const reasonOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
 
 function describeStatus({ status, statusText, type }: Response): string {
   const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);

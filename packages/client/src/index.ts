@@ -1,4 +1,4 @@
 /** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun and in browsers. */
 export { type Client, type ClientOptions, createClient, type RequestOptions } from "./client.ts";
-export { LatchkeyError } from "./errors.ts";
+export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 export type * from "./types.ts";

@@ -1,7 +1,7 @@
 /** The client against a running service: login state, errors, iteration and abort signals. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "@latchkey/testing/server-process";
-import { createClient, LatchkeyError } from "../src/index.ts";
+import { createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
 import { ADA, type RunningService, recordingFetch, startService } from "./support/service.ts";
 
 let service: RunningService;
@@ -63,6 +63,28 @@ describe("the login state", () => {
     const expired = createClient({ baseUrl: service.url, token: "a.b.c" });
     expect(await errorOf(expired.updateMe({}))).toMatchObject({ status: 401 });
     expect(expired.token).toBeUndefined();
+  });
+
+  test("changes of the token and the end of the session are reported, and the token's expiry is known", async () => {
+    const user = { email: "joan@example.com", username: "joan", password: ADA.password };
+    const events: unknown[] = [];
+    const createReporting = (token?: string) =>
+      createClient({
+        baseUrl: service.url,
+        token,
+        onTokenChange: (changed) => events.push(changed),
+        onSessionEnd: ({ code }) => events.push(code),
+      });
+    const client = createReporting();
+    expect(client.tokenExpiresAt).toBeUndefined();
+    await client.register(user);
+    const { access_token } = await client.login(user);
+    const inOneHour = Date.now() + 3_600_000;
+    expect(Math.abs(Number(client.tokenExpiresAt) - inOneHour)).toBeLessThan(60_000);
+    await createClient({ baseUrl: service.url, token: access_token }).deleteMe();
+    expect(await errorOf(client.getMe())).toMatchObject({ status: 404 });
+    expect(await errorOf(createReporting("a.b.c").getMe())).toMatchObject({ status: 401 });
+    expect(events).toEqual([access_token, undefined, "USER_NOT_FOUND", undefined, "INVALID_TOKEN"]);
   });
 
   test("a late 401 for an earlier token does not forget the new one", async () => {
@@ -180,9 +202,11 @@ describe("errors", () => {
     expect(received).toEqual([]);
   });
 
-  test("a request without a response rejects with the error of fetch", async () => {
-    const client = createClient({ baseUrl: `http://127.0.0.1:${freePort()}` });
-    await expect(client.getMe()).rejects.not.toBeInstanceOf(LatchkeyError);
+  test("an unreachable service is an error that states that the request was not sent", async () => {
+    const client = createClient({ baseUrl: `http://127.0.0.1:${freePort()}`, retries: 0 });
+    const error = await client.getMe().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LatchkeyConnectionError);
+    expect(error).toMatchObject({ method: "GET", path: "/auth/me", mayHaveBeenExecuted: false });
   });
 });
 

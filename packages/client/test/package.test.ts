@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { browserTest, DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import { ROOT } from "@latchkey/testing/repository";
 import ts from "typescript";
 import { type InstalledPackage, installPackage, run } from "./support/installed-package.ts";
 import { type RunningService, startService } from "./support/service.ts";
@@ -51,6 +52,10 @@ test("the package consists of the built files and has no dependencies", async ()
     "package.json",
   ]);
   expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
+  const versionOf = async (path: string) => (await Bun.file(join(path, "package.json")).json()).version;
+  expect(await versionOf(join(installed.project, "node_modules/@latchkey/client"))).toBe(
+    await versionOf(ROOT),
+  );
 });
 
 // At the same time, because they mostly wait for the rate limit.
@@ -132,7 +137,8 @@ for await (const { title, completed } of client.todos({ limit: 2 })) title.padEn
 await client.getMe({ signal: AbortSignal.timeout(1000) }).catch((error: unknown) => {
   if (!(error instanceof LatchkeyError)) throw error;
   const code: ErrorCode | undefined = error.code;
-  return code === "NOT_FOUND" ? [] : Array.isArray(error.detail) && error.detail.map(({ loc }) => loc);
+  if (code === "NOT_FOUND") return [];
+  return error.status === 422 ? error.detail.map(({ msg }) => msg) : [error.detail.toUpperCase()];
 });
 `;
 

@@ -1,7 +1,7 @@
 /** Retries against the real service: over a rate limit, with a full hash queue and without a database. */
 import { expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { createClient, LatchkeyError } from "../src/index.ts";
+import { createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
 import { ADA, recordingFetch, startService } from "./support/service.ts";
 
 const LIMITS = { RATE_LIMIT_ENABLED: "true" };
@@ -111,4 +111,47 @@ test.concurrent("Retry-After can be a date; a response with another status or an
   });
   expect(await client.listTodos().catch((reason: unknown) => reason)).toMatchObject({ status: 500 });
   expect(index).toBe(3);
+});
+
+test.concurrent("a lost response is a connection error; GET and DELETE are retried, and a retried DELETE that finds nothing succeeds", async () => {
+  await using service = await startService();
+  const sent: string[] = [];
+  const client = createClient({
+    baseUrl: service.url,
+    // Every first response is lost.
+    fetch: async (request) => {
+      const response = await fetch(request);
+      if (sent.push(request.method) % 2 === 1) throw new TypeError("lost");
+      return response;
+    },
+  });
+  const title = "Milk";
+  const error = await client.createTodo({ title }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(LatchkeyConnectionError);
+  expect(error).toMatchObject({ method: "POST", path: "/todos", mayHaveBeenExecuted: true });
+  sent.length = 0;
+  expect(await client.getTodo(1)).toMatchObject({ title });
+  expect(await client.deleteTodo(1)).toBeUndefined();
+  expect(sent).toEqual(["GET", "GET", "DELETE", "DELETE"]);
+  const direct = createClient({ baseUrl: service.url });
+  expect(await direct.deleteTodo(1).catch((reason: unknown) => reason)).toMatchObject({ status: 404 });
+});
+
+test.concurrent("a response that takes longer than the timeout, also its body, is a connection error", async () => {
+  await using slow = Bun.serve({
+    port: 0,
+    fetch: ({ method }) =>
+      method === "GET" ? new Response(new ReadableStream({ start() {} })) : new Promise<Response>(() => {}),
+  });
+  const client = createClient({ baseUrl: slow.url.origin, retries: 0, timeoutMs: 50 });
+  const patient = createClient({ baseUrl: slow.url.origin, retries: 0, timeoutMs: 600_000 });
+  for (const call of [
+    () => client.getTodo(1),
+    () => client.deleteTodo(1),
+    () => patient.getTodo(1, { timeoutMs: 50 }),
+  ]) {
+    const error = await call().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LatchkeyConnectionError);
+    expect(error).toMatchObject({ mayHaveBeenExecuted: true, cause: { name: "TimeoutError" } });
+  }
 });
