@@ -14,15 +14,25 @@ const MAX_PASSWORD_BYTES = 4 * PASSWORD_MAX_LENGTH + 2;
 const isTerminal = (): boolean => process.stdin.isTTY === true;
 
 /**
- * Prompts twice on a terminal; otherwise reads standard input, which must contain exactly one line.
+ * Prompts twice on a terminal, again after an invalid password; otherwise reads standard input, which must contain exactly one line.
  * @throws {CliError} 64 for a missing, invalid or mistyped password, 130 for Ctrl-C
  */
 export async function readPassword(): Promise<string> {
   if (!isTerminal()) return parsePassword(await readPipedLine());
   using reader = openLineReader({ echo: false });
-  const password = parsePassword(await reader.ask("Password: "));
+  const password = await askPassword(reader);
   if ((await reader.ask("Repeat password: ")) !== password) throw usageError("The passwords do not match.");
   return password;
+}
+
+async function askPassword(reader: ReturnType<typeof openLineReader>): Promise<string> {
+  try {
+    return parsePassword(await reader.ask("Password: "));
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage || reader.hasEnded()) throw error;
+    writeError(`${error.message}\n`);
+    return askPassword(reader);
+  }
 }
 
 /** @throws {CliError} 1 unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
@@ -40,6 +50,7 @@ function openLineReader({ echo }: { readonly echo: boolean }) {
   const readline = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
   const lines = readline[Symbol.asyncIterator]();
   let isInterrupted = false;
+  let hasEnded = false;
   readline.on("SIGINT", () => {
     isInterrupted = true;
     readline.close();
@@ -51,10 +62,12 @@ function openLineReader({ echo }: { readonly echo: boolean }) {
         readline.prompt();
       } else writeError(question);
       const line = await lines.next();
+      hasEnded = line.done === true;
       if (!echo || line.done) writeError("\n");
       if (isInterrupted) throw new CliError("", EXIT.interrupted);
       return line.done ? "" : line.value;
     },
+    hasEnded: () => hasEnded,
     [Symbol.dispose]: () => readline.close(),
   };
 }

@@ -21,14 +21,14 @@ type AuditEvent =
   | "tokens.revoked";
 
 /**
- * Logs a change as one JSON line on standard error, with the fields of the service's log, and returns the changed user.
+ * Logs a change as one JSON line on standard error, unless that is a terminal, with the fields of the service's log, and returns
+ * the changed user.
  * @throws {CliError} with exit code 1 if the user does not exist
  */
 export function audited(event: AuditEvent, ref: UserRef, changed: User | null): User {
   const user = expectUser(changed, ref);
-  writeError(
-    `${toJson({ level: "info", time: new Date().toISOString(), event, user_id: user.id, msg: event })}\n`,
-  );
+  const line = { level: "info", time: new Date().toISOString(), event, user_id: user.id, msg: event };
+  if (!process.stderr.isTTY) writeError(`${toJson(line)}\n`);
   return user;
 }
 

@@ -98,7 +98,7 @@ export function createApp({
       createLoginThrottle({ users: database.users, digests, createBudgetStore, rejectionDelayMs }),
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
   });
-  const write = createAccessLog({ logger, isProbe });
+  const write = createAccessLog({ logger, isProbe, logsPaths: config.log.format === "pretty" });
   const assets = readAssets();
   const log: AccessLog = (original) => {
     const isAsset = assets.contents.has(original.route ?? "");

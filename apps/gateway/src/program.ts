@@ -1,6 +1,7 @@
 /** Environment -> resources -> app -> listen. A signal can end the process at any time before the port is open. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { printable } from "@latchkey/cli";
 import { ConfigurationError, type Variables } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
@@ -120,6 +121,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     },
     "ready",
   );
+  if (config.log.format === "pretty") logger.info(`${url} and ${url}/docs are open. Press Ctrl-C to stop.`);
 }
 
 /** Starts the service, or runs the command in the arguments. Exits if the start fails. */
@@ -138,7 +140,7 @@ export async function run(args: readonly string[], context: ProgramContext): Pro
       case "--version":
         return void process.stdout.write(`${VERSION}\n`);
       default:
-        throw new StartupError(EXIT.usage, USAGE);
+        throw new StartupError(EXIT.usage, `Invalid arguments: ${printable(args.join(" "))}\n${USAGE}`);
     }
   } catch (error) {
     const isConfiguration = error instanceof ConfigurationError;

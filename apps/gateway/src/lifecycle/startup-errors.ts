@@ -48,6 +48,9 @@ export function listen<Listener>(
   try {
     return open();
   } catch (error) {
-    throw new StartupError(EXIT.port, `${variable} ${port} on ${host} is not available: ${messageOf(error)}`);
+    const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const advice = isInUse ? `; set another one, such as ${variable}=${(port % 65_535) + 1}` : "";
+    const message = `${variable} ${port} on ${host} is not available: ${messageOf(error)}${advice}`;
+    throw new StartupError(EXIT.port, message);
   }
 }

@@ -28,10 +28,12 @@ export type AccessLog = (entry: AccessLogEntry) => void;
 
 interface AccessLogOptions {
   readonly logger: Logger;
+  /** Only for a terminal: paths can contain tokens. */
+  readonly logsPaths: boolean;
   readonly isProbe: (path: string) => boolean;
 }
 
-export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLog {
+export function createAccessLog({ logger, logsPaths, isProbe }: AccessLogOptions): AccessLog {
   const levelOf = ({ path, status, error }: AccessLogEntry) => {
     // A 503, for example for a full queue, is not a bug.
     if (error !== undefined) return status === 500 ? "error" : "warn";
@@ -46,6 +48,7 @@ export function createAccessLog({ logger, isProbe }: AccessLogOptions): AccessLo
       request_id: entry.requestId,
       request_id_inbound: entry.isRequestIdInbound,
       method,
+      path: logsPaths ? entry.path : undefined,
       route: entry.route,
       status,
       duration_ms: Math.round(durationMs * 1000) / 1000,

@@ -1,5 +1,6 @@
 /** The structured logger: JSON lines, or readable lines on a terminal. */
 import { writeSync } from "node:fs";
+import { printable } from "@latchkey/cli";
 import { ERROR_CODES } from "@latchkey/contracts";
 import pino from "pino";
 import pretty from "pino-pretty";
@@ -37,30 +38,37 @@ const messageOf = (thrown: unknown): string =>
 
 export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) };
 
-/**
- * Members of a request's line that its message repeats, or that only programs read. The readable format omits them, so
- * that a request is one line: `POST /todos 201 2.2 ms request_id=…`.
- */
-const OMITTED_MEMBERS = [
+/** Members of a request's line that the readable format prints in its message, so that a request is one line, or omits. */
+const DESCRIBED = [
   "request_id",
-  "request_id_inbound",
   "method",
-  "route",
+  "path",
   "status",
   "duration_ms",
   "client_address",
   "event",
   "user_id",
-  "email_digest",
 ];
+const OMITTED = ["request_id_inbound", "route", "email_digest"];
+const MAX_PATH_LENGTH = 80;
 
+/** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. The path is printed only here, because it can contain a token. */
 const createReadableOutput = () =>
   pretty({
     sync: true,
     translateTime: "SYS:HH:MM:ss.l",
-    ignore: OMITTED_MEMBERS.join(","),
-    messageFormat: ({ msg, request_id: requestId }) =>
-      requestId === undefined ? `${msg}` : `${msg} request_id=${requestId}`,
+    ignore: [...DESCRIBED, ...OMITTED].join(","),
+    messageFormat: (line, _key, _label, { colors }) => {
+      const { msg, method, path, status, duration_ms: ms, client_address: address } = line;
+      if (typeof path !== "string") return `${msg}`;
+      const text = printable(path);
+      const shortened = text.length > MAX_PATH_LENGTH ? `${text.slice(0, MAX_PATH_LENGTH)}…` : text;
+      const colour = Number(status) < 400 ? colors.green : Number(status) < 500 ? colors.yellow : colors.red;
+      const { event, user_id: user, request_id: request } = line;
+      const members = Object.entries({ event, user, address, request_id: request });
+      const described = members.flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`));
+      return `${method} ${shortened} ${colour(`${status}`)} ${Number(ms).toFixed(1)} ms ${described.join(" ")}`;
+    },
   });
 
 /** Writes the level by name and the time as RFC 3339. */

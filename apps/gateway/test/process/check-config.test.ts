@@ -66,7 +66,7 @@ test.each([[["--check"]], [["--check-config", "now"]], [["--version", "--check-c
     const { stdout, stderr, code } = await run(args, {});
     expect([stdout, stderr, code]).toEqual([
       "",
-      "Usage: bun start [--check-config | --help | --version]\n",
+      `Invalid arguments: ${args.join(" ")}\nUsage: bun start [--check-config | --help | --version]\n`,
       64,
     ]);
   },

@@ -149,7 +149,7 @@ describe("the exit code is 71", () => {
     ] as const) {
       const { port } = new URL(String(address));
       const { code, lines } = await exitOf({ ...env, [variable]: port });
-      const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error)`;
+      const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error).*, such as ${variable}=\\d+$`;
       expect([code, lines]).toEqual([71, [expect.stringMatching(new RegExp(message))]]);
     }
     expect((await fetch(`${url}/healthz`)).status).toBe(200);

@@ -50,15 +50,17 @@ test("with LOG_FORMAT=pretty the ready line contains the URL, and each request i
     output += chunk;
     const [, url] = /ready[\s\S]*(http:\/\/127\.0\.0\.1:\d+)\/docs/.exec(output) ?? [];
     if (url === undefined || hadUrl) continue;
-    const headers = { "x-request-id": "mine", "content-type": "application/json" };
-    const created = await fetch(`${url}/todos`, { method: "POST", headers, body: '{"title":"Milk"}' });
-    expect(created.status).toBe(201);
+    const path = `/${"%1B".repeat(30)}`;
+    expect((await fetch(url + path, { headers: { "x-request-id": "mine" } })).status).toBe(404);
     child.kill();
   }
   expect(await child.exited).toBe(0);
   const lines = output.split("\n");
-  const line = lines.findIndex((text) => text.includes("POST"));
-  expect(lines[line]).toMatch(/^\[[\d:.]+\] INFO: POST \/todos 201 \d+\.\d ms request_id=mine$/);
+  expect(output).toContain("Press Ctrl-C to stop.\n");
+  const line = lines.findIndex((text) => text.includes("GET"));
+  expect(lines[line]).toMatch(
+    /^\[[\d:.]+\] INFO: GET \/.{79}… 404 \d+\.\d ms address=127\.0\.0\.1 request_id=mine$/,
+  );
   // The log line of a request can follow the one of the signal.
   expect(lines[line + 1]).toMatch(/^\[[\d:.]+\] INFO: (stopping|stopped)$/);
 });
