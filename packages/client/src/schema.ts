@@ -341,12 +341,6 @@ export interface components {
             /** @enum {string} */
             status: "unavailable";
         };
-        ErrorResponse: {
-            /** @description A sentence for people. */
-            detail: string;
-            /** @description Identifies the error. */
-            code: string;
-        };
         ValidationErrorResponse: {
             detail: components["schemas"]["ValidationIssue"][];
             /** @enum {string} */
@@ -364,6 +358,78 @@ export interface components {
             msg: string;
             /** @example string_too_short */
             type: string;
+        };
+        ConflictError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_ALREADY_EXISTS";
+        };
+        UnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_CREDENTIALS" | "INVALID_TOKEN";
+        };
+        ForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
+        };
+        NotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "TODO_NOT_FOUND" | "NOT_FOUND";
+        };
+        PayloadTooLargeError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PAYLOAD_TOO_LARGE";
+        };
+        TooManyRequestsError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "TOO_MANY_REQUESTS";
+        };
+        ServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        InternalServerError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INTERNAL_ERROR";
         };
     };
     responses: never;
@@ -493,10 +559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_ALREADY_EXISTS";
-                    };
+                    "application/json": components["schemas"]["ConflictError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -509,10 +572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -539,10 +599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -555,10 +612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -572,10 +626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -617,10 +668,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_CREDENTIALS";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -633,10 +681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -663,10 +708,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -679,10 +721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -696,10 +735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -737,10 +773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_TOKEN";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The current user is deactivated. */
@@ -753,10 +786,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INACTIVE_USER";
-                    };
+                    "application/json": components["schemas"]["ForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -769,10 +799,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -786,10 +813,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -802,10 +826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -818,10 +839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -857,10 +875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_TOKEN";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The current user is deactivated. */
@@ -873,10 +888,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INACTIVE_USER";
-                    };
+                    "application/json": components["schemas"]["ForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -889,10 +901,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -906,10 +915,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -922,10 +928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -938,10 +941,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -983,10 +983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_TOKEN";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The current user is deactivated. The current password is wrong. */
@@ -999,10 +996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
-                    };
+                    "application/json": components["schemas"]["ForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1015,10 +1009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -1031,10 +1022,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_ALREADY_EXISTS";
-                    };
+                    "application/json": components["schemas"]["ConflictError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1047,10 +1035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1077,10 +1062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1093,10 +1075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -1110,10 +1089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1149,10 +1125,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_TOKEN";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The current user is deactivated. */
@@ -1165,10 +1138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INACTIVE_USER";
-                    };
+                    "application/json": components["schemas"]["ForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1181,10 +1151,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1198,10 +1165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1214,10 +1178,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1230,10 +1191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1271,10 +1229,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
         };
@@ -1329,10 +1284,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1345,10 +1297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1361,10 +1310,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1405,10 +1351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1435,10 +1378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1451,10 +1391,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1467,10 +1404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1510,10 +1444,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TODO_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1540,10 +1471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1556,10 +1484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1572,10 +1497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1613,10 +1535,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TODO_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1643,10 +1562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1659,10 +1575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1675,10 +1588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1722,10 +1632,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TODO_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1738,10 +1645,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1768,10 +1672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1784,10 +1685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1800,10 +1698,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };

@@ -6,7 +6,7 @@ import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
 import { type ValidatorOptions, validator } from "../middleware/validator.ts";
 import type { HeaderName, Tag } from "./document.ts";
-import { mapMembers, type SchemaName } from "./schemas.ts";
+import { errorSchemaName, mapMembers, type SchemaName } from "./schemas.ts";
 
 interface OperationOptions {
   readonly summary: string;
@@ -93,7 +93,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   }
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
     const addition = status === 429 ? rateLimit?.description : undefined;
-    responses[status] = errorResponse(sharing, { headers, example, addition });
+    responses[status] = errorResponse(status, sharing, { headers, example, addition });
   }
   return {
     operationId,
@@ -142,7 +142,7 @@ const response = (description: string, headers: readonly string[], json?: MediaT
   ...(json && { content: { "application/json": json } }),
 });
 
-const reference = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` });
+const reference = (schema: string) => ({ $ref: `#/components/schemas/${schema}` });
 
 interface ErrorResponseOptions {
   readonly headers: readonly HeaderName[];
@@ -152,26 +152,18 @@ interface ErrorResponseOptions {
 }
 
 /** For codes of one status: each is an example, named after its code. */
-function errorResponse(codes: readonly ErrorCode[], { headers, example, addition }: ErrorResponseOptions) {
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  { headers, example, addition }: ErrorResponseOptions,
+) {
   const examples = codes.map((code) => ({ code, ...errorResponseFor(code, example) }));
   return response(
     [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
     [...new Set([...headers, ...examples.flatMap(({ headers }) => Object.keys(headers))])],
     {
-      schema: codes.includes("INVALID_REQUEST") ? reference("ValidationErrorResponse") : errorSchema(codes),
+      schema: reference(status === 422 ? "ValidationErrorResponse" : errorSchemaName(status)),
       examples: Object.fromEntries(examples.map(({ code, body }) => [code, { value: body }])),
     },
   );
 }
-
-/** An error response with one of these codes. */
-const errorSchema = (codes: readonly ErrorCode[]) => ({
-  allOf: [
-    reference("ErrorResponse"),
-    {
-      type: "object" as const,
-      required: ["code"],
-      properties: { code: { type: "string" as const, enum: [...codes] } },
-    },
-  ],
-});

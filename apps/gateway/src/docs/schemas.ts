@@ -2,7 +2,9 @@
  * The wire contracts as OpenAPI 3.0.3 schemas. They are written as JSON Schema, of which 3.0.3 is a dialect; only this
  * file translates.
  */
+import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
+import { ERROR_TABLE } from "../errors.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -16,7 +18,6 @@ const SCHEMAS = {
   LivenessResponse: contracts.Live,
   ReadinessResponse: contracts.Ready,
   UnavailableResponse: contracts.Unready,
-  ErrorResponse: contracts.ErrorBody,
   ValidationErrorResponse: contracts.ValidationErrorBody,
   ValidationIssue: contracts.ValidationIssue,
 };
@@ -24,9 +25,25 @@ const SCHEMAS = {
 /** Names in `components.schemas`. */
 export type SchemaName = keyof typeof SCHEMAS;
 
+/** The name of the schema of all errors with a status, such as `ConflictError`. */
+export const errorSchemaName = (status: number): string =>
+  `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
+
+/** No operation returns 405, and 422 has issues. */
+function errorSchemas(): Record<string, JsonObject> {
+  const { code, ...others } = contracts.ErrorBody.properties;
+  const codes = contracts.ERROR_CODES.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
+  const byStatus = Map.groupBy(codes, (name) => ERROR_TABLE[name].status);
+  const entries = [...byStatus].map(([status, names]) => {
+    const properties = { ...others, code: { ...code, enum: names } };
+    return [errorSchemaName(status), { ...contracts.ErrorBody, properties }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** `components.schemas`: the response bodies, and the request bodies that the routes refer to by name. */
 export const componentSchemas = (bodies: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> =>
-  mapMembers({ ...bodies, ...SCHEMAS }, translateMembers);
+  mapMembers({ ...bodies, ...SCHEMAS, ...errorSchemas() }, translateMembers);
 
 /** The name in `components` of each schema object. */
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));

@@ -26,10 +26,9 @@ const UNDOCUMENTED = /^\/(|openapi\.json|docs|redoc|docs\/assets\/.+)$/;
 /** Headers that an operation must document. */
 const DOCUMENTED_HEADERS = /^(x-request-id|ratelimit-.+|retry-after|www-authenticate|allow)$/;
 const ERROR_RESPONSE = {
-  allOf: [
-    { $ref: "#/components/schemas/ErrorResponse" },
-    { type: "object", required: ["code"], properties: { code: { enum: [...ERROR_CODES] } } },
-  ],
+  type: "object",
+  required: ["detail", "code"],
+  properties: { detail: { type: "string" }, code: { enum: [...ERROR_CODES] } },
 };
 
 export function createContract(document: OpenApiDocument): Contract {
@@ -95,6 +94,8 @@ function checkOperation(
   if (headers.get("content-type")?.split(";")[0] !== type) {
     errors.push(`content type ${headers.get("content-type")} instead of ${type}`);
   }
+  const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
+  if (code !== undefined && !(code in (content.examples ?? {}))) errors.push(`${code} is not an example`);
   return [...errors, ...schemas.errorsOf(content.schema, text)];
 }
 
@@ -134,21 +135,10 @@ function toJsonSchema(part: unknown, resolve: (reference: string) => Schema): un
   if (Array.isArray(part)) return part.map((member) => toJsonSchema(member, resolve));
   if (typeof part !== "object" || part === null) return part;
   if ("$ref" in part) return toJsonSchema(resolve(String(part.$ref)), resolve);
-  const { nullable, example, allOf, ...schema } = part as Schema;
-  if (Array.isArray(allOf)) return toJsonSchema(mergeObjects(allOf, resolve), resolve);
+  const { nullable, example, ...schema } = part as Schema;
   const translated = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, toJsonSchema(value, resolve)]),
   );
   if (schema.type === "object") translated.additionalProperties = false;
   return nullable === true ? { anyOf: [translated, { type: "null" }] } : translated;
-}
-
-/** One object schema with the members of all; of two members with one name, the last is the narrowest. */
-function mergeObjects(parts: readonly Schema[], resolve: (reference: string) => Schema): Schema {
-  const objects = parts.map((part) => ("$ref" in part ? resolve(String(part.$ref)) : part));
-  return {
-    type: "object",
-    required: [...new Set(objects.flatMap(({ required }) => required))],
-    properties: Object.assign({}, ...objects.map(({ properties }) => properties)),
-  };
 }
