@@ -20,7 +20,7 @@ const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS = /^apps\/gateway\/src\/(app\.ts$|middleware\/|features\/[^/]+\/routes\.ts$|docs\/)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
-const REPOSITORIES = /^packages\/database\/src\/(todos|users)\.ts$/;
+const REPOSITORIES = /^packages\/database\/src\/(outbox|todos|users)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** Folders of a package whose imports go in one direction: each folder imports only folders to its right. */
 const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {

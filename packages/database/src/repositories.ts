@@ -13,6 +13,7 @@ export interface User {
   readonly tokenVersion: number;
   /** The `jti` of the token that made the latest password change. That token is still valid. */
   readonly passwordChangeTokenId: string | null;
+  readonly emailVerified: boolean;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 }
@@ -42,16 +43,26 @@ export interface ValidToken {
 
 export interface UserChange {
   readonly username?: string;
-  /** A new hash revokes all tokens except the first one below, and deletes all networks except the second. */
+  readonly emailVerified?: boolean;
+  /**
+   * A new hash revokes all tokens except the first one below, deletes all networks except the second, and deletes the resets
+   * in the outbox.
+   */
   readonly hashedPassword?: string;
   /** Stored with a new hash. @default null */
   readonly passwordChangeTokenId?: string | null;
   readonly keptNetworkDigest?: string | undefined;
+  /** A network that is stored with a new hash. */
+  readonly networkDigest?: string | undefined;
+  /** Whether a new hash writes a notification to the outbox. @default false */
+  readonly notifies?: boolean;
 }
 
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
   /** A network that is stored together with the user. */
   readonly networkDigest?: string | undefined;
+  /** Whether a verification is written to the outbox together with the user. @default false */
+  readonly verifies?: boolean;
 }
 
 /** The largest number of networks that are stored for one user. */
@@ -83,8 +94,9 @@ export interface UserRepository {
    * @throws UserAlreadyExists
    */
   update(id: number, change: UserChange, condition?: ValidToken): Promise<User | null>;
-  /** Revokes all tokens. Returns null if the user does not exist or the condition is not met. */
+  /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
   revokeTokens(id: number, condition?: ValidToken): Promise<User | null>;
+  /** Deactivating a user deletes the resets in the outbox. */
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist or the condition is not met. */
   delete(id: number, condition?: ValidToken): Promise<boolean>;
@@ -100,6 +112,48 @@ export interface TodoRepository {
   /** Returns false if the todo does not exist. */
   delete(id: number): Promise<boolean>;
   list(page: PageRequest): Promise<Todo[]>;
+}
+
+/** `password`: the notification of a new password. */
+export type MailKind = "reset" | "verification" | "password";
+
+/** A mail that this process has claimed. */
+export interface Mail {
+  readonly id: number;
+  readonly kind: MailKind;
+  readonly createdAt: Timestamp;
+  /** Including this one. */
+  readonly attempts: number;
+  /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
+  readonly user: User | null;
+  /** If not, delete it. */
+  readonly isWithinBudget: boolean;
+}
+
+/**
+ * The mails that wait, and the budgets of their recipients: three resets and verifications in 24 hours, then one every two
+ * hours, and five notifications in 24 hours. Every method can reject with `DatabaseUnavailable`.
+ */
+export interface OutboxRepository {
+  /** Runs the same statement whether or not a user has this e-mail. */
+  requestReset(email: string): Promise<void>;
+  requestVerification(userId: number): Promise<void>;
+  /** Whether a mail is due. */
+  hasDue(): Promise<boolean>;
+  /**
+   * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
+   * attempt is counted in the recipient's budget.
+   */
+  claim(digestEmail: (email: string) => string): Promise<Mail | null>;
+  /** The mail was sent or rejected for good: only its budget remains. */
+  finish(id: number): Promise<void>;
+  /** @param attempts as claimed: a mail that was claimed again stays claimed */
+  postpone(mail: Pick<Mail, "id" | "attempts">, seconds: number): Promise<void>;
+  delete(id: number): Promise<void>;
+  /** Deletes the finished mails that no budget counts any more. */
+  deleteOld(): Promise<void>;
+  /** The number of mails that wait. */
+  count(): Promise<number>;
 }
 
 /** `newer`: a later release has migrated the schema, and all of its migrations are compatible with this release. */
@@ -123,6 +177,7 @@ export interface Database extends AsyncDisposable {
   readonly kind: "libsql" | "postgres";
   readonly users: UserRepository;
   readonly todos: TodoRepository;
+  readonly outbox: OutboxRepository;
   /**
    * Runs a trivial query; fails after a second at the latest.
    * @throws DatabaseUnavailable

@@ -1,5 +1,5 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
-import { and, asc, desc, eq, getTableColumns, gt, ne, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
@@ -8,7 +8,7 @@ import { singleRow } from "./select.ts";
 
 export function createUserRepository(
   { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
-  { users, userNetworks, now, forShare }: typeof schema,
+  { users, userNetworks, outbox, now, forShare }: typeof schema,
 ): UserRepository {
   const given = {
     id: sql.placeholder("id"),
@@ -70,17 +70,37 @@ export function createUserRepository(
     passwordChangeTokenId,
   });
 
+  const deleteResets = async (transaction: typeof orm, userId: number) => {
+    const ofUser = and(eq(outbox.userId, userId), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
+    await transaction.delete(outbox).where(ofUser).execute();
+  };
+
+  /** A change after which a reset that was requested before it must not be sent. */
+  const updateAndDeleteResets = (
+    id: number,
+    values: PgUpdateSetSource<typeof users>,
+    condition?: ValidToken,
+  ) =>
+    transact(async (transaction) => {
+      const user = await update(transaction, id, values, condition);
+      if (user) await deleteResets(transaction, id);
+      return user;
+    });
+
   return {
     findById,
-    create: ({ email, username, hashedPassword, networkDigest }) => {
+    create: ({ email, username, hashedPassword, networkDigest, verifies = false }) => {
       const insert = async (connection: typeof orm) => {
         const query = connection.insert(users).values({ email, username, hashedPassword }).returning();
         return singleRow(await query.execute());
       };
-      if (networkDigest === undefined) return attempt(() => insert(orm));
+      if (networkDigest === undefined && !verifies) return attempt(() => insert(orm));
       return transact(async (transaction) => {
         const user = await insert(transaction);
-        await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
+        if (networkDigest !== undefined)
+          await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
+        if (verifies)
+          await transaction.insert(outbox).values({ kind: "verification", userId: user.id }).execute();
         return user;
       });
     },
@@ -114,26 +134,30 @@ export function createUserRepository(
       );
     },
     findByUsername: async (username) => (await byUsername({ username }))[0] ?? null,
-    update: (
-      id,
-      { username, hashedPassword, passwordChangeTokenId = null, keptNetworkDigest = "" },
-      condition,
-    ) => {
+    update: (id, change, condition) => {
+      const { username, emailVerified, hashedPassword } = change;
+      const { passwordChangeTokenId = null, keptNetworkDigest = "", networkDigest, notifies } = change;
       if (hashedPassword === undefined)
-        return username === undefined
+        return username === undefined && emailVerified === undefined
           ? findById(id)
-          : attempt(() => update(orm, id, { username }, condition));
-      const values = { username, hashedPassword, ...revocation(passwordChangeTokenId) };
+          : attempt(() => update(orm, id, { username, emailVerified }, condition));
+      const values = { username, emailVerified, hashedPassword, ...revocation(passwordChangeTokenId) };
       return transact(async (transaction) => {
         const user = await update(transaction, id, values, condition);
         // A separate statement, which sees the networks that were stored before the first one locked the user.
         const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
-        if (user) await transaction.delete(userNetworks).where(removed).execute();
+        if (!user) return null;
+        await transaction.delete(userNetworks).where(removed).execute();
+        if (networkDigest !== undefined)
+          await transaction.insert(userNetworks).values({ userId: id, networkDigest }).execute();
+        await deleteResets(transaction, id);
+        if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id }).execute();
         return user;
       });
     },
-    revokeTokens: (id, condition) => attempt(() => update(orm, id, revocation(null), condition)),
-    setActive: (id, isActive) => attempt(() => update(orm, id, { isActive })),
+    revokeTokens: (id, condition) => updateAndDeleteResets(id, revocation(null), condition),
+    setActive: (id, isActive) =>
+      isActive ? attempt(() => update(orm, id, { isActive })) : updateAndDeleteResets(id, { isActive }),
     delete: async (id, condition) => {
       const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;

@@ -1,6 +1,7 @@
 /** Composes the libsql database from its client, repositories and migrations. */
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
+import { createOutboxRepository } from "../outbox.ts";
 import type { Database, DatabaseOptions } from "../repositories.ts";
 import type { Select } from "../select.ts";
 import { createTodoRepository } from "../todos.ts";
@@ -25,7 +26,7 @@ type Tables = Parameters<typeof createUserRepository>[1];
 
 /** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
 type TablesWithSameRows = {
-  [Name in "users" | "userNetworks" | "todos"]: Pick<Tables[Name], "$inferSelect">;
+  [Name in "users" | "userNetworks" | "todos" | "outbox"]: Pick<Tables[Name], "$inferSelect">;
 };
 
 /**
@@ -49,7 +50,11 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
     prepare,
   };
   const tables = schema satisfies TablesWithSameRows as unknown as Tables;
-  return { users: createUserRepository(client, tables), todos: createTodoRepository(client, tables) };
+  return {
+    users: createUserRepository(client, tables),
+    todos: createTodoRepository(client, tables),
+    outbox: createOutboxRepository(client, tables),
+  };
 }
 
 /**

@@ -1,13 +1,19 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { MailKind } from "../repositories.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
 
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
+/** The time in this many seconds; a negative number is in the past. */
+export const later = (seconds: number) => sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${seconds} seconds`}))`;
+
 /** Empty, because a writing transaction locks the file. */
 export const forShare = sql``;
+export const skipLocked = sql``;
+export const lockText = (_: string) => sql<unknown>`null`;
 
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
 const CANONICAL =
@@ -43,6 +49,7 @@ export const users = sqliteTable("users", {
   isActive: integer("is_active", { mode: "boolean" }).notNull().default(true),
   tokenVersion: integer("token_version").notNull().default(0),
   passwordChangeTokenId: text("password_change_token_id"),
+  emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
@@ -66,4 +73,30 @@ export const userNetworks = sqliteTable(
     lastSeenAt: timestamp("last_seen_at").notNull().default(now),
   },
   ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);
+
+/**
+ * Mails that wait, and those of the last 24 hours, which count for the budgets of their recipients. No foreign key: a mail
+ * still counts after its user has been deleted, and ids are never reused.
+ */
+export const outbox = sqliteTable(
+  "outbox",
+  {
+    id: id(),
+    kind: text().$type<MailKind>().notNull(),
+    /** null: no user has the e-mail of the request. */
+    userId: integer("user_id"),
+    /** Of the recipient, once the mail is counted in its budget. */
+    emailDigest: text("email_digest"),
+    attempts: integer().notNull().default(0),
+    createdAt: createdAt(),
+    attemptedAt: timestamp("attempted_at"),
+    /** null: sent, or rejected for good. */
+    nextAttemptAt: timestamp("next_attempt_at").default(now),
+  },
+  ({ userId, emailDigest, nextAttemptAt }) => [
+    index("outbox_user_id").on(userId),
+    index("outbox_email_digest").on(emailDigest),
+    index("outbox_next_attempt_at").on(nextAttemptAt),
+  ],
 );

@@ -1,12 +1,22 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, customType, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
+import type { MailKind } from "../repositories.ts";
 import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
 
 /** Ends a query whose rows must not change before the end of its transaction. */
 export const forShare = sql`for share`;
+
+/** The time in this many seconds; a negative number is in the past. */
+export const later = (seconds: number) => sql`now() + make_interval(secs => ${seconds}::float8)`;
+
+/** Ends a query for a row that no other transaction is changing. */
+export const skipLocked = sql`for update skip locked`;
+
+/** Waits for other transactions that have locked the same text, and locks it until the end of its own. */
+export const lockText = (text: string) => sql<unknown>`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`;
 
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
@@ -34,6 +44,7 @@ export const users = schema.table("users", {
   isActive: boolean("is_active").notNull().default(true),
   tokenVersion: integer("token_version").notNull().default(0),
   passwordChangeTokenId: text("password_change_token_id"),
+  emailVerified: boolean("email_verified").notNull().default(false),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
@@ -57,4 +68,30 @@ export const userNetworks = schema.table(
     lastSeenAt: timestamp("last_seen_at").notNull().default(now),
   },
   ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);
+
+/**
+ * Mails that wait, and those of the last 24 hours, which count for the budgets of their recipients. No foreign key: a mail
+ * still counts after its user has been deleted, and ids are never reused.
+ */
+export const outbox = schema.table(
+  "outbox",
+  {
+    id: id(),
+    kind: text().$type<MailKind>().notNull(),
+    /** null: no user has the e-mail of the request. */
+    userId: bigint("user_id", { mode: "number" }),
+    /** Of the recipient, once the mail is counted in its budget. */
+    emailDigest: text("email_digest"),
+    attempts: integer().notNull().default(0),
+    createdAt: createdAt(),
+    attemptedAt: timestamp("attempted_at"),
+    /** null: sent, or rejected for good. */
+    nextAttemptAt: timestamp("next_attempt_at").default(now),
+  },
+  ({ userId, emailDigest, nextAttemptAt }) => [
+    index("outbox_user_id").on(userId),
+    index("outbox_email_digest").on(emailDigest),
+    index("outbox_next_attempt_at").on(nextAttemptAt),
+  ],
 );

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { DatabaseUnavailable, SchemaTooNew } from "../../src/index.ts";
 import { networkConformance } from "./network-conformance.ts";
+import { outboxConformance } from "./outbox-conformance.ts";
 import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 import { userConformance } from "./user-conformance.ts";
 
@@ -10,6 +11,7 @@ const MAX_ID = Number.MAX_SAFE_INTEGER;
 export function repositoryConformance(name: string, open: () => Promise<TestDatabase>): void {
   userConformance(name, open);
   networkConformance(name, open);
+  outboxConformance(name, open);
 
   describe(`todos on ${name}`, () => {
     test("a todo can be created, read, updated and deleted", async () => {

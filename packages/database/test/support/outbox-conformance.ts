@@ -1,0 +1,159 @@
+/** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
+import { describe, expect, test } from "bun:test";
+import type { Database, MailKind, NewUser } from "../../src/index.ts";
+import { ada, bob, type TestDatabase } from "./test-database.ts";
+
+const digest = (email: string): string => `digest of ${email}`;
+const claim = ({ outbox }: Database) => outbox.claim(digest);
+
+interface Row {
+  readonly kind: MailKind;
+  readonly user_id: number | string | null;
+}
+
+/** The kinds of all mails that wait, in order. */
+async function waiting({ query }: TestDatabase): Promise<string[]> {
+  const rows = await query<Row>(
+    "select kind, user_id from outbox where next_attempt_at is not null order by id",
+  );
+  return rows.map(({ kind, user_id }) => `${kind} ${user_id}`);
+}
+
+/** Claims everything that is due and finishes what is within the budget. Returns how many mails of each kind those are. */
+async function send(database: Database): Promise<Partial<Record<MailKind, number>>> {
+  const sent: Partial<Record<MailKind, number>> = {};
+  for (let mail = await claim(database); mail; mail = await claim(database)) {
+    if (mail.isWithinBudget) sent[mail.kind] = (sent[mail.kind] ?? 0) + 1;
+    await (mail.isWithinBudget ? database.outbox.finish(mail.id) : database.outbox.delete(mail.id));
+  }
+  return sent;
+}
+
+export function outboxConformance(name: string, open: () => Promise<TestDatabase>): void {
+  describe(`the outbox on ${name}`, () => {
+    test("a mail is written together with its cause, or not at all", async () => {
+      await using testDatabase = await open();
+      const { users, outbox } = testDatabase.database;
+      const verified: NewUser = { ...ada, verifies: true };
+      const { id, emailVerified } = await users.create(verified);
+      expect(emailVerified).toBe(false);
+      await users.create(verified).catch(() => null);
+      await users.update(id, { hashedPassword: "b$b", notifies: true }, { version: 9, tokenId: null });
+      await users.update(id, { hashedPassword: "c$c", notifies: true, emailVerified: true });
+      await users.update(id, { hashedPassword: "d$d" });
+      await outbox.requestVerification(id);
+      await outbox.requestReset(ada.email);
+      await outbox.requestReset("nobody@example.org");
+      expect(await waiting(testDatabase)).toEqual([
+        `verification ${id}`,
+        `password ${id}`,
+        `verification ${id}`,
+        `reset ${id}`,
+        "reset null",
+      ]);
+      expect(await outbox.count()).toBe(5);
+      expect((await users.findById(id))?.emailVerified).toBe(true);
+      await testDatabase.query("alter table outbox rename to gone");
+      const failed = users.update(id, { hashedPassword: "e$e", notifies: true }).catch((error) => error.code);
+      expect(await failed).toBe("DATABASE_UNAVAILABLE");
+      expect((await users.findById(id))?.hashedPassword).toBe("d$d");
+    });
+
+    test("a new hash, a revocation and a deactivation delete the user's queued resets only", async () => {
+      await using testDatabase = await open();
+      const { users, outbox } = testDatabase.database;
+      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const changes = [
+        () => users.update(first.id, { hashedPassword: "new$digest" }),
+        () => users.revokeTokens(first.id),
+        () => users.setActive(first.id, false),
+      ];
+      await outbox.requestReset(bob.email);
+      await outbox.requestVerification(first.id);
+      const others = [`reset ${second.id}`, `verification ${first.id}`];
+      for (const change of changes) {
+        await outbox.requestReset(ada.email);
+        await users.update(first.id, { username: "countess" });
+        await users.setActive(first.id, true);
+        expect(await waiting(testDatabase)).toEqual([...others, `reset ${first.id}`]);
+        await change();
+        expect(await waiting(testDatabase)).toEqual(others);
+      }
+    });
+
+    test("a mail is claimed by one of two replicas, and again after its lease or its pause", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { users, outbox } = testDatabase.database;
+      const { id } = await users.create(ada);
+      expect([await outbox.hasDue(), await claim(second)]).toEqual([false, null]);
+      await outbox.requestVerification(id);
+      expect(await outbox.hasDue()).toBe(true);
+      const databases = Array.from({ length: 6 }, (_, index) => (index % 2 ? second : testDatabase.database));
+      const claims = (await Promise.all(databases.map(claim))).filter((mail) => mail !== null);
+      expect(claims).toMatchObject([{ kind: "verification", attempts: 1, user: { email: ada.email } }]);
+      const [mail = { id: 0, attempts: 0 }] = claims;
+      expect(await outbox.hasDue()).toBe(false);
+      const [lease] = await testDatabase.query<{ next_attempt_at: string }>(
+        "select next_attempt_at from outbox",
+      );
+      expect(Date.parse(lease?.next_attempt_at ?? "") - Date.now()).toBeWithin(50_000, 61_000);
+      await outbox.postpone(mail, -1);
+      expect(await claim(second)).toMatchObject({ attempts: 2, isWithinBudget: true });
+      // The first replica was too slow: the mail stays claimed.
+      await outbox.postpone(mail, -1);
+      expect(await claim(second)).toBeNull();
+      await outbox.finish(mail.id);
+      expect(await outbox.count()).toBe(0);
+    });
+
+    test("two replicas share the budgets: three links, then one in two hours, and five notifications", async () => {
+      await using testDatabase = await open();
+      await using second = await testDatabase.reopen();
+      const { users, outbox } = testDatabase.database;
+      const { id } = await users.create(ada);
+      const request = async () => {
+        for (let index = 0; index < 8; index++) {
+          await outbox.requestReset(ada.email);
+          await outbox.requestVerification(id);
+          await testDatabase.query(`insert into outbox (kind, user_id) values ('password', ${id})`);
+        }
+      };
+      const sendBoth = async () => {
+        const [one, other] = await Promise.all([send(testDatabase.database), send(second)]);
+        const total = (kind: MailKind) => (one[kind] ?? 0) + (other[kind] ?? 0);
+        return { links: total("reset") + total("verification"), notifications: total("password") };
+      };
+      const age = (hours: number) => {
+        const attemptedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
+        return testDatabase.query(`update outbox set attempted_at = '${attemptedAt}'`);
+      };
+      await request();
+      expect(await sendBoth()).toEqual({ links: 3, notifications: 5 });
+      await age(1.9);
+      await request();
+      expect(await sendBoth()).toEqual({ links: 0, notifications: 0 });
+      await age(2.1);
+      await request();
+      expect(await sendBoth()).toEqual({ links: 1, notifications: 0 });
+      // The budget belongs to the address: a new user with it has no other one.
+      await users.delete(id);
+      const again = await users.create(ada);
+      await outbox.requestVerification(again.id);
+      expect(await sendBoth()).toEqual({ links: 0, notifications: 0 });
+      await outbox.deleteOld();
+      await age(24.1);
+      await outbox.deleteOld();
+      expect(await testDatabase.query("select id from outbox")).toEqual([]);
+    });
+
+    test("a confirmed reset stores its network in place of all others", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const { id } = await users.create({ ...ada, networkDigest: "one" });
+      await users.update(id, { hashedPassword: "new$digest", networkDigest: "two" });
+      const rows = await testDatabase.query("select network_digest from user_networks");
+      expect(rows).toEqual([{ network_digest: "two" }]);
+    });
+  });
+}
