@@ -11,10 +11,10 @@ interface ImportRule {
 
 const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 /** The packages that apps can import. */
-const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli"];
+const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli", "mail"];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
-const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|database|config|cli|client)\//;
+const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|database|config|cli|client|mail)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS = /^apps\/gateway\/src\/(app\.ts$|middleware\/|features\/[^/]+\/routes\.ts$|docs\/)/;
@@ -46,13 +46,13 @@ const folderIndex = (path: string, root: string, order: readonly string[]): numb
 
 const RULES: readonly ImportRule[] = [
   {
-    name: "contracts, hashing, database, config, cli and client import no other package of this repository",
+    name: "contracts, hashing, database, config, cli, client and mail import no other package of this repository",
     forbids: (path, specifier) =>
       INDEPENDENT_PACKAGES.test(path) && sourceFolderOf(path) === "src" && isOtherPackage(specifier, []),
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "apps import contracts, hashing, database, config and cli only",
+    name: "apps import contracts, hashing, database, config, cli and mail only",
     forbids: (path, specifier) =>
       /^apps\/[^/]+\/src\//.test(path) && isOtherPackage(specifier, SHARED_PACKAGES),
     example: ["apps/admin/src/main.ts", "@latchkey/gateway"],

@@ -12,6 +12,7 @@ export interface Format {
 const toApiUser = (user: User): ApiUser => ({
   id: user.id,
   email: user.email,
+  email_verified: user.emailVerified,
   username: user.username,
   is_active: user.isActive,
   created_at: user.createdAt,

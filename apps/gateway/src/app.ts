@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { readAssets } from "./docs/pages/assets.ts";
 import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
+import { createRecoveryService } from "./features/auth/recovery-service.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
@@ -88,15 +89,17 @@ export function createApp({
   isStopping,
 }: AppOptions) {
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
-  const { digests, publicKeySet } = keys;
+  const { digests, oneTimeTokens, publicKeySet } = keys;
+  const { users, outbox } = database;
+  const loginThrottle =
+    config.rateLimits && createLoginThrottle({ users, digests, createBudgetStore, rejectionDelayMs });
   const authService = createAuthService({
-    users: database.users,
+    users,
     hasher,
     tokens: createTokens({ ...config.auth, keys }),
-    loginThrottle:
-      config.rateLimits &&
-      createLoginThrottle({ users: database.users, digests, createBudgetStore, rejectionDelayMs }),
+    loginThrottle,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
+    sendsMail: config.mail !== null,
   });
   const write = createAccessLog({ logger, isProbe, logsPaths: config.log.format === "pretty" });
   const assets = readAssets();
@@ -119,6 +122,8 @@ export function createApp({
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
+    recoveryService:
+      config.mail && createRecoveryService({ users, outbox, hasher, oneTimeTokens, loginThrottle }),
     limiters,
     publicKeySet,
     digests,

@@ -47,6 +47,9 @@ which it starts, without a message; the environment takes precedence.
 
 ${variablesHelp()}`;
 
+/** Of mails that are files. */
+const DEFAULT_SENDER = "Latchkey <latchkey@localhost.invalid>";
+
 const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
   parseEnvironment(variables, {
     ...options,
@@ -83,8 +86,21 @@ function createConfig({ values, warnings }: Environment) {
           login: values.RATE_LIMIT_LOGIN,
           register: values.RATE_LIMIT_REGISTER,
           passwordChange: values.RATE_LIMIT_PASSWORD_CHANGE,
+          mail: values.RATE_LIMIT_MAIL,
         }
       : null,
+    /** null: no mail, and no routes for it. */
+    mail:
+      values.MAIL_URL === null && values.NODE_ENV === "production"
+        ? null
+        : {
+            /** null: mails are files. */
+            server: values.MAIL_URL,
+            from: values.MAIL_FROM ?? DEFAULT_SENDER,
+            publicUrl: values.PUBLIC_URL,
+            resetUrl: values.MAIL_RESET_URL,
+            verificationUrl: values.MAIL_VERIFICATION_URL,
+          },
     redisUrl: values.REDIS_URL,
     hash: {
       kernel: values.HASH_KERNEL,

@@ -78,6 +78,11 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     detail: "Incorrect e-mail or password",
     headers: challenge,
   },
+  ONE_TIME_TOKEN_INVALID: {
+    status: 400,
+    description: "The token of the link is malformed, expired, used or outdated, or its user is inactive.",
+    detail: "Invalid or expired link",
+  },
   INVALID_TOKEN: {
     status: 401,
     description: "The token is missing, expired, revoked, wrongly signed or malformed.",

@@ -1,15 +1,19 @@
 /** Environment -> resources -> app -> listen. A signal can end the process at any time before the port is open. */
 import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { printable } from "@latchkey/cli";
 import { ConfigurationError, type Variables } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
+import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
+import { createFileTransport } from "./mail/file-transport.ts";
+import { createLinks } from "./mail/messages.ts";
+import { startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
@@ -55,14 +59,17 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
   const database = await openMigrated(location, logger);
   // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
-  const folder = dirname(databaseFile(location) ?? ROOT);
+  const file = databaseFile(location);
+  const folder = dirname(file ?? ROOT);
   const keys = await importTokenKeys({
     ...config.auth,
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
   const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const metrics = config.metrics && createMetrics(hasher, config.database.poolSize);
+  const metrics =
+    config.metrics &&
+    createMetrics({ hasher, poolSize: config.database.poolSize, countMails: () => database.outbox.count() });
 
   const app = createApp({
     config,
@@ -75,6 +82,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     isStopping: () => shutdown.isStopping(),
   });
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;
+  let mailSender: ReturnType<typeof startMailSender> | null = null;
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
@@ -85,6 +93,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
         await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
         await app.stop();
       },
+      async () => mailSender?.close(),
       async () => redisStore?.close(),
       () => hasher.close(),
       () => database.close(),
@@ -104,13 +113,28 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   if (metrics && config.metrics) metricsServer = serveMetrics(metrics, config.metrics);
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
+  const serviceUrl = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
+  if (config.mail) {
+    const outboxFolder = file === null ? join(ROOT, "data/outbox") : join(folder, "outbox");
+    mailSender = startMailSender({
+      ...keys,
+      outbox: database.outbox,
+      transport: config.mail.server
+        ? openSmtpTransport(config.mail.server)
+        : createFileTransport(outboxFolder, logger),
+      from: config.mail.from,
+      links: createLinks(config.mail, serviceUrl),
+      logger,
+      observe: metrics?.observeMail,
+    });
+  } else
+    logger.warn("MAIL_URL is not set: the routes of password resets and e-mail verifications return 404");
   const { kernel, fallbackReason, workers, capacityPerSecond, queueLimit } = hasher.stats();
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
   logger.info(
     {
       version: VERSION,
-      url,
-      docs: `${url}/docs`,
+      url: serviceUrl,
+      docs: `${serviceUrl}/docs`,
       ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
       database: database.kind,
       kernel,

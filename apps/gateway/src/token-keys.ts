@@ -4,6 +4,7 @@ import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config
 import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "./config.ts";
+import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
 
 /** The user whom a token identifies, and what decides whether the token has been revoked. */
 export interface TokenClaims {
@@ -34,6 +35,7 @@ export interface TokenKeys {
   readonly verification: readonly TokenKey[];
   readonly publicKeySet: PublicKeySet;
   readonly digests: Digests;
+  readonly oneTimeTokens: OneTimeTokens;
 }
 
 type TokenKeysOptions = Config["auth"] & {
@@ -50,17 +52,24 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   const algorithm = secretAlgorithmOf(options.algorithm);
   const previous = previousSecretKey === null ? [] : [await importSecretKey(previousSecretKey, algorithm)];
   const publicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
+  const derive = (material: string | Uint8Array) => ({
+    digests: createDigests(material),
+    oneTimeTokens: createOneTimeTokens([
+      material,
+      ...(previousSecretKey === null ? [] : [previousSecretKey]),
+    ]),
+  });
 
   if (privateKey !== null && ownPublicKey) {
     const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
     const der = createPrivateKey(privateKey.pem).export({ type: "pkcs8", format: "der" });
     const verification = [...publicKeys, ...previous];
-    return { signing, verification, publicKeySet, digests: createDigests(der) };
+    return { signing, verification, publicKeySet, ...derive(der) };
   }
   const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
   const signing = await importSecretKey(secretKey, algorithm);
   const verification = [signing, ...previous, ...publicKeys];
-  return { signing, verification, publicKeySet, digests: createDigests(secretKey) };
+  return { signing, verification, publicKeySet, ...derive(secretKey) };
 }
 
 /** With a private key, secret keys verify tokens of HS256 only. */

@@ -162,6 +162,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
+  if (values.MAIL_URL !== null || isInvalid("MAIL_URL")) {
+    const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
+    if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");
+    if (values.PUBLIC_URL === null && needsOrigin) report("PUBLIC_URL", "is required with MAIL_URL");
+  }
+
   const warnings: string[] = [];
   for (const name of ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const) {
     const key = values[name];

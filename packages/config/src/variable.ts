@@ -1,4 +1,5 @@
 /** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+import { leavesMachine } from "./network.ts";
 
 export interface Kind<Value> {
   /** What is accepted, for error messages and documentation. */
@@ -151,6 +152,65 @@ export const databaseUrl: Kind<string> = {
       }
     }
     return text;
+  },
+};
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: "implicit" | "required" | "optional" | "off";
+  readonly credentials: { readonly user: string; readonly pass: string } | null;
+}
+
+const SMTP_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
+
+/** Between this machine's processes, STARTTLS is used only if the server offers it. */
+export const mailUrl: Kind<MailServer> = {
+  accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
+  parse: (text) => {
+    const url = URL.parse(text);
+    const defaultPort = SMTP_PORTS[url?.protocol ?? ""];
+    if (url === null || defaultPort === undefined || url.hostname === "" || url.hash !== "") return invalid();
+    const isOff = url.search === "?tls=off" && url.protocol === "smtp:";
+    if (!/^\/?$/.test(url.pathname) || (url.search !== "" && !isOff)) return invalid();
+    if (url.username === "" && url.password !== "") return invalid("contains a password without a user");
+    const startTls = isOff ? "off" : leavesMachine(text) ? "required" : "optional";
+    return {
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      port: url.port === "" ? defaultPort : Number(url.port),
+      tls: url.protocol === "smtps:" ? "implicit" : startTls,
+      credentials: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
+    };
+  },
+};
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return invalid("contains an invalid percent-encoding");
+  }
+}
+
+const isHttp = (url: URL | null): url is URL => url !== null && /^https?:$/.test(url.protocol);
+
+export const origin: Kind<string> = {
+  accepted: "an origin such as https://accounts.example.com",
+  parse: (text) => {
+    const url = URL.parse(text);
+    return isHttp(url) && url.origin === text.replace(/\/$/, "") ? url.origin : invalid();
+  },
+};
+
+/** The place of the token in a template of a link. */
+export const TOKEN_PLACEHOLDER = "{token}";
+
+export const linkTemplate: Kind<string> = {
+  accepted: "a URL with {token} such as https://app.example.com/reset#token={token}",
+  parse: (text) => {
+    const [before, ...rest] = text.split(TOKEN_PLACEHOLDER);
+    const isUrl = /^[\x21-\x7e]{1,500}$/.test(text) && isHttp(URL.parse(text));
+    return isUrl && rest.length === 1 && before?.includes("/", "https://".length) ? text : invalid();
   },
 };
 

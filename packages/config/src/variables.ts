@@ -6,9 +6,13 @@ import {
   databaseUrl,
   InvalidValue,
   type Kind,
+  linkTemplate,
+  mailUrl,
   oneOf,
+  origin,
   origins,
   quota,
+  TOKEN_PLACEHOLDER,
   text,
   type Variable,
   variable,
@@ -35,6 +39,19 @@ const secretKey: Kind<string> = {
     return value;
   },
 };
+/** In ASCII, because it becomes a header as it is. */
+const sender = text(
+  "ADDRESS or NAME <ADDRESS>, such as Example <accounts@example.com>",
+  /^(?:[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+|[\w .'-]{1,64} <[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+>)$/,
+);
+const warnAboutLink = (template: string): string | null => {
+  const fragment = template.indexOf("#");
+  return fragment === -1 || template.indexOf(TOKEN_PLACEHOLDER) < fragment
+    ? `has ${TOKEN_PLACEHOLDER} outside of the fragment: the token gets into logs and Referer headers; put it after a #`
+    : warnAboutHttp(template);
+};
+const warnAboutHttp = (url: string): string | null =>
+  url.startsWith("http:") && leavesMachine(url) ? "is not https: others can read the links in mails" : null;
 const MINUTES_PER_DAY = 1440;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
@@ -162,6 +179,35 @@ export const VARIABLES = {
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
     default: "5/minute",
     description: "Updates with a password or a current password, per user and per client",
+  }),
+  RATE_LIMIT_MAIL: variable(quota, {
+    default: "5/minute",
+    description: "Requests for a reset or a verification mail per client",
+  }),
+  MAIL_URL: variable(mailUrl, {
+    unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
+    description:
+      "Server that sends mail: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. " +
+      "`?tls=off` sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
+    secret: "url",
+    warn: ({ tls }) =>
+      tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
+  }),
+  MAIL_FROM: variable(sender, { unset: "none", description: "Sender of mails, in ASCII" }),
+  PUBLIC_URL: variable(origin, {
+    unset: "none; without `MAIL_URL`, the address of the port",
+    description: "Where users reach this service: the origin of the pages to which mails link",
+    warn: warnAboutHttp,
+  }),
+  MAIL_RESET_URL: variable(linkTemplate, {
+    unset: "`/account/reset-password#token={token}` of `PUBLIC_URL`",
+    description: "Link in mails that reset a password, to a page of your application",
+    warn: warnAboutLink,
+  }),
+  MAIL_VERIFICATION_URL: variable(linkTemplate, {
+    unset: "`/account/verify-email#token={token}` of `PUBLIC_URL`",
+    description: "Link in mails that verify an address, to a page of your application",
+    warn: warnAboutLink,
   }),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",

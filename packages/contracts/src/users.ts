@@ -52,9 +52,27 @@ export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties,
 });
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
+export const PasswordResetRequest = Type.Object({ email: Email });
+export type PasswordResetRequest = Type.Static<typeof PasswordResetRequest>;
+
+const OneTimeToken = text({
+  description: "From the link in the mail.",
+  examples: ["WyJyZXNldCIsMSwxNzY5ODU4NDMwMDAwLCIiXQ.c2lnbmF0dXJl"],
+});
+
+export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, password: Password });
+export type PasswordResetConfirmation = Type.Static<typeof PasswordResetConfirmation>;
+
+export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
+export type EmailVerificationConfirmation = Type.Static<typeof EmailVerificationConfirmation>;
+
 export const User = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] }),
   email: Type.String({ examples: ["ada@example.com"] }),
+  email_verified: Type.Boolean({
+    description: "Whether the user has opened a link in a mail to this address.",
+    examples: [false],
+  }),
   username: Type.String({ examples: ["ada"] }),
   is_active: Type.Boolean({ examples: [true] }),
   created_at: Timestamp,

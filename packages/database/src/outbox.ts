@@ -43,7 +43,11 @@ export function createOutboxRepository(
   ): Promise<boolean> => {
     const { kinds, mails, pauseSeconds } = kind === "password" ? NOTIFICATIONS : LINKS;
     const own = eq(outbox.id, id);
-    await transaction.select({ locked: lockText(digest) }).from(outbox).where(own).execute();
+    await transaction
+      .select({ locked: lockText(digest) })
+      .from(outbox)
+      .where(own)
+      .execute();
     const countSince = async (seconds: number): Promise<number> => {
       const counted = and(
         eq(outbox.emailDigest, digest),
@@ -85,9 +89,7 @@ export function createOutboxRepository(
         if (!mail) return null;
         const { id, kind, createdAt, attempts, userId, emailDigest } = mail;
         const [user = null] =
-          userId === null
-            ? []
-            : await transaction.select().from(users).where(eq(users.id, userId)).execute();
+          userId === null ? [] : await transaction.select().from(users).where(eq(users.id, userId)).execute();
         const isCounted =
           emailDigest !== null ||
           (user !== null && (await isWithinBudget(transaction, mail, digestEmail(user.email))));

@@ -44,7 +44,13 @@ const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
 const QUOTAS = parseVariables(
-  ["RATE_LIMIT_DEFAULT", "RATE_LIMIT_LOGIN", "RATE_LIMIT_REGISTER", "RATE_LIMIT_PASSWORD_CHANGE"],
+  [
+    "RATE_LIMIT_DEFAULT",
+    "RATE_LIMIT_LOGIN",
+    "RATE_LIMIT_REGISTER",
+    "RATE_LIMIT_PASSWORD_CHANGE",
+    "RATE_LIMIT_MAIL",
+  ],
   {},
   { readFile: String },
 );

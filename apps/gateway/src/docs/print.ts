@@ -9,6 +9,7 @@ const uncalled = <Service>(): Service => ({}) as Service;
 const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
+  recoveryService: uncalled(),
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,

@@ -40,6 +40,7 @@ export function createRateLimiters(quotas: RateLimits, createStore: CreateStore)
     login: create("login"),
     register: create("register"),
     passwordChange: create("passwordChange"),
+    mail: create("mail"),
   };
 }
 

@@ -11,6 +11,9 @@ export const AUDIT_EVENTS = [
   "password.changed",
   "password.rejected",
   "password.limited",
+  "password.reset",
+  "reset.requested",
+  "email.verified",
   "tokens.revoked",
 ] as const;
 

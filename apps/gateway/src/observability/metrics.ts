@@ -1,5 +1,5 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { UserAlreadyExists } from "@latchkey/database";
+import { type MailKind, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -40,16 +40,22 @@ const PROCESS_METRICS = [
 ];
 /** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
+const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
 const TOO_MANY_REQUESTS = 429;
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-/**
- * Starts collecting the process metrics; the hasher's are read at each scrape.
- * @param poolSize maximum number of database connections
- */
-export function createMetrics(hasher: Pick<Hasher, "stats">, poolSize: number) {
+interface MetricsOptions {
+  readonly hasher: Pick<Hasher, "stats">;
+  /** Maximum number of database connections. */
+  readonly poolSize: number;
+  /** The number of mails that wait. */
+  readonly countMails: () => Promise<number>;
+}
+
+/** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
+export function createMetrics({ hasher, poolSize, countMails }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // The event loop delay is measured between two scrapes.
@@ -94,6 +100,37 @@ export function createMetrics(hasher: Pick<Hasher, "stats">, poolSize: number) {
     buckets: QUERY_BOUNDS_SECONDS,
     registers,
   });
+  const mails = {
+    sent: createMailCounter(
+      "mail_sent_total",
+      "Total number of mails that the mail server accepted, by kind.",
+    ),
+    failed: createMailCounter(
+      "mail_failed_total",
+      "Total number of mails that the mail server rejected or that expired before it accepted them, by kind.",
+    ),
+    suppressed: createMailCounter(
+      "mail_suppressed_total",
+      "Total number of mails that were not sent because the recipient's budget was exceeded, by kind.",
+    ),
+  };
+  function createMailCounter(name: string, help: string) {
+    const counter = new Counter({ name, help, labelNames: ["kind"] as const, registers });
+    for (const kind of MAIL_KINDS) counter.inc({ kind }, 0);
+    return counter;
+  }
+  new Gauge({
+    name: "mail_outbox_length",
+    help: "Number of mails that wait, the same in all replicas.",
+    registers,
+    // Without the database, the last number remains.
+    collect: async function () {
+      await countMails().then(
+        (count) => this.set(count),
+        () => undefined,
+      );
+    },
+  });
   let inFlight = 0;
   new Gauge({
     name: "database_queries_in_flight",
@@ -114,6 +151,7 @@ export function createMetrics(hasher: Pick<Hasher, "stats">, poolSize: number) {
       if (status === TOO_MANY_REQUESTS) limited.inc();
       if (audit) audited.inc({ event: audit.event });
     },
+    observeMail: (outcome: keyof typeof mails, kind: MailKind): void => mails[outcome].inc({ kind }),
     /**
      * Runs a query and observes its duration and outcome.
      * @param operation `ping`, or a repository and its method, such as `users.create`

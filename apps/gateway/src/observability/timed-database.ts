@@ -13,11 +13,12 @@ export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "
         return [method, (...args: never[]) => timeQuery(operation, () => call(...args))];
       }),
     ) as unknown as Calls;
-  const { users, todos, ping } = database;
+  const { users, todos, outbox, ping } = database;
   return {
     ...database,
     users: timed("users.", users),
     todos: timed("todos.", todos),
+    outbox: timed("outbox.", outbox),
     ...timed("", { ping }),
   };
 }

@@ -8,7 +8,8 @@ import { EPOCH, toTimestamp } from "../timestamp.ts";
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
 /** The time in this many seconds; a negative number is in the past. */
-export const later = (seconds: number) => sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${seconds} seconds`}))`;
+export const later = (seconds: number) =>
+  sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${seconds} seconds`}))`;
 
 /** Empty, because a writing transaction locks the file. */
 export const forShare = sql``;

@@ -16,7 +16,8 @@ export const later = (seconds: number) => sql`now() + make_interval(secs => ${se
 export const skipLocked = sql`for update skip locked`;
 
 /** Waits for other transactions that have locked the same text, and locks it until the end of its own. */
-export const lockText = (text: string) => sql<unknown>`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`;
+export const lockText = (text: string) =>
+  sql<unknown>`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`;
 
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>

@@ -1,10 +1,22 @@
 /** The auth operations in the OpenAPI document. */
-import { type ErrorCode, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
+import {
+  EmailVerificationConfirmation,
+  type ErrorCode,
+  LoginRequest,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
+  RegisterRequest,
+  UpdateUserRequest,
+} from "@latchkey/contracts";
 import { defaultQuota, describeOperations } from "../../docs/operation.ts";
 
 const LOGIN_QUOTA = defaultQuota("RATE_LIMIT_LOGIN");
 const REGISTER_QUOTA = defaultQuota("RATE_LIMIT_REGISTER");
 const PASSWORD_CHANGE_QUOTA = defaultQuota("RATE_LIMIT_PASSWORD_CHANGE");
+const MAIL_LIMIT = {
+  quota: defaultQuota("RATE_LIMIT_MAIL"),
+  description: `Requests for mails have their own limit, by default ${defaultQuota("RATE_LIMIT_MAIL")} per client address.`,
+};
 const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const operations = describeOperations("Auth", {
@@ -56,5 +68,37 @@ export const operations = describeOperations("Auth", {
     description: "Revokes every token, including the one in this request.",
     success: { status: 204, description: "The tokens are revoked." },
     isProtected: true,
+  },
+  requestPasswordReset: {
+    summary: "Request a mail that resets a password",
+    description:
+      "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets and verifications in 24 hours, then one every two hours.",
+    body: PasswordResetRequest,
+    success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
+    rateLimit: MAIL_LIMIT,
+  },
+  confirmPasswordReset: {
+    summary: "Set a new password with the token of a mail",
+    description: "Revokes all tokens of the user and verifies the e-mail.",
+    body: PasswordResetConfirmation,
+    success: { status: 204, description: "The password is changed." },
+    errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: PASSWORD_CHANGE_QUOTA,
+      description: `Confirmations count against the limit of password changes, by default ${PASSWORD_CHANGE_QUOTA} per client address.`,
+    },
+  },
+  requestEmailVerification: {
+    summary: "Request a mail that verifies the e-mail of the current user",
+    description: "A registration requests the first one. The link is valid for 24 hours.",
+    success: { status: 202, description: "A mail is sent unless the e-mail is verified." },
+    rateLimit: MAIL_LIMIT,
+    isProtected: true,
+  },
+  confirmEmailVerification: {
+    summary: "Verify an e-mail with the token of a mail",
+    body: EmailVerificationConfirmation,
+    success: { status: 204, description: "The e-mail is verified." },
+    errors: ["ONE_TIME_TOKEN_INVALID"],
   },
 });

@@ -1,7 +1,10 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import {
   EMAIL_MAX_LENGTH,
+  EmailVerificationConfirmation,
   LoginRequest,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
   RegisterRequest,
   StrictUpdateUserRequest,
   type Token,
@@ -18,10 +21,13 @@ import { requestContext } from "../../middleware/request-context.ts";
 import { validator } from "../../middleware/validator.ts";
 import type { Digests } from "../../token-keys.ts";
 import { operations } from "./operations.ts";
+import type { RecoveryService } from "./recovery-service.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
+  /** null: no mail is sent, and its routes do not exist. */
+  readonly recoveryService: RecoveryService | null;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -36,7 +42,8 @@ function normalizeEmail(members: Record<string, unknown>): Record<string, unknow
   return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
 }
 
-export function authRoutes({ authService, limiters, digests, requireCurrentPassword }: AuthRoutesOptions) {
+export function authRoutes(options: AuthRoutesOptions) {
+  const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -119,13 +126,82 @@ export function authRoutes({ authService, limiters, digests, requireCurrentPassw
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
-  return new Elysia({ name: "auth" }).use(register).use(login).use(me);
+  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
+  return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
+
+  function recoveryRoutes(service: RecoveryService) {
+    const resetRequest = new Elysia()
+      .use(withAuthRequest)
+      .use(rateLimitRoutes(limiters?.mail))
+      .model({
+        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", prepare: normalizeEmail }),
+      })
+      .post(
+        "/auth/password-reset",
+        async ({ body, authRequest, set }): Promise<void> => {
+          await service.requestReset(body, authRequest);
+          set.status = 202;
+        },
+        {
+          parse: [jsonBody(PasswordResetRequest)],
+          body: "PasswordResetRequest",
+          detail: operations.requestPasswordReset,
+        },
+      );
+
+    const confirmations = new Elysia()
+      .use(withAuthRequest)
+      .model({
+        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
+        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
+      })
+      .post(
+        "/auth/email-verification/confirm",
+        async ({ body, authRequest, set }): Promise<void> => {
+          await service.confirmVerification(body, authRequest);
+          set.status = 204;
+        },
+        {
+          parse: [jsonBody(EmailVerificationConfirmation)],
+          body: "EmailVerificationConfirmation",
+          detail: operations.confirmEmailVerification,
+        },
+      )
+      .use(rateLimitRoutes(limiters?.passwordChange))
+      .post(
+        "/auth/password-reset/confirm",
+        async ({ body, authRequest, set }): Promise<void> => {
+          await service.confirmReset(body, authRequest);
+          set.status = 204;
+        },
+        {
+          parse: [jsonBody(PasswordResetConfirmation)],
+          body: "PasswordResetConfirmation",
+          detail: operations.confirmPasswordReset,
+        },
+      );
+
+    const verificationRequest = new Elysia()
+      .use(bearerAuth(authService.authenticate))
+      .use(rateLimitRoutes(limiters?.mail))
+      .post(
+        "/auth/email-verification",
+        async ({ principal, set }): Promise<void> => {
+          await service.requestVerification(principal);
+          set.status = 202;
+        },
+        { parse: [ignoreBody], detail: operations.requestEmailVerification },
+      );
+
+    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
+  }
 }
 
 /** Lists each member, so that a new column is never exposed by accident. */
 const toShape = (user: User): UserShape => ({
   id: user.id,
   email: user.email,
+  email_verified: user.emailVerified,
   username: user.username,
   is_active: user.isActive,
   created_at: user.createdAt,

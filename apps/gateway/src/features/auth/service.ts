@@ -20,7 +20,7 @@ export interface AuthRequest {
 }
 
 /** The authenticated user, as read from the database. */
-interface Principal {
+export interface Principal {
   readonly user: User;
   readonly token: ValidToken;
 }
@@ -33,6 +33,8 @@ interface AuthServiceOptions {
   readonly tokens: Tokens;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
+  /** Whether registrations and password changes write mails. */
+  readonly sendsMail: boolean;
 }
 
 export type AuthService = ReturnType<typeof createAuthService>;
@@ -41,7 +43,7 @@ export type AuthService = ReturnType<typeof createAuthService>;
 const NO_HASH = "";
 
 export function createAuthService(options: AuthServiceOptions) {
-  const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
+  const { users, hasher, tokens, loginThrottle, wrongPasswordLimit, sendsMail } = options;
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
   const findUser = async (userId: number, token: ValidToken): Promise<User> => {
@@ -67,7 +69,13 @@ export function createAuthService(options: AuthServiceOptions) {
       await users.findByEmail(email);
       const hashedPassword = await hasher.hash(password, { signal });
       const networkDigest = loginThrottle?.networkDigest({ email, network });
-      const created = users.create({ email, username, hashedPassword, networkDigest });
+      const created = users.create({
+        email,
+        username,
+        hashedPassword,
+        networkDigest,
+        verifies: sendsMail,
+      });
       const user = await created.catch((error) => {
         if (error instanceof UserAlreadyExists) audit("user.rejected", email);
         throw error;
@@ -143,6 +151,7 @@ export function createAuthService(options: AuthServiceOptions) {
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
           passwordChangeTokenId: token.tokenId,
+          notifies: sendsMail,
           keptNetworkDigest:
             currentPassword === undefined
               ? undefined

@@ -1,0 +1,72 @@
+/** Password resets and e-mail verifications, without HTTP. Mails are only written to the outbox; `mail/sender.ts` sends them. */
+import type {
+  EmailVerificationConfirmation,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
+} from "@latchkey/contracts";
+import type { OutboxRepository, UserRepository } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import { ServiceError } from "../../errors.ts";
+import type { OneTimeTokens } from "../../one-time-tokens.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
+import type { AuthRequest, Principal } from "./service.ts";
+
+interface RecoveryServiceOptions {
+  readonly users: UserRepository;
+  readonly outbox: Pick<OutboxRepository, "requestReset" | "requestVerification">;
+  readonly hasher: Pick<Hasher, "hash">;
+  readonly oneTimeTokens: Pick<OneTimeTokens, "verify">;
+  /** null: no network is familiar. */
+  readonly loginThrottle: Pick<LoginThrottle, "networkDigest"> | null;
+}
+
+export type RecoveryService = ReturnType<typeof createRecoveryService>;
+
+export function createRecoveryService(options: RecoveryServiceOptions) {
+  const { users, outbox, hasher, oneTimeTokens, loginThrottle } = options;
+
+  return {
+    /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
+    async requestReset({ email }: PasswordResetRequest, { audit }: AuthRequest): Promise<void> {
+      await outbox.requestReset(email);
+      audit("reset.requested", email);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
+    async confirmReset({ token, password }: PasswordResetConfirmation, request: AuthRequest): Promise<void> {
+      const { signal, network, audit } = request;
+      const verified = oneTimeTokens.verify(token, "reset");
+      const user = verified && (await users.findById(verified.userId));
+      if (!verified || !user?.isActive || !verified.isCurrent(user))
+        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const { id, email } = user;
+      const change = {
+        hashedPassword: await hasher.hash(password, { signal }),
+        emailVerified: true,
+        networkDigest: loginThrottle?.networkDigest({ email, network }),
+        notifies: true,
+      };
+      // What the token is bound to, so that of several confirmations only one succeeds.
+      const state = { version: user.tokenVersion, tokenId: null, hashedPassword: user.hashedPassword };
+      if (!(await users.update(id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("password.reset", email, id);
+    },
+
+    async requestVerification({ user }: Principal): Promise<void> {
+      if (!user.emailVerified) await outbox.requestVerification(user.id);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user was deleted */
+    async confirmVerification(
+      { token }: EmailVerificationConfirmation,
+      { audit }: AuthRequest,
+    ): Promise<void> {
+      const verified = oneTimeTokens.verify(token, "verification");
+      const user = verified && (await users.findById(verified.userId));
+      if (!user) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      if (user.emailVerified) return;
+      await users.update(user.id, { emailVerified: true });
+      audit("email.verified", user.email, user.id);
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** Stores mails as files where no mail server is configured, so that the service can be tried without one. */
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { composeMessage, type Transport } from "@latchkey/mail";
+import type { Logger } from "../observability/logger.ts";
+
+const MAX_FILES = 100;
+
+/** Keeps the newest 100 mails; only the owner can read them. */
+export function createFileTransport(folder: string, logger: Pick<Logger, "info">): Transport {
+  return {
+    async send(message) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // Names in the order of time.
+      const path = join(folder, `${Bun.randomUUIDv7()}.eml`);
+      await writeFile(path, composeMessage(message), { mode: 0o600, flag: "wx" });
+      logger.info({ path }, "MAIL_URL is not set: a mail was written to a file");
+      const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).sort();
+      for (const old of files.slice(0, -MAX_FILES)) await rm(join(folder, old), { force: true });
+    },
+  };
+}

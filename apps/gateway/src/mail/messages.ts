@@ -1,0 +1,64 @@
+/** The texts of mails. They contain nothing that a client chose, and no link comes from a request. */
+import { TOKEN_PLACEHOLDER } from "@latchkey/config";
+import type { MailKind } from "@latchkey/database";
+import type { Config } from "../config.ts";
+import type { Purpose } from "../one-time-tokens.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** How long a mail is useful: as long as its link is valid. */
+export const LIFETIME_MS: Readonly<Record<MailKind, number>> = {
+  reset: 60 * MINUTE_MS,
+  verification: DAY_MS,
+  password: DAY_MS,
+};
+
+export type Links = ReturnType<typeof createLinks>;
+
+/** @param serviceUrl where the pages are if `PUBLIC_URL` is not set */
+export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: string) {
+  const origin = config.publicUrl ?? serviceUrl;
+  const templates: Readonly<Record<Purpose, string>> = {
+    reset: config.resetUrl ?? `${origin}/account/reset-password#token=${TOKEN_PLACEHOLDER}`,
+    verification: config.verificationUrl ?? `${origin}/account/verify-email#token=${TOKEN_PLACEHOLDER}`,
+  };
+  return (purpose: Purpose, token: string): string => templates[purpose].replace(TOKEN_PLACEHOLDER, token);
+}
+
+/** @param link the link of a reset or a verification */
+export const textOf = (kind: MailKind, link: string) =>
+  ({
+    reset: {
+      subject: "Reset your password",
+      text: `Somebody, probably you, has requested a new password for your account.
+
+Open this link within 60 minutes and choose one. The link works once:
+
+${link}
+
+If you did not request it, ignore this mail. Your password does not change.
+`,
+    },
+    verification: {
+      subject: "Confirm your e-mail address",
+      text: `An account was registered with this e-mail address.
+
+If it is yours, open this link within 24 hours to confirm the address:
+
+${link}
+
+If you did not register, do not open the link and ignore this mail: the
+address then stays unconfirmed. With "forgot password", you can take over the
+account at any time, and its previous user loses access.
+`,
+    },
+    password: {
+      subject: "Your password was changed",
+      text: `The password of your account was changed.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", and tell the operator of the service.
+`,
+    },
+  })[kind];

@@ -1,0 +1,135 @@
+/**
+ * Sends the mails of the outbox. Invariant: no transaction and no database connection waits for the mail server. A mail is
+ * sent again if this process ends between the server's answer and the next statement.
+ */
+import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
+import { MailNotSent, type Transport } from "@latchkey/mail";
+import type { Logger } from "../observability/logger.ts";
+import type { OneTimeTokens } from "../one-time-tokens.ts";
+import type { Digests } from "../token-keys.ts";
+import { LIFETIME_MS, type Links, textOf } from "./messages.ts";
+
+/** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
+export type MailOutcome = "sent" | "failed" | "suppressed";
+
+interface MailSenderOptions {
+  readonly outbox: OutboxRepository;
+  readonly transport: Transport;
+  readonly from: string;
+  readonly links: Links;
+  readonly digests: Pick<Digests, "email">;
+  readonly oneTimeTokens: Pick<OneTimeTokens, "sign">;
+  readonly logger: Pick<Logger, "warn" | "info">;
+  readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
+}
+
+/** Mails that are sent at the same time. */
+const CONCURRENCY = 4;
+/**
+ * The outbox is read at this pace only, never because of a request: its response, or the next one, would take longer if a
+ * user has the e-mail.
+ */
+const POLL_MS = 1000;
+const CLEANING_MS = 60 * 60 * 1000;
+const FIRST_PAUSE_SECONDS = 5;
+const MAX_PAUSE_SECONDS = 5 * 60;
+
+export function startMailSender(options: MailSenderOptions) {
+  const { outbox, transport, from, links, digests, oneTimeTokens, logger, observe } = options;
+  const stopping = new AbortController();
+  let isDatabaseFailing = false;
+
+  const compose = (kind: MailKind, user: User, expiresAt: number) => {
+    const link =
+      kind === "password" ? "" : links(kind, oneTimeTokens.sign({ purpose: kind, expiresAt }, user));
+    return { from, to: user.email, ...textOf(kind, link) };
+  };
+
+  const giveUp = async (mail: Mail, reason: string): Promise<void> => {
+    observe?.("failed", mail.kind);
+    logger.warn({ event: "mail.failed", kind: mail.kind, user_id: mail.user?.id, reason }, "mail.failed");
+    await outbox.finish(mail.id);
+  };
+
+  const postpone = async (mail: Mail, reason: string): Promise<void> => {
+    const seconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** (mail.attempts - 1), MAX_PAUSE_SECONDS);
+    const line = { event: "mail.postponed", kind: mail.kind, user_id: mail.user?.id, reason, seconds };
+    logger.warn(line, "mail.postponed");
+    // Half of the pause is random, so that mails do not arrive together at a server that has recovered.
+    await outbox.postpone(mail, seconds * (0.5 + Math.random() / 2));
+  };
+
+  const process = async (mail: Mail): Promise<void> => {
+    const { id, kind, user } = mail;
+    if (!user || !isWanted(kind, user)) return outbox.delete(id);
+    if (!mail.isWithinBudget) {
+      observe?.("suppressed", kind);
+      return outbox.delete(id);
+    }
+    const expiresAt = Date.parse(mail.createdAt) + LIFETIME_MS[kind];
+    if (expiresAt <= Date.now()) return giveUp(mail, "expired");
+    try {
+      await transport.send(compose(kind, user, expiresAt));
+    } catch (error) {
+      if (!(error instanceof MailNotSent)) return postpone(mail, codeOf(error));
+      return error.isPermanent ? giveUp(mail, error.reason) : postpone(mail, error.reason);
+    }
+    observe?.("sent", kind);
+    await outbox.finish(id);
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const mail = (await outbox.hasDue()) ? await outbox.claim(digests.email) : null;
+      isDatabaseFailing = false;
+      if (!mail) return;
+      await process(mail);
+    }
+  };
+
+  const poll = async (work: () => Promise<void>, pauseMs: number): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await work().catch((error) => {
+        if (!isDatabaseFailing) logger.warn({ err: error }, "the outbox cannot be read or changed");
+        isDatabaseFailing = true;
+      });
+      await pause(pauseMs, stopping.signal);
+    }
+  };
+
+  const loops = [
+    ...Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS)),
+    poll(() => outbox.deleteOld(), CLEANING_MS),
+  ];
+
+  return {
+    /** Waits for the mails that are being sent. */
+    async close(): Promise<void> {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+/** `.invalid` never exists (RFC 2606); tests and imports use it for addresses that get no mail. */
+const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boolean =>
+  !email.endsWith(".invalid") &&
+  (kind !== "reset" || isActive) &&
+  (kind !== "verification" || !emailVerified);
+
+/** Of the file system. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unexpected error";
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * Sends messages over SMTP, each over a connection of its own. Invariant: no error contains text of the server, which can
+ * repeat the recipient's address.
+ */
+import { createTransport } from "nodemailer";
+import { addressOf, composeMessage, type Message } from "./message.ts";
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * `implicit`: from the first byte; `required`: STARTTLS before anything else is sent; `optional`: STARTTLS if the server
+   * offers it; `off`: plaintext. Certificates are always verified.
+   */
+  readonly tls: "implicit" | "required" | "optional" | "off";
+  readonly credentials: { readonly user: string; readonly pass: string } | null;
+}
+
+export interface Transport {
+  /** @throws MailNotSent */
+  send(message: Message): Promise<void>;
+}
+
+/** The message was not sent, or the server's answer was lost. */
+export class MailNotSent extends Error {
+  override readonly name = "MailNotSent";
+  readonly code = "MAIL_NOT_SENT";
+
+  /**
+   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ETIMEDOUT`
+   * @param isPermanent whether another attempt is useless
+   */
+  constructor(
+    readonly reason: string,
+    readonly isPermanent: boolean,
+  ) {
+    super(`The mail server did not accept the message (${reason})`);
+  }
+}
+
+const CONNECTION_TIMEOUT_MS = 10_000;
+/** Without any byte from the server. */
+const IDLE_TIMEOUT_MS = 15_000;
+/** Of a whole message; shorter than the lease of a claimed mail. */
+const TOTAL_TIMEOUT_MS = 45_000;
+
+export function openSmtpTransport({ host, port, tls, credentials }: MailServer): Transport {
+  const transport = createTransport({
+    host,
+    port,
+    secure: tls === "implicit",
+    requireTLS: tls === "required",
+    ignoreTLS: tls === "off",
+    ...(credentials && { auth: { ...credentials } }),
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    greetingTimeout: CONNECTION_TIMEOUT_MS,
+    socketTimeout: IDLE_TIMEOUT_MS,
+    // A message never names a file or a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send(message) {
+      const timeout = Promise.withResolvers<never>();
+      const timer = setTimeout(() => timeout.reject(new MailNotSent("ETIMEDOUT", false)), TOTAL_TIMEOUT_MS);
+      const envelope = { from: addressOf(message.from), to: [message.to] };
+      try {
+        await Promise.race([transport.sendMail({ envelope, raw: composeMessage(message) }), timeout.promise]);
+      } catch (error) {
+        throw toMailError(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** Without a reply code, the connection failed. A rejected login is not the message's fault. */
+function toMailError(error: unknown): MailNotSent {
+  if (error instanceof MailNotSent) return error;
+  const { code, responseCode, response }: Partial<Record<string, unknown>> = { ...asObject(error) };
+  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(response ?? "")) ?? [];
+  const reply = typeof responseCode === "number" ? responseCode : null;
+  const reason = [reply ?? (typeof code === "string" ? code : "ESOCKET"), status].filter(Boolean).join(" ");
+  const isRejected = reply !== null && reply >= 500 && code !== "EAUTH";
+  return new MailNotSent(reason, isRejected || (code === "EENVELOPE" && reply === null));
+}
+
+const asObject = (error: unknown): object => (typeof error === "object" && error !== null ? error : {});
