@@ -3,6 +3,7 @@ import { CliError, describeError, EXIT, type ExitCode, runProgram, usageError } 
 import { Command, CommanderError } from "commander";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
+import { mailCommand } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { usersCommand } from "./commands/users.ts";
@@ -14,6 +15,8 @@ const ENVIRONMENT = `Environment (as for the service):
                      default: file:./data/latchkey.db; required if NODE_ENV is
                      production
   DATABASE_URL_FILE  path of a file that contains the URL
+  MAIL_URL, MAIL_FROM
+                     mail server and sender
   HASH_KERNEL        auto or the name of a kernel
                      default: auto
   HASH_WORKERS       number of threads for hash bench
@@ -25,7 +28,8 @@ const EXIT_CODES = `Exit codes:
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release
   69   database: unreachable, or its schema is older than this release;
-       secret generate: a file cannot be created
+       secret generate: a file cannot be created;
+       mail test: the mail server did not accept the mail
   78   configuration: invalid environment variable
   130  interrupted`;
 
@@ -35,10 +39,11 @@ const EXIT_CODES = `Exit codes:
  */
 export function run(args: readonly string[], variables: Variables): Promise<number> {
   const program = new Command("bun run admin")
-    .description("Administers a Latchkey service: users, schema, signing keys, capacity.")
+    .description("Administers a Latchkey service: users, schema, mail, signing keys, capacity.")
     .usage("<command> [arguments] [options]")
     .addCommand(usersCommand(variables))
     .addCommand(migrateCommand(variables))
+    .addCommand(mailCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));
   const examples = [

@@ -18,6 +18,7 @@ type AuditEvent =
   | "user.deactivated"
   | "user.deleted"
   | "password.changed"
+  | "reset.requested"
   | "tokens.revoked";
 
 /**

@@ -156,7 +156,7 @@ export function createApp({
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(documentRoutes(features, assets));
+    .use(documentRoutes({ features, assets, hasAccountPages: config.mail !== null }));
 
   return app.use(methodNotAllowed(app));
 }

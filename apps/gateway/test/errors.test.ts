@@ -19,6 +19,7 @@ const PROPERTIES: ErrorProperties = {
 const RESPONSES: Record<ErrorCode, Expected> = {
   USER_ALREADY_EXISTS: [409, "A user with this e-mail or username already exists"],
   INVALID_CREDENTIALS: [401, "Incorrect e-mail or password", challenge],
+  ONE_TIME_TOKEN_INVALID: [400, "Invalid or expired link"],
   INVALID_TOKEN: [401, "Invalid or expired token", challenge],
   INACTIVE_USER: [403, "The user is inactive"],
   CURRENT_PASSWORD_INCORRECT: [403, "Incorrect current password"],

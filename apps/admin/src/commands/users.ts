@@ -10,6 +10,7 @@ import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-a
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, findUser, hashPassword, listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
+import { requireMail, sendsMail } from "./mail.ts";
 
 const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
 
@@ -107,7 +108,7 @@ export function usersCommand(variables: Variables): Command {
       "pass show ada | bun run admin users set-password ada@example.com",
     ],
     ABOUT_PASSWORDS,
-    "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled.",
+    "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
   )
     .description("replace a user's password")
     .argument(...USER)
@@ -115,11 +116,30 @@ export function usersCommand(variables: Variables): Command {
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
       const kernel = readKernel();
+      const notifies = sendsMail(variables);
       await withUsers(async (users) => {
         const user = await findUser(users, ref);
         const hashedPassword = await hashPassword(await readPassword(), kernel);
-        const changed = await users.update(user.id, { hashedPassword });
+        const changed = await users.update(user.id, { hashedPassword, notifies });
         await printUser(audited("password.changed", user, changed), format);
+      });
+    });
+
+  const sendReset = withExamples(
+    new Command("send-reset"),
+    ["bun run admin users send-reset ada@example.com"],
+    "The running service sends the mail within seconds. It counts against the budget\nof the recipient: three links in 24 hours, then one every two hours.",
+  )
+    .description("send a user the link that resets the password")
+    .argument(...USER)
+    .option(...JSON_OPTION)
+    .action(async (text: string, format: Format) => {
+      const ref = parseUserRef(text);
+      requireMail(variables);
+      await withDatabase(variables, async ({ users, outbox }) => {
+        const user = await findUser(users, ref);
+        await outbox.requestReset(user.email);
+        await printUser(audited("reset.requested", user, user), format);
       });
     });
 
@@ -173,6 +193,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(active("activate", "restore a user's access"))
     .addCommand(active("deactivate", "block a user, effective with the next request"))
     .addCommand(setPassword)
+    .addCommand(sendReset)
     .addCommand(revokeTokens)
     .addCommand(remove);
 }

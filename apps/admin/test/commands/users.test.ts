@@ -46,6 +46,7 @@ describe.each(Object.entries(DATABASES))("users on %s", (_, openSource) => {
       email: "ada@example.com",
       username: "ada",
       is_active: true,
+      email_verified: false,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: ada.created_at,
     });

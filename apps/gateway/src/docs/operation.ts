@@ -114,7 +114,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
 
 type Issues = readonly ValidationIssue[];
 
-/** What the service returns if every member is the text `x`. The router validates a path before a body. */
+/** What the service returns if every member is the text `x`, or a number if that is valid. The router validates a path before a body. */
 function exampleIssues({ path, query, body }: OperationOptions): Issues {
   if (path) return issuesOf(path, "path");
   if (query) return issuesOf(query, "query");
@@ -123,12 +123,13 @@ function exampleIssues({ path, query, body }: OperationOptions): Issues {
 
 function issuesOf(schema: Type.TObject, location: ValidatorOptions["in"]): Issues {
   try {
-    validator(schema, { in: location })["~standard"].validate(mapMembers(schema.properties, () => "x"));
+    for (const value of ["x", 1])
+      validator(schema, { in: location })["~standard"].validate(mapMembers(schema.properties, () => value));
   } catch (error) {
     if (error instanceof ServiceError && error.properties.issues) return error.properties.issues;
     throw error;
   }
-  throw new TypeError(`The text x is valid for every member of the ${location}`);
+  throw new TypeError(`A text and a number are valid for every member of the ${location}`);
 }
 
 const queryParameter = ([name, { description, ...schema }]: [

@@ -1,14 +1,22 @@
-/** Serves the OpenAPI document, the two pages that display it, and the assets of these pages. */
+/** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, type Context, Elysia, NotFoundError } from "elysia";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { completeDocument, type DescribedRoutes } from "./document.ts";
+import { ACCOUNT_PAGES } from "./pages/account.ts";
 import type { Assets } from "./pages/assets.ts";
 import { createText, serve } from "./pages/content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages/pages.ts";
 
-/** @param features the routes to document, without middleware */
-export function documentRoutes(features: AnyElysia, assets: Assets) {
+interface DocumentRoutesOptions {
+  /** The routes to document, without middleware. */
+  readonly features: AnyElysia;
+  readonly assets: Assets;
+  /** Whether there are pages to which mails link. */
+  readonly hasAccountPages: boolean;
+}
+
+export function documentRoutes({ features, assets, hasAccountPages }: DocumentRoutesOptions) {
   const document = createDocument(features).then((json) =>
     createText(json, { type: "application/json; charset=utf-8" }),
   );
@@ -21,6 +29,10 @@ export function documentRoutes(features: AnyElysia, assets: Assets) {
     .get("/docs", (context) => serve(explorer, context), hidden)
     .get("/redoc", (context) => serve(reference, context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
+  for (const [path, page] of Object.entries(hasAccountPages ? ACCOUNT_PAGES : {})) {
+    const content = createPage(page, assets);
+    routes.get(path, (context) => serve(content, context), hidden);
+  }
   for (const [path, content] of assets.contents) {
     routes.get(path, (context) => serve(content, context), hidden);
   }

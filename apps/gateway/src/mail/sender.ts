@@ -6,6 +6,7 @@ import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database"
 import { MailNotSent, type Transport } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { OneTimeTokens } from "../one-time-tokens.ts";
+import { withTimeout } from "../timeout.ts";
 import type { Digests } from "../token-keys.ts";
 import { LIFETIME_MS, type Links, textOf } from "./messages.ts";
 
@@ -30,6 +31,8 @@ const CONCURRENCY = 4;
  * user has the e-mail.
  */
 const POLL_MS = 1000;
+/** Less than the default grace period of a shutdown. */
+const CLOSE_MS = 5000;
 const CLEANING_MS = 60 * 60 * 1000;
 const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
@@ -103,10 +106,13 @@ export function startMailSender(options: MailSenderOptions) {
   ];
 
   return {
-    /** Waits for the mails that are being sent. */
+    /**
+     * Waits for the mails that are being sent.
+     * @throws {Error} if the mail server hangs: another process sends them after their lease
+     */
     async close(): Promise<void> {
       stopping.abort();
-      await Promise.all(loops);
+      await withTimeout("The mail server", Promise.all(loops), CLOSE_MS);
     },
   };
 }

@@ -256,7 +256,7 @@ test("a request that is over both counters of a quota reports the window that en
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const quota = { limit: 1, windowMs: 60_000, text: "1 per 1 minute" };
-  const quotas = { default: quota, login: quota, register: quota, passwordChange: quota };
+  const quotas = { default: quota, login: quota, register: quota, passwordChange: quota, mail: quota };
   const { passwordChange } = createRateLimiters(quotas, ({ windowMs }) =>
     createMemoryStore({ windowMs, now }),
   );

@@ -171,7 +171,7 @@ test("process metrics contain memory, processor time, file descriptors and event
 
 test("a blocked event loop increases the event loop delay", async () => {
   await using service = await startService();
-  const metrics = createMetrics(service.hasher, 1);
+  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1, countMails: async () => 7 });
   const delay = async () =>
     parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
   await delay();
@@ -220,7 +220,7 @@ test("there is no metrics listener without METRICS_PORT", async () => {
 
 test("failed and waiting database calls are observed with their outcome", async () => {
   await using service = await startService();
-  const metrics = createMetrics(service.hasher, 1);
+  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1, countMails: async () => 7 });
   const read = async () => parseExposition((await metrics.read()).text);
   const inFlight = async () => (await read()).value("database_queries_in_flight");
   const pending = Promise.withResolvers<null>();

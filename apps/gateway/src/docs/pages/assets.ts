@@ -1,5 +1,5 @@
 /**
- * The scripts, styles and the icon of the documentation pages. The path of each contains the hash of its bytes, so
+ * The scripts, styles and the icon of the pages. The path of each contains the hash of its bytes, so
  * clients can cache it forever, and no other path below `/docs/assets` exists.
  */
 import { readFileSync } from "node:fs";
@@ -24,6 +24,8 @@ const SOURCES = {
   "explorer.js": "./browser/explorer.js",
   "reference.js": "./browser/reference.js",
   "pages.css": "./browser/pages.css",
+  "account.js": "./browser/account.js",
+  "account.css": "./browser/account.css",
   "icon.svg": "./browser/icon.svg",
 };
 

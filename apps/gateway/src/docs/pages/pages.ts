@@ -1,4 +1,4 @@
-/** The two documentation pages. They contain nothing inline and load nothing from other hosts; their policy enforces both. */
+/** The two documentation pages, and the template of all pages. They contain nothing inline and load nothing from other hosts; their policy enforces both. */
 import type { AssetName, Assets } from "./assets.ts";
 import { type Content, createText } from "./content.ts";
 
@@ -17,14 +17,19 @@ const POLICY = {
 const REDOC_STYLES =
   "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' 'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='";
 
-interface PageOptions {
+export interface PageOptions {
   readonly title: string;
   readonly description: string;
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   /** Directives in addition to {@link POLICY}. */
   readonly policy: Readonly<Record<string, string>>;
+  /** HTML in place of the element that the script of a documentation page fills. */
+  readonly body?: string;
 }
+
+const DOCUMENTATION_BODY = `<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<main id="page"></main>`;
 
 export const EXPLORER: PageOptions = {
   title: "Latchkey API explorer",
@@ -44,7 +49,7 @@ export const REFERENCE: PageOptions = {
 };
 
 export function createPage(
-  { title, description, styles, scripts, policy }: PageOptions,
+  { title, description, styles, scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
   { paths }: Assets,
 ): Content {
   const links = styles.map((name) => `<link rel="stylesheet" href="${paths[name]}">`);
@@ -60,8 +65,7 @@ export function createPage(
 ${[...links, ...tags].join("\n")}
 </head>
 <body>
-<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
-<main id="page"></main>
+${body}
 </body>
 </html>
 `;

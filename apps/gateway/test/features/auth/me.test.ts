@@ -190,6 +190,7 @@ eachDatabase((startService) => {
     expect(Object.keys(user ?? {}).sort()).toEqual([
       "created_at",
       "email",
+      "email_verified",
       "hashed_password",
       "id",
       "is_active",

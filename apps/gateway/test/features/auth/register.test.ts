@@ -15,8 +15,16 @@ eachDatabase((startService) => {
     const response = await service.call("POST", "/auth/register", { body: { email, username, password } });
     const user = response.expect<User>(201);
     expect(response.headers.get("content-type")).toMatch(/^application\/json;\s?charset=utf-8$/i);
-    expect(Object.keys(user)).toEqual(["id", "email", "username", "is_active", "created_at", "updated_at"]);
-    expect(user).toMatchObject({ email, username, is_active: true });
+    expect(Object.keys(user)).toEqual([
+      "id",
+      "email",
+      "email_verified",
+      "username",
+      "is_active",
+      "created_at",
+      "updated_at",
+    ]);
+    expect(user).toMatchObject({ email, email_verified: false, username, is_active: true });
     expect(Number.isSafeInteger(user.id) && user.id > 0).toBe(true);
     expect(user.created_at).toMatch(TIMESTAMP);
     expect(user.updated_at).toBe(user.created_at);

@@ -1,6 +1,7 @@
 /** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
-import { type Database, DatabaseUnavailable } from "@latchkey/database";
+import { type Database, DatabaseUnavailable, type User } from "@latchkey/database";
+import { signOneTimeToken } from "../one-time-token.ts";
 import { newCredentials, type Service, startService } from "../service.ts";
 import type { ReceivedResponse } from "./contract.ts";
 import type { NamedOperation } from "./document.ts";
@@ -13,13 +14,31 @@ interface Variation {
   readonly query?: string;
 }
 
+/** Its tokens are genuine. */
+const anybody: User = {
+  id: 1,
+  ...{ email: "", username: "", hashedPassword: "", isActive: true, emailVerified: false },
+  ...{ tokenVersion: 0, passwordChangeTokenId: null, createdAt: "", updatedAt: "" },
+};
+
 const VALID_BODIES: Readonly<Record<string, () => unknown>> = {
   register: newCredentials,
   login: newCredentials,
   updateMe: () => ({ username: newCredentials().username }),
   createTodo: () => ({ title: "Buy milk" }),
   updateTodo: () => ({ completed: true }),
+  requestPasswordReset: newCredentials,
+  ...confirmationsOf(anybody),
 };
+
+/** The valid bodies of confirmations. */
+function confirmationsOf(user: User) {
+  const { password } = newCredentials();
+  return {
+    confirmPasswordReset: () => ({ token: signOneTimeToken("reset", user), password }),
+    confirmEmailVerification: () => ({ token: signOneTimeToken("verification", user) }),
+  };
+}
 
 function send(service: Service, operation: NamedOperation, variation: Variation = {}) {
   const { method, path, operationId = "" } = operation;
@@ -61,12 +80,16 @@ type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<Receiv
 /** By status; `2xx` is any success. */
 export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async "2xx"(operation, { working }) {
-    const { email, password, token } = await working.createUser();
+    const { id: userId, email, password, token } = await working.createUser();
+    const user = (await working.database.users.findById(userId)) ?? anybody;
+    const bodies: typeof VALID_BODIES = { login: () => ({ email, password }), ...confirmationsOf(user) };
     const todo = await working.call("POST", "/todos", { body: { title: "Buy milk" } });
     const { id } = todo.expect<{ id: number }>(201);
-    const isLogin = operation.operationId === "login";
-    return send(working, operation, { id, token, ...(isLogin && { body: { email, password } }) });
+    const body = bodies[operation.operationId ?? ""]?.();
+    return send(working, operation, { id, token, ...(body !== undefined && { body }) });
   },
+  400: (operation, { working }) =>
+    send(working, operation, { body: { token: "forged", password: newCredentials().password } }),
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
   async 403(operation, { working }) {
     const { id, token } = await working.createUser();
@@ -94,7 +117,14 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async 422(operation, { working }) {
     const { token } = await working.createUser();
     const x = "x";
-    const body = operation.requestBody && { email: x, username: x, password: x, title: x, completed: x };
+    const body = operation.requestBody && {
+      email: x,
+      username: x,
+      password: x,
+      title: x,
+      completed: x,
+      token: 1,
+    };
     return send(working, operation, { token, query: "?limit=x", id: x, ...(body && { body }) });
   },
   async 429(operation, { limited }) {
@@ -119,6 +149,7 @@ function startBroken(error: () => Error): Promise<Service> {
       ...database,
       users: refuseEverything(database.users),
       todos: refuseEverything(database.todos),
+      outbox: refuseEverything(database.outbox),
       ping: refuse,
     }),
   });

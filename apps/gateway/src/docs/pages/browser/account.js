@@ -1,0 +1,45 @@
+/** Sends the form, together with the token in the fragment, which is removed from the address and the history at once. */
+const byId = (id) => document.getElementById(id);
+const form = document.querySelector("form");
+const { action } = form.dataset;
+const needsToken = action.endsWith("/confirm");
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+history.replaceState(null, "", location.pathname);
+
+const showInvalidLink = () => {
+  form.hidden = true;
+  byId("error").textContent = "This link is not valid any more. It may have been used, or a newer one sent.";
+  byId("again").hidden = action !== "/auth/password-reset/confirm";
+};
+
+const messageOf = ({ status }, { detail }) => {
+  if (status === 422) return detail.map(({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`).join(" ");
+  if (status === 429) return "Too many attempts. Please wait a minute and try again.";
+  return "That did not work. Please try again in a minute.";
+};
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = form.querySelector("button");
+  const members = { ...Object.fromEntries(new FormData(form)), ...(needsToken && { token }) };
+  button.disabled = true;
+  byId("error").textContent = "";
+  try {
+    const response = await fetch(action, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(members),
+    });
+    if (response.ok) {
+      form.hidden = true;
+      byId("success").hidden = false;
+      byId("success").focus();
+    } else if (response.status === 400) showInvalidLink();
+    else byId("error").textContent = messageOf(response, await response.json());
+  } catch {
+    byId("error").textContent = "The service cannot be reached. Please try again in a minute.";
+  }
+  button.disabled = false;
+});
+
+if (needsToken && token === null) showInvalidLink();

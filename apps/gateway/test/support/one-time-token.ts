@@ -1,0 +1,10 @@
+/** Signs tokens as the links of mails contain them. */
+import type { User } from "@latchkey/database";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { createOneTimeTokens, type Purpose } from "../../src/one-time-tokens.ts";
+
+const { sign } = createOneTimeTokens([SECRET_KEY]);
+
+/** Of a service with the default key; valid for a minute. */
+export const signOneTimeToken = (purpose: Purpose, user: User): string =>
+  sign({ purpose, expiresAt: Date.now() + 60_000 }, user);

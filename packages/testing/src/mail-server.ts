@@ -1,0 +1,89 @@
+/** A real SMTP server that requires STARTTLS and authentication, unless options say otherwise, and keeps what it accepts. */
+import { readFileSync } from "node:fs";
+import type { AddressInfo, Socket } from "node:net";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import type { ServerCertificate } from "./certificates.ts";
+
+export interface ReceivedMail {
+  readonly recipients: readonly string[];
+  readonly message: string;
+  /** The token of the link, "" without one. */
+  readonly token: string;
+}
+
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
+
+const [USER, PASSWORD] = ["latchkey", "s3cret/p@ss"];
+
+interface MailServerOptions {
+  /** Offers STARTTLS and requires a login over it. @default plaintext without a login */
+  readonly certificate?: ServerCertificate;
+  /** @default a free one */
+  readonly port?: number;
+  /** What happens after DATA: the reply code, or `close`, or `hang`. @default 250 */
+  readonly answer?: () => number | "close" | "hang";
+}
+
+export async function startMailServer({ certificate, port = 0, answer = () => 250 }: MailServerOptions = {}) {
+  const received: ReceivedMail[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const options: SMTPServerOptions = {
+    ...(certificate
+      ? { key: readFileSync(certificate.keyFile), cert: readFileSync(certificate.certificateFile) }
+      : { disabledCommands: ["STARTTLS", "AUTH"] }),
+    authOptional: certificate === undefined,
+    onConnect(_session, callback) {
+      connections += 1;
+      callback();
+    },
+    onAuth({ username, password }, _session, callback) {
+      if (username === USER && password === PASSWORD) callback(null, { user: username });
+      else callback(new Error("Invalid login"));
+    },
+    onData(stream, session, callback) {
+      const code = answer();
+      if (code === "close") for (const socket of sockets) socket.destroy();
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        if (code === "hang") return;
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        // Servers repeat addresses in their replies.
+        if (code !== 250)
+          return callback(Object.assign(new Error(`5.1.1 <${recipients}> rejected`), { responseCode: code }));
+        const message = Buffer.concat(chunks).toString();
+        received.push({ recipients, message, token: /token=([\w.-]+)/.exec(message)?.[1] ?? "" });
+        callback();
+      });
+    },
+  };
+  const server = new SMTPServer(options);
+  server.on("error", () => undefined);
+  server.server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const address = server.server.address() as AddressInfo;
+  const credentials = certificate ? `${USER}:${encodeURIComponent(PASSWORD)}@` : "";
+  return {
+    url: `smtp://${credentials}127.0.0.1:${address.port}`,
+    port: address.port,
+    received,
+    connections: () => connections,
+    /** Waits until this many mails have arrived in total. */
+    async waitFor(count: number): Promise<readonly ReceivedMail[]> {
+      const deadline = performance.now() + 10_000;
+      while (received.length < count) {
+        if (performance.now() > deadline) throw new Error(`${received.length} of ${count} mails arrived`);
+        await Bun.sleep(10);
+      }
+      return received;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
