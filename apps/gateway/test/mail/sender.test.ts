@@ -1,0 +1,187 @@
+/** The mail sender with a real SMTP server: what is sent and what is not, and what happens while the server fails. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { MailKind } from "@latchkey/database";
+import { openSmtpTransport, type Transport } from "@latchkey/mail";
+import { openFolder } from "@latchkey/testing/folder";
+import { type MailServer, startMailServer } from "@latchkey/testing/mail-server";
+import { createFileTransport } from "../../src/mail/file-transport.ts";
+import { createLinks } from "../../src/mail/messages.ts";
+import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
+import { importTokenKeys } from "../../src/token-keys.ts";
+import { type Service, startService } from "../support/service.ts";
+
+const PASSWORD = "a new long passphrase";
+
+/** Starts a sender beside a service, as `program.ts` does. */
+async function startSender(service: Service, transport: Transport) {
+  const { auth, mail } = service.config;
+  if (!mail) throw new Error("The service sends no mail");
+  const log: Record<string, unknown>[] = [];
+  const outcomes: `${MailOutcome} ${MailKind}`[] = [];
+  const write = (line: object) => log.push({ ...line });
+  const sender = startMailSender({
+    ...(await importTokenKeys({ ...auth, openSecretKey: () => "" })),
+    outbox: service.database.outbox,
+    transport,
+    from: "Example <accounts@example.com>",
+    links: createLinks(mail, "http://127.0.0.1:3000"),
+    logger: { info: write, warn: write },
+    observe: (outcome, kind) => outcomes.push(`${outcome} ${kind}`),
+  });
+  return {
+    log,
+    outcomes,
+    close: sender.close,
+    /** Waits until no mail waits or is being sent. */
+    async drained(): Promise<void> {
+      while ((await service.database.outbox.count()) > 0) await Bun.sleep(10);
+    },
+    /** Waits for a line of the log. */
+    async event(name: string, count = 1) {
+      const found = () => log.filter(({ event }) => event === name);
+      while (found().length < count) await Bun.sleep(10);
+      return found();
+    },
+    [Symbol.asyncDispose]: sender.close,
+  };
+}
+
+const smtp = ({ port }: Pick<MailServer, "port">): Transport =>
+  openSmtpTransport({ host: "127.0.0.1", port, tls: "optional", credentials: null });
+
+/** As if the pauses of all mails were over. */
+const expirePauses = (service: Service) =>
+  service.sql("update outbox set next_attempt_at = created_at where next_attempt_at is not null");
+
+const requestReset = (service: Service, email: string) =>
+  service.call("POST", "/auth/password-reset", { body: { email } });
+
+describe("the sender", () => {
+  test("sends links that work, and a notification of the change, without anything that a client chose", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    await using sender = await startSender(service, smtp(server));
+    const { email } = await service.register({ username: "<b>click</b> https://evil.example" });
+    await server.waitFor(1);
+    await requestReset(service, email);
+    const [verification, reset] = await server.waitFor(2);
+    const confirmed = await service.call("POST", "/auth/email-verification/confirm", {
+      body: { token: verification?.token },
+    });
+    const changed = await service.call("POST", "/auth/password-reset/confirm", {
+      body: { token: reset?.token, password: PASSWORD },
+    });
+    expect([confirmed.status, changed.status]).toEqual([204, 204]);
+    const received = await server.waitFor(3);
+    for (const { recipients, message } of received) {
+      expect(recipients).toEqual([email]);
+      expect(message).toStartWith("From: Example <accounts@example.com>\r\n");
+      expect(message).toContain(`\r\nTo: <${email}>\r\n`);
+      expect(message).toContain("\r\nAuto-Submitted: auto-generated\r\n");
+      expect(message).not.toMatch(/evil|click/);
+    }
+    expect(received[1]?.message).toContain("http://127.0.0.1:3000/account/reset-password#token=");
+    await sender.drained();
+    expect(sender.outcomes).toEqual(["sent verification", "sent reset", "sent password"]);
+    expect(sender.log).toEqual([]);
+  });
+
+  test("sends nothing for unknown, inactive, verified and .invalid users, or beyond the budget", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    const [inactive, verified] = [await service.register(), await service.register()];
+    await service.register({ email: "import@example.invalid" });
+    await service.sql("delete from outbox");
+    await service.database.users.setActive(inactive.user.id, false);
+    await service.database.users.update(verified.user.id, { emailVerified: true });
+    await service.database.outbox.requestVerification(verified.user.id);
+    for (const email of ["nobody@example.org", inactive.email, "import@example.invalid"])
+      await requestReset(service, email);
+    for (let index = 0; index < 5; index++) await requestReset(service, verified.email);
+    await using sender = await startSender(service, smtp(server));
+    await sender.drained();
+    expect(sender.outcomes.toSorted()).toEqual([
+      ...["sent reset", "sent reset", "sent reset"],
+      ...["suppressed reset", "suppressed reset"],
+    ]);
+    expect(server.received.map(({ recipients }) => recipients)).toEqual(Array(3).fill([verified.email]));
+    // Only the sent ones remain, for the budget.
+    expect(await service.sql("select id from outbox")).toHaveLength(3);
+  });
+
+  test("retries while the server closes the connection or answers 4xx or is down, and gives up after 5xx", async () => {
+    let answer: number | "close" = "close";
+    const server = await startMailServer({ answer: () => answer });
+    await using service = await startService();
+    await using sender = await startSender(service, smtp(server));
+    const { email, user } = await service.register();
+    await sender.event("mail.postponed");
+    answer = 451;
+    await expirePauses(service);
+    await sender.event("mail.postponed", 2);
+    await server[Symbol.asyncDispose]();
+    await expirePauses(service);
+    const postponed = await sender.event("mail.postponed", 3);
+    const line = { kind: "verification", user_id: user.id };
+    expect(postponed).toMatchObject([line, { ...line, reason: "451 5.1.1" }, line]);
+    await using restarted = await startMailServer({ port: server.port, answer: () => 550 });
+    await expirePauses(service);
+    expect(await sender.event("mail.failed")).toMatchObject([{ ...line, reason: "550 5.1.1" }]);
+    await sender.drained();
+    expect(restarted.received).toEqual([]);
+    expect(sender.outcomes).toEqual(["failed verification"]);
+    // The server repeats the address in its reply.
+    expect(JSON.stringify(sender.log)).not.toContain(email);
+  });
+
+  test("gives up when the link has expired", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    await service.register();
+    await service.sql("update outbox set created_at = '2026-01-01T00:00:00.000Z'");
+    await using sender = await startSender(service, smtp(server));
+    expect(await sender.event("mail.failed")).toMatchObject([{ reason: "expired" }]);
+    expect(server.received).toEqual([]);
+  });
+
+  test("waits for the mail in progress when it is closed, and starts no other", async () => {
+    const release = Promise.withResolvers<void>();
+    let started = 0;
+    const transport = {
+      send: async () => {
+        started += 1;
+        await release.promise;
+      },
+    };
+    await using service = await startService();
+    const sender = await startSender(service, transport);
+    for (let index = 0; index < 6; index++) await service.register();
+    while (started < 4) await Bun.sleep(10);
+    const closed = sender.close();
+    release.resolve();
+    await closed;
+    expect([started, sender.outcomes.length, await service.database.outbox.count()]).toEqual([4, 4, 2]);
+  });
+});
+
+test("without a server, the newest 100 mails are files that only their owner can read", async () => {
+  await using folder = await openFolder();
+  const path = join(folder.path, "outbox");
+  const names: unknown[] = [];
+  const transport = createFileTransport(path, { info: (line: { path?: string }) => names.push(line.path) });
+  const message = (index: number) => ({
+    from: "a@b.cd",
+    to: "x@y.zz",
+    subject: `Mail ${index}`,
+    text: "Text\n",
+  });
+  for (let index = 0; index < 103; index++) await transport.send(message(index));
+  const files = readdirSync(path)
+    .map((name) => join(path, name))
+    .sort();
+  expect(files).toEqual(names.slice(3).map(String));
+  expect(readFileSync(files[0] ?? "", "utf8")).toContain("Subject: Mail 3\r\n");
+  expect([path, files[0] ?? ""].map((file) => statSync(file).mode & 0o777)).toEqual([0o700, 0o600]);
+});
