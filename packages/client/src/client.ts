@@ -5,7 +5,10 @@ import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
 import type {
   CreateTodoRequest,
+  EmailVerificationConfirmation,
   LoginRequest,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
   PublicKeySet,
   RegisterRequest,
   Todo,
@@ -64,6 +67,17 @@ export interface Client extends Operations {
   deleteMe(options?: RequestOptions): Promise<void>;
   /** Revokes all tokens of the current user and forgets the stored one. */
   revokeTokens(options?: RequestOptions): Promise<void>;
+  /** Requests a mail with a link; resolves also if no user has the e-mail. */
+  requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
+  /** Sets a new password with the token of the link, and revokes all tokens of the user. */
+  confirmPasswordReset(confirmation: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
+  /** Requests a mail with a link that verifies the e-mail of the current user. */
+  requestEmailVerification(options?: RequestOptions): Promise<void>;
+  /** Verifies an e-mail with the token of the link. */
+  confirmEmailVerification(
+    confirmation: EmailVerificationConfirmation,
+    options?: RequestOptions,
+  ): Promise<void>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
@@ -156,6 +170,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
       forget(sent);
     },
+    requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
+    confirmPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
+    requestEmailVerification: (init) =>
+      callWithToken((authorized) => api.POST("/auth/email-verification", authorized), init),
+    confirmEmailVerification: (body, init) =>
+      unwrap(api.POST("/auth/email-verification/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
     async revokeTokens(init) {
       const sent = token;

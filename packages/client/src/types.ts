@@ -13,6 +13,9 @@ type ResponseOf<Id extends keyof operations> = {
 export type RegisterRequest = RequestOf<"register">;
 export type LoginRequest = RequestOf<"login">;
 export type UpdateUserRequest = RequestOf<"updateMe">;
+export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
+export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
+export type EmailVerificationConfirmation = RequestOf<"confirmEmailVerification">;
 export type CreateTodoRequest = RequestOf<"createTodo">;
 export type UpdateTodoRequest = RequestOf<"updateTodo">;
 /** `limit`: todos per page, 1 to 100. `cursor`: the `next_cursor` of the previous page. */

@@ -41,7 +41,7 @@ describe("the document and the service", async () => {
   )("agree on the default quota of %s", async (_id, { method, path, requestBody, responses }) => {
     await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
     const { token } = await service.createUser();
-    const body = { ...newCredentials(), current_password: "wrong", title: "Buy milk" };
+    const body = { ...newCredentials(), current_password: "wrong", title: "Buy milk", token: "x" };
     const options = { token, ...(requestBody && { body }) };
     const { headers } = await service.call(method, path.replace("{id}", "1"), options);
     expect(responses[429]?.content?.["application/json"]?.examples?.TOO_MANY_REQUESTS?.value).toEqual({

@@ -117,13 +117,15 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async 422(operation, { working }) {
     const { token } = await working.createUser();
     const x = "x";
+    // Any text can be a token.
+    const oneTimeToken = operation.operationId === "confirmEmailVerification" ? 1 : x;
     const body = operation.requestBody && {
       email: x,
       username: x,
       password: x,
       title: x,
       completed: x,
-      token: 1,
+      token: oneTimeToken,
     };
     return send(working, operation, { token, query: "?limit=x", id: x, ...(body && { body }) });
   },
