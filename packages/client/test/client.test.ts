@@ -128,6 +128,22 @@ test("a password change keeps the stored token, a wrong current password does no
   expect(await errorOf(stored.getMe())).toMatchObject({ code: "INVALID_TOKEN" });
 });
 
+test("mails are requested with the e-mail or the stored token, and confirmations send the token of a link", async () => {
+  const user = { email: "mary@example.com", username: "mary", password: ADA.password };
+  const { statuses, fetch } = recordingFetch();
+  const client = createClient({ baseUrl: service.url, fetch });
+  await client.register(user);
+  expect(await errorOf(client.requestEmailVerification())).toMatchObject({ code: "INVALID_TOKEN" });
+  await client.login(user);
+  await client.requestEmailVerification();
+  await client.requestPasswordReset({ email: user.email });
+  const invalid = { code: "ONE_TIME_TOKEN_INVALID" };
+  const password = ADA.password;
+  expect(await errorOf(client.confirmPasswordReset({ token: "x", password }))).toMatchObject(invalid);
+  expect(await errorOf(client.confirmEmailVerification({ token: "x" }))).toMatchObject(invalid);
+  expect(statuses).toEqual([201, 401, 200, 202, 202, 400, 400]);
+});
+
 describe("errors", () => {
   test("an error has the status, code, detail and request id of the response", async () => {
     let envelope: unknown;
@@ -276,6 +292,10 @@ test("every method rejects with the reason of its signal", async () => {
     (signal) => client.updateMe({}, { signal }),
     (signal) => client.deleteMe({ signal }),
     (signal) => client.revokeTokens({ signal }),
+    (signal) => client.requestPasswordReset(ADA, { signal }),
+    (signal) => client.confirmPasswordReset({ token: "x", password: ADA.password }, { signal }),
+    (signal) => client.requestEmailVerification({ signal }),
+    (signal) => client.confirmEmailVerification({ token: "x" }, { signal }),
     (signal) => client.listTodos({}, { signal }),
     (signal) => client.todoPages({}, { signal }).next(),
     (signal) => client.todos({}, { signal }).next(),

@@ -12,8 +12,11 @@ const showInvalidLink = () => {
   byId("again").hidden = action !== "/auth/password-reset/confirm";
 };
 
-const messageOf = ({ status }, { detail }) => {
-  if (status === 422) return detail.map(({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`).join(" ");
+const messageOf = (status, body) => {
+  if (status === 422)
+    return JSON.parse(body)
+      .detail.map(({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`)
+      .join(" ");
   if (status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };
@@ -30,12 +33,13 @@ form.addEventListener("submit", async (event) => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(members),
     });
+    const body = await response.text();
     if (response.ok) {
       form.hidden = true;
       byId("success").hidden = false;
       byId("success").focus();
     } else if (response.status === 400) showInvalidLink();
-    else byId("error").textContent = messageOf(response, await response.json());
+    else byId("error").textContent = messageOf(response.status, body);
   } catch {
     byId("error").textContent = "The service cannot be reached. Please try again in a minute.";
   }
