@@ -6,6 +6,11 @@ import { parseEnvironment, type Variables } from "../src/parse.ts";
 
 const BASE = { AUTH_SECRET_KEY: SECRET_KEY };
 const PRODUCTION = { ...BASE, NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
+const MAIL = {
+  MAIL_URL: "smtp://u:Hunter2@mail.example.com",
+  MAIL_FROM: "accounts@example.com",
+  PUBLIC_URL: "https://a.example",
+};
 const CA = "/run/ca.pem";
 
 const warningsOf = (variables: Variables) =>
@@ -48,6 +53,22 @@ test.each<[name: string, insecure: Variables, secure: Variables]>([
   ],
   ["AUTH_TOKEN_EXPIRE_MINUTES", { AUTH_TOKEN_EXPIRE_MINUTES: "1441" }, { AUTH_TOKEN_EXPIRE_MINUTES: "1440" }],
   ["METRICS_HOST", { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" }, { METRICS_HOST: "0.0.0.0" }],
+  ["MAIL_URL", { ...MAIL, MAIL_URL: "smtp://u:Hunter2@mail.example.com?tls=off" }, MAIL],
+  [
+    "PUBLIC_URL",
+    { ...MAIL, PUBLIC_URL: "http://a.example" },
+    { ...MAIL, PUBLIC_URL: "http://127.0.0.1:3000" },
+  ],
+  [
+    "MAIL_RESET_URL",
+    { MAIL_RESET_URL: "https://a.example/reset?token={token}" },
+    { MAIL_RESET_URL: "https://a.example/#/reset?token={token}" },
+  ],
+  [
+    "MAIL_VERIFICATION_URL",
+    { MAIL_VERIFICATION_URL: "https://a.example/{token}#verify" },
+    { MAIL_VERIFICATION_URL: "https://a.example/verify#{token}" },
+  ],
   [
     "METRICS_HOST",
     { METRICS_PORT: "9464", METRICS_HOST: "::" },

@@ -1,0 +1,116 @@
+/** The variables of mail: what each accepts, and which others it requires. */
+import { expect, test } from "bun:test";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { describeEnvironment } from "../src/describe.ts";
+import { ConfigurationError, parseEnvironment, type Variables } from "../src/parse.ts";
+
+const COMPLETE = {
+  MAIL_URL: "smtps://user:p%40ss@mail.example.com",
+  MAIL_FROM: "Example Accounts <accounts@example.com>",
+  PUBLIC_URL: "https://accounts.example.com/",
+};
+
+const parse = (variables: Variables) =>
+  parseEnvironment({ AUTH_SECRET_KEY: SECRET_KEY, ...variables }, { readFile: String });
+
+/** The names of the invalid variables. */
+function invalidIn(variables: Variables): string[] {
+  try {
+    parse(variables);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    expect(error.message).not.toMatch(/p%40ss|p@ss/);
+    return error.lines.map((line) => line.slice(0, line.indexOf(":")));
+  }
+}
+
+test.each([
+  [COMPLETE.MAIL_URL, "mail.example.com", 465, "implicit", { user: "user", pass: "p@ss" }],
+  ["smtp://mail.example.com", "mail.example.com", 587, "required", null],
+  ["smtp://10.0.0.7:25/", "10.0.0.7", 25, "required", null],
+  ["smtp://mail.example.com:25?tls=off", "mail.example.com", 25, "off", null],
+  ["smtp://127.0.0.1:25", "127.0.0.1", 25, "optional", null],
+  ["smtp://[::1]:2525", "::1", 2525, "optional", null],
+] as const)(
+  "%s: TLS is required unless the server is on this machine",
+  (url, host, port, tls, credentials) => {
+    expect(parse({ ...COMPLETE, MAIL_URL: url }).values.MAIL_URL).toEqual({ host, port, tls, credentials });
+  },
+);
+
+test.each<[name: string, values: string[]]>([
+  [
+    "MAIL_URL",
+    [
+      ...[
+        "",
+        "mail.example.com",
+        "http://mail.example.com",
+        "smtp://",
+        "smtp://:pass@host",
+        "smtp://u:%zz@host",
+      ],
+      ...[
+        "smtp://host/path",
+        "smtp://host?tls=on",
+        "smtps://host?tls=off",
+        "smtp://host#x",
+        "smtp://host:99999",
+      ],
+    ],
+  ],
+  [
+    "MAIL_FROM",
+    [
+      "",
+      "accounts",
+      "a@b.c\r\nBcc: x@y.zz",
+      "<a@b.cd>",
+      "A <a@b.cd> B",
+      "É <a@b.cd>",
+      "A <a@b>",
+      "a@b.c, d@e.f",
+    ],
+  ],
+  [
+    "PUBLIC_URL",
+    ["", "accounts.example.com", "https://a.example/path", "https://a.example?x", "ftp://a.example"],
+  ],
+  [
+    "MAIL_RESET_URL",
+    [
+      ...[
+        "",
+        "https://a.example/",
+        "https://a.example/#{token}{token}",
+        "javascript:{token}",
+        "/reset#{token}",
+      ],
+      ...["https://{token}.example/", "https://a.example/#{token}\r\nx"],
+    ],
+  ],
+])("%s rejects other values, without printing a secret", (name, values) => {
+  expect(values.filter((value) => !invalidIn({ ...COMPLETE, [name]: value }).includes(name))).toEqual([]);
+});
+
+test("a server requires a sender and the origin of links, unless both templates are set", () => {
+  const { MAIL_URL, MAIL_FROM } = COMPLETE;
+  const templates = {
+    MAIL_RESET_URL: "https://a.example/#{token}",
+    MAIL_VERIFICATION_URL: "https://a.example/#{token}",
+  };
+  expect(invalidIn({ MAIL_URL })).toEqual(["MAIL_FROM", "PUBLIC_URL"]);
+  expect(invalidIn({ MAIL_URL, MAIL_FROM, MAIL_RESET_URL: templates.MAIL_RESET_URL })).toEqual([
+    "PUBLIC_URL",
+  ]);
+  expect([invalidIn({ MAIL_URL, MAIL_FROM, ...templates }), invalidIn(COMPLETE), invalidIn({})]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+});
+
+test("the printed configuration masks the password", () => {
+  expect(describeEnvironment(parse(COMPLETE))).toContain("MAIL_URL=smtps://user:***@mail.example.com\n");
+});
