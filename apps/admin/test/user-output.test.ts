@@ -48,7 +48,7 @@ describe("a table", () => {
   test("without users has its headings", async () => {
     await using shared = await openSharedDatabase(source);
     const { stdout } = await shared.tool(["users", "list"]);
-    expect(stdout).toBe("id  email  username  is_active  created_at  updated_at\n");
+    expect(stdout).toBe("id  email  email_verified  username  is_active  created_at  updated_at\n");
   });
 });
 

@@ -2,6 +2,7 @@
  * Sends the mails of the outbox. Invariant: no transaction and no database connection waits for the mail server. A mail is
  * sent again if this process ends between the server's answer and the next statement.
  */
+import { setTimeout } from "node:timers/promises";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
 import { MailNotSent, type Transport } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
@@ -48,18 +49,20 @@ export function startMailSender(options: MailSenderOptions) {
     return { from, to: user.email, ...textOf(kind, link) };
   };
 
-  const giveUp = async (mail: Mail, reason: string): Promise<void> => {
+  const warn = (event: string, { kind, user }: Mail, reason: string): void =>
+    logger.warn({ event, kind, user_id: user?.id, reason }, event);
+
+  const giveUp = (mail: Mail, reason: string): Promise<void> => {
     observe?.("failed", mail.kind);
-    logger.warn({ event: "mail.failed", kind: mail.kind, user_id: mail.user?.id, reason }, "mail.failed");
-    await outbox.finish(mail.id);
+    warn("mail.failed", mail, reason);
+    return outbox.finish(mail.id);
   };
 
-  const postpone = async (mail: Mail, reason: string): Promise<void> => {
+  const postpone = (mail: Mail, reason: string): Promise<void> => {
+    warn("mail.postponed", mail, reason);
     const seconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** (mail.attempts - 1), MAX_PAUSE_SECONDS);
-    const line = { event: "mail.postponed", kind: mail.kind, user_id: mail.user?.id, reason, seconds };
-    logger.warn(line, "mail.postponed");
     // Half of the pause is random, so that mails do not arrive together at a server that has recovered.
-    await outbox.postpone(mail, seconds * (0.5 + Math.random() / 2));
+    return outbox.postpone(mail, seconds * (0.5 + Math.random() / 2));
   };
 
   const process = async (mail: Mail): Promise<void> => {
@@ -127,15 +130,6 @@ const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boo
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unexpected error";
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
-}
+/** Ends early if the signal aborts. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(ms, undefined, { signal }).catch(() => undefined);

@@ -1,7 +1,9 @@
 /** The log line of a request contains its security-relevant event, the user's id and a digest of the e-mail. */
 import { expect, test } from "bun:test";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
+import type { Purpose } from "../../src/one-time-tokens.ts";
 import { importTokenKeys } from "../../src/token-keys.ts";
+import { signOneTimeToken } from "../support/one-time-token.ts";
 import { type LogLine, readConfig, SECRET_KEY, type Service, startService } from "../support/service.ts";
 
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
@@ -24,6 +26,11 @@ test("each event is logged once, in the line of its request, and no line contain
       TRUST_PROXY: "1",
     },
   });
+  const linkFor = async (userId: number, purpose: Purpose) => {
+    const user = await service.database.users.findById(userId);
+    if (!user) throw new Error("No user");
+    return signOneTimeToken(purpose, user);
+  };
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
     events.push([event, id, digests.email(email)]);
@@ -67,7 +74,17 @@ test("each event is logged once, in the line of its request, and no line contain
   expectEvent("password.limited", id);
   await service.call("DELETE", "/auth/tokens", { token });
   expectEvent("tokens.revoked", id);
-  const second = await logIn("192.0.2.1", "another passphrase");
+  await service.call("POST", "/auth/password-reset", { body: { email: owner.email } });
+  expectEvent("reset.requested", undefined);
+  const links = await Promise.all(
+    (["verification", "reset"] as const).map((purpose) => linkFor(id, purpose)),
+  );
+  await service.call("POST", "/auth/email-verification/confirm", { body: { token: links[0] } });
+  expectEvent("email.verified", id);
+  const reset = { token: links[1], password: "the third passphrase" };
+  await service.call("POST", "/auth/password-reset/confirm", { body: reset, ...from("192.0.2.1") });
+  expectEvent("password.reset", id);
+  const second = await logIn("192.0.2.1", "the third passphrase");
   expectEvent("login.succeeded", id);
   const { access_token: last } = second.expect<{ access_token: string }>(200);
   await service.call("DELETE", "/auth/me", { token: last });
@@ -79,5 +96,6 @@ test("each event is logged once, in the line of its request, and no line contain
   expect(new Set(logged.map(({ event }) => event))).toEqual(new Set(AUDIT_EVENTS));
   expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
   const text = JSON.stringify(service.log);
-  for (const secret of ["@example.org", "wrong one", "passphrase", token]) expect(text).not.toContain(secret);
+  for (const secret of ["@example.org", "wrong one", "passphrase", token, ...links])
+    expect(text).not.toContain(secret);
 });

@@ -188,7 +188,7 @@ test("metric names start with the component that they describe", async () => {
   const { families } = await service.scrape();
   for (const name of families.keys()) {
     expect(name).toMatch(
-      /^(latchkey|http_request|audit|hash|hash_queue|database|process|nodejs)_[a-z0-9_]+$/,
+      /^(latchkey|http_request|audit|hash|hash_queue|mail|database|process|nodejs)_[a-z0-9_]+$/,
     );
     if (families.get(name) === "counter") expect(name).toEndWith("_total");
   }

@@ -1,0 +1,49 @@
+/** `mail test` and `users send-reset`, with a real SMTP server and the outbox of a real database. */
+import { expect, test } from "bun:test";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { DATABASES, openSharedDatabase } from "../support/databases.ts";
+import { runTool } from "../support/tool.ts";
+
+const MAIL_FROM = "accounts@example.com";
+
+test("mail test sends a mail, or reports the server's code without its text", async () => {
+  let code = 250;
+  await using server = await startMailServer({ answer: () => code });
+  const run = () =>
+    runTool(["mail", "test", " Ada@Example.COM"], { env: { MAIL_URL: server.url, MAIL_FROM } });
+  expect(await run()).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("a mail to ada@example.com.\n"),
+  });
+  expect(server.received).toMatchObject([{ recipients: ["ada@example.com"] }]);
+  code = 554;
+  const { stderr, ...failed } = await run();
+  expect([failed.code, stderr]).toEqual([69, "The mail server did not accept the message (554 5.1.1).\n"]);
+  const unset = await runTool(["mail", "test", "ada@example.com"], { env: { MAIL_URL: server.url } });
+  expect([unset.code, unset.stderr]).toEqual([78, "MAIL_FROM: is not set\n"]);
+});
+
+test("send-reset writes a reset and set-password a notification, unless the service sends no mail", async () => {
+  await using source = await (DATABASES.libsql ?? Promise.reject)();
+  await using shared = await openSharedDatabase(source);
+  const { users, outbox } = shared.database;
+  const { id } = await users.create({ email: "ada@example.com", username: "ada", hashedPassword: "a$b" });
+  expect(await shared.json(["users", "send-reset", "ada@example.com"])).toMatchObject({
+    email_verified: false,
+  });
+  const claimed = await outbox.claim((email) => email);
+  expect(claimed).toMatchObject({ kind: "reset", user: { id } });
+  const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
+  expect(unknown.code).toBe(1);
+  await shared.json(["users", "set-password", "ada@example.com"], "a new passphrase\n");
+  expect(await outbox.claim((email) => email)).toMatchObject({ kind: "password" });
+  const env = { NODE_ENV: "production", DATABASE_URL: shared.url };
+  const refused = await runTool(["users", "send-reset", String(id)], { env });
+  expect([refused.code, refused.stderr]).toEqual([
+    78,
+    "MAIL_URL: is not set, so that the service sends no mail\n",
+  ]);
+  await runTool(["users", "set-password", String(id)], { env, input: "another passphrase\n" });
+  // The claimed notification: the reset was deleted, and nothing was added.
+  expect(await outbox.count()).toBe(1);
+});
