@@ -171,7 +171,8 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       forget(sent);
     },
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
-    confirmPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
+    confirmPasswordReset: (body, init) =>
+      unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
     requestEmailVerification: (init) =>
       callWithToken((authorized) => api.POST("/auth/email-verification", authorized), init),
     confirmEmailVerification: (body, init) =>
