@@ -113,7 +113,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   if (metrics && config.metrics) metricsServer = serveMetrics(metrics, config.metrics);
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
-  const serviceUrl = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
   if (config.mail) {
     const outboxFolder = file === null ? join(ROOT, "data/outbox") : join(folder, "outbox");
     mailSender = startMailSender({
@@ -123,7 +123,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
         ? openSmtpTransport(config.mail.server)
         : createFileTransport(outboxFolder, logger),
       from: config.mail.from,
-      links: createLinks(config.mail, serviceUrl),
+      links: createLinks(config.mail, url),
       logger,
       observe: metrics?.observeMail,
     });
@@ -133,8 +133,8 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   logger.info(
     {
       version: VERSION,
-      url: serviceUrl,
-      docs: `${serviceUrl}/docs`,
+      url,
+      docs: `${url}/docs`,
       ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
       database: database.kind,
       kernel,
