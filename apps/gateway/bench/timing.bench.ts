@@ -3,7 +3,7 @@
  * the time of a registration, of a reset request or of a login that is limited per e-mail reveals whether the e-mail is known.
  * Sends the requests one at a time in random order. Exits with 1 if a rank test finds a difference between logins, or if the
  * difference between registrations, which write different rows, can exceed 2 ms, or that between reset requests 1 ms: with
- * a mail server that is fast, hangs or is down, and while 64 clients write.
+ * a mail server that is fast, hangs or is down, and while 16 clients write.
  */
 import { openDatabase } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
@@ -17,7 +17,7 @@ import { medianInterval, rankTest } from "./support/rank-test.ts";
 const SIGNIFICANCE = 0.01 / 4;
 const MAX_REGISTRATION_DIFFERENCE_MS = 2;
 const MAX_RESET_DIFFERENCE_MS = 1;
-const WRITERS = 64;
+const WRITERS = 16;
 const WARM_UP_ROUNDS = 5;
 
 const { samples, limited, registrations, resets } = parseOptions({
