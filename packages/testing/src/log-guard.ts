@@ -6,10 +6,11 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   "a stored hash": /[0-9a-f]{32}\$[0-9a-f]{64}/i,
   "a digest": /\b[0-9a-f]{64}\b/i,
   "a token": /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/,
+  "a token of a link": /\bWyJ[\w-]{10,}\.[\w-]{43}/,
   "the signing key": new RegExp(SECRET_KEY),
   // The beginnings of PKCS#8 for Ed25519 and P-256.
   "a private key": /PRIVATE KEY-----|MC4CAQAwBQYDK2Vw|MIGHAgEAMBMGByqGSM49/,
-  "a URL's password": /\b(postgres(ql)?|rediss?):\/\/[^\s"@/]*:[^\s"@/]+@/,
+  "a URL's password": /\b(postgres(ql)?|rediss?|smtps?):\/\/[^\s"@/]*:[^\s"@/]+@/,
 };
 
 /** Returns the kinds of secrets in `text`. */

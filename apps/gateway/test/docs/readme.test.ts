@@ -2,8 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ERROR_CODES } from "@latchkey/contracts";
+import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
 import { ERROR_TABLE } from "../../src/errors.ts";
+import { createFileTransport } from "../../src/mail/file-transport.ts";
+import { startSender } from "../support/mail-sender.ts";
 import { startService } from "../support/service.ts";
 
 const read = (path: string): Promise<string> => Bun.file(join(ROOT, path)).text();
@@ -26,9 +29,16 @@ describe("the README", async () => {
     "has a tour that works when pasted into %s",
     async (shell) => {
       await using service = await startService();
+      await using folder = await openFolder();
+      const transport = createFileTransport(join(folder.path, "data/outbox"), { info: () => undefined });
+      await using _sender = await startSender(service, transport);
       const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("## The API"));
       const script = `set -e\n${blocksOf(tour).join("").replace("http://127.0.0.1:3000", service.url)}`;
-      const child = Bun.spawn([shell, "-c", script], { stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn([shell, "-c", script], {
+        cwd: folder.path,
+        stdout: "pipe",
+        stderr: "pipe",
+      });
       const [output, errors] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),

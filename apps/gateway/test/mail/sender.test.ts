@@ -2,51 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { MailKind } from "@latchkey/database";
 import { openSmtpTransport, type Transport } from "@latchkey/mail";
 import { openFolder } from "@latchkey/testing/folder";
 import { type MailServer, startMailServer } from "@latchkey/testing/mail-server";
 import { createFileTransport } from "../../src/mail/file-transport.ts";
-import { createLinks } from "../../src/mail/messages.ts";
-import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { startSender } from "../support/mail-sender.ts";
 import { type Service, startService } from "../support/service.ts";
 
 const PASSWORD = "a new long passphrase";
-
-/** Starts a sender beside a service, as `program.ts` does. */
-async function startSender(service: Service, transport: Transport) {
-  const { auth, mail } = service.config;
-  if (!mail) throw new Error("The service sends no mail");
-  const log: Record<string, unknown>[] = [];
-  const outcomes: string[] = [];
-  const write = (line: object) => log.push({ ...line });
-  const sender = startMailSender({
-    ...(await importTokenKeys({ ...auth, openSecretKey: () => "" })),
-    outbox: service.database.outbox,
-    transport,
-    from: "Example <accounts@example.com>",
-    links: createLinks(mail, "http://127.0.0.1:3000"),
-    logger: { info: write, warn: write },
-    observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),
-  });
-  return {
-    log,
-    outcomes,
-    close: sender.close,
-    /** Waits until no mail waits or is being sent. */
-    async drained(): Promise<void> {
-      while ((await service.database.outbox.count()) > 0) await Bun.sleep(10);
-    },
-    /** Waits for a line of the log. */
-    async event(name: string, count = 1) {
-      const found = () => log.filter(({ event }) => event === name);
-      while (found().length < count) await Bun.sleep(10);
-      return found();
-    },
-    [Symbol.asyncDispose]: sender.close,
-  };
-}
 
 const smtp = ({ port }: Pick<MailServer, "port">): Transport =>
   openSmtpTransport({ host: "127.0.0.1", port, tls: "optional", credentials: null });
