@@ -8,6 +8,7 @@ import { post, startProcess } from "@latchkey/testing/service-process";
 import { eachDatabase, type Service } from "../support/service.ts";
 
 const PASSWORD = "correct horse battery staple";
+const LINK_TOKEN = `${Buffer.from('["reset",1,1800000000000,""]').toString("base64url")}.${"A".repeat(43)}`;
 const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x").digest("hex")}`;
 
 test("the check that every test runs on the log detects each kind of secret", () => {
@@ -15,7 +16,7 @@ test("the check that every test runs on the log detects each kind of secret", ()
   const keys = (["ES256", "EdDSA"] as const).map((algorithm) => createKeyPair(algorithm).privatePem);
   const contents = keys.map((pem) => pem.split("\n")[1] ?? "");
   const secrets = [PASSWORD, HASH, HASH.slice(33), token, SECRET_KEY, ...keys, ...contents];
-  for (const secret of [...secrets, "postgres://u:p4ss@host/db"]) {
+  for (const secret of [...secrets, "postgres://u:p4ss@host/db", "smtp://u:p4ss@host", LINK_TOKEN]) {
     expect([secret, secretsIn(`{"msg":"x ${secret} y"}`).length > 0]).toEqual([secret, true]);
     expect(() => assertNoSecrets([{ err: { message: secret } }])).toThrow("The log contains");
   }
@@ -42,6 +43,10 @@ async function requestEverything(service: Service, token: string, email: string)
     ["PATCH", "/auth/me", { token, body: { current_password: PASSWORD } }],
     ["PATCH", "/auth/me", { token, body: { current_password: `${PASSWORD}x`, password: PASSWORD } }],
     ["PATCH", "/auth/me", { token, body: { password: 1, hashed_password: HASH } }],
+    ["POST", "/auth/password-reset", { body: { email } }],
+    ["POST", "/auth/password-reset/confirm", { body: { token: LINK_TOKEN, password: PASSWORD } }],
+    ["POST", "/auth/email-verification/confirm", { body: { token: LINK_TOKEN } }],
+    ["GET", `/account/reset-password?token=${LINK_TOKEN}`],
     ["GET", `/todos?cursor=${token}&limit=5`],
     ["POST", "/todos", { body: { title: PASSWORD } }],
     ["POST", `/todos/${token}`, { body: { title: HASH } }],
