@@ -486,6 +486,15 @@ export interface components {
              */
             code: "INVALID_CREDENTIALS" | "INVALID_TOKEN";
         };
+        BadRequestError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "ONE_TIME_TOKEN_INVALID";
+        };
         ForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1339,10 +1348,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1369,10 +1375,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1385,10 +1388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1401,10 +1401,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1443,10 +1440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "ONE_TIME_TOKEN_INVALID";
-                    };
+                    "application/json": components["schemas"]["BadRequestError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1459,10 +1453,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1489,10 +1480,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1505,10 +1493,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1521,10 +1506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1563,10 +1545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "ONE_TIME_TOKEN_INVALID";
-                    };
+                    "application/json": components["schemas"]["BadRequestError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1579,10 +1558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "PAYLOAD_TOO_LARGE";
-                    };
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1609,10 +1585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1625,10 +1598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
@@ -1642,10 +1612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
@@ -1681,10 +1648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INVALID_TOKEN";
-                    };
+                    "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
             /** @description The current user is deactivated. */
@@ -1697,10 +1661,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INACTIVE_USER";
-                    };
+                    "application/json": components["schemas"]["ForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1713,10 +1674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "USER_NOT_FOUND";
-                    };
+                    "application/json": components["schemas"]["NotFoundError"];
                 };
             };
             /** @description A rate limit is exceeded. Requests for mails have their own limit, by default 5 per 1 minute per client address. */
@@ -1730,10 +1688,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "TOO_MANY_REQUESTS";
-                    };
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
             /** @description An unexpected error. Its cause is only logged. */
@@ -1746,10 +1701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "INTERNAL_ERROR";
-                    };
+                    "application/json": components["schemas"]["InternalServerError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1762,10 +1714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorResponse"] & {
-                        /** @enum {string} */
-                        code: "DATABASE_UNAVAILABLE";
-                    };
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
                 };
             };
         };
