@@ -46,7 +46,7 @@ async function requestEverything(service: Service, token: string, email: string)
     ["POST", "/auth/password-reset", { body: { email } }],
     ["POST", "/auth/password-reset/confirm", { body: { token: LINK_TOKEN, password: PASSWORD } }],
     ["POST", "/auth/email-verification/confirm", { body: { token: LINK_TOKEN } }],
-    ["GET", `/account/reset-password?token=${LINK_TOKEN}`],
+    ["GET", `/todos?token=${LINK_TOKEN}`],
     ["GET", `/todos?cursor=${token}&limit=5`],
     ["POST", "/todos", { body: { title: PASSWORD } }],
     ["POST", `/todos/${token}`, { body: { title: HASH } }],
