@@ -32,7 +32,7 @@ describe("the README", async () => {
       await using folder = await openFolder();
       const transport = createFileTransport(join(folder.path, "data/outbox"), { info: () => undefined });
       await using _sender = await startSender(service, transport);
-      const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("## The API"));
+      const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("Run all tests"));
       const script = `set -e\n${blocksOf(tour).join("").replace("http://127.0.0.1:3000", service.url)}`;
       const child = Bun.spawn([shell, "-c", script], {
         cwd: folder.path,
@@ -48,7 +48,7 @@ describe("the README", async () => {
       expect(output).toContain('"username":"countess"');
       expect(output).toContain('{"items":[{"id":3,"title":"Tea"');
       expect(output).toContain("204\n");
-      expect(output).toEndWith('{"status":"ok"}{"status":"ready"}');
+      expect(output).toEndWith('{"status":"ok"}\n{"status":"ready"}\n');
       expect(output).not.toContain('"detail"');
     },
   );

@@ -56,15 +56,15 @@ export function createRecoveryService(options: RecoveryServiceOptions) {
       if (!user.emailVerified) await outbox.requestVerification(user.id);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user was deleted */
+    /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
     async confirmVerification(
       { token }: EmailVerificationConfirmation,
       { audit }: AuthRequest,
     ): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
-      const user = verified && (await users.findById(verified.userId));
-      if (!user) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      if (user.emailVerified) return;
+      if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const user = await users.findById(verified.userId);
+      if (!user || user.emailVerified) return;
       await users.update(user.id, { emailVerified: true });
       audit("email.verified", user.email, user.id);
     },
