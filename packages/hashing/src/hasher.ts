@@ -1,6 +1,9 @@
 /** The public API: hashes and verifies passwords. No derivation ever runs on the calling thread. */
 import { timingSafeEqual } from "node:crypto";
 import { availableCores, createQuotaBudget, quotaCores } from "./cpu-quota.ts";
+import { WorkerCrashed } from "./errors.ts";
+import { startsWith } from "./formats/format.ts";
+import { parseImportedHash } from "./formats/formats.ts";
 import { selectKernel } from "./kernel/select.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
@@ -54,6 +57,12 @@ export interface Hasher extends AsyncDisposable {
   hash(password: string, options?: CallOptions): Promise<string>;
   /** Whether the password matches the stored hash; a malformed stored hash returns false after a full derivation. */
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
+  /**
+   * Whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane, all others in the runtime's
+   * threads: one for every two workers, and together at most 128 MiB. Rejects with WorkerCrashed if the verification fails
+   * or is not supported.
+   */
+  verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
   derive(job: DeriveJob): Promise<Uint8Array>;
   /** Resolves once every worker has measured its throughput, so that `stats()` includes the capacity. Does not keep the process alive. */
@@ -99,6 +108,18 @@ export function createHasher(options: HasherOptions = {}): Hasher {
       const parsed = parseStoredHash(stored);
       const digest = await deriveStored(password, parsed?.salt ?? createSalt(), callOptions);
       const isEqual = parsed !== null && timingSafeEqual(digest, parsed.digest);
+      digest.fill(0);
+      return isEqual;
+    },
+
+    async verifyImported(password, imported, { signal } = {}) {
+      // Hashes are checked before they are stored, so one that is not supported is a failure of the verifier.
+      const hash = await Promise.try(parseImportedHash, imported).catch((error) => {
+        throw new WorkerCrashed(error);
+      });
+      if (hash.runsIn === "thread") return pool.verify(hash, password, signal);
+      const digest = await pool.submit({ ...hash, password, signal });
+      const isEqual = startsWith(digest, hash.key);
       digest.fill(0);
       return isEqual;
     },

@@ -1,5 +1,7 @@
 /** Password hashing over worker threads: the exports of this package. */
 export { HasherClosed, HashKernelUnavailable, QueueFull, WorkerCrashed } from "./errors.ts";
+export { UnsupportedHash } from "./formats/format.ts";
+export { hashFormat, parseImportedHash } from "./formats/formats.ts";
 export {
   type CallOptions,
   createHasher,
@@ -10,3 +12,4 @@ export {
 } from "./hasher.ts";
 export { kernels } from "./kernel/select.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";
+export { bindImportedHash, isStoredHash, randomStoredHash, validImportedHash } from "./stored-hash.ts";

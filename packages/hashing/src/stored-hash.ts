@@ -1,5 +1,5 @@
 /** The stored form of a password hash, `<salt>$<digest>`: 32 and 64 lowercase hexadecimal characters. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 /** PBKDF2 iterations of a stored hash (OWASP Password Storage Cheat Sheet: PBKDF2-HMAC-SHA256, 600,000). */
 export const STORED_ITERATIONS = 600_000;
@@ -28,3 +28,28 @@ export function parseStoredHash(stored: string): StoredHash | null {
   if (salt === undefined || digest === undefined) return null;
   return { salt, digest: Buffer.from(digest, "hex") };
 }
+
+/**
+ * Returns the stored hash beside an imported one: its digest is the SHA-256 of salt and imported text, so no password matches
+ * it. A release that cannot verify imported hashes replaces only the stored hash, which invalidates the imported one.
+ */
+export function bindImportedHash(imported: string): string {
+  const salt = createSalt();
+  return formatStoredHash({ salt, digest: bindingDigest(salt, imported) });
+}
+
+/** Returns the imported hash of a user; null if there is none, or it does not belong to the stored hash. */
+export function validImportedHash(user: { hashedPassword: string; importedHash: string | null }) {
+  const parsed = parseStoredHash(user.hashedPassword);
+  if (parsed === null || user.importedHash === null) return null;
+  const isValid = bindingDigest(parsed.salt, user.importedHash).equals(parsed.digest);
+  return isValid ? user.importedHash : null;
+}
+
+/** Returns the stored hash of a user without a password: nothing matches it. */
+export const randomStoredHash = (): string => bindImportedHash(createSalt());
+
+export const isStoredHash = (text: string): boolean => parseStoredHash(text) !== null;
+
+const bindingDigest = (salt: string, imported: string): Buffer =>
+  createHash("sha256").update(salt).update(imported).digest();

@@ -1,11 +1,13 @@
 /** Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. */
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
+import type { ThreadHash } from "../formats/format.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { Job, type JobInput } from "./job.ts";
 import { JobQueue } from "./job-queue.ts";
 import { JobMetrics, type PoolStats } from "./metrics.ts";
 import { OverloadDetector } from "./overload.ts";
+import { ThreadQueue } from "./thread-queue.ts";
 import { WorkerSlot } from "./worker-slot.ts";
 import { Workers } from "./workers.ts";
 
@@ -46,6 +48,8 @@ export class Pool {
   /** The jobs that wait for a worker, in order of submission. */
   readonly #queue = new JobQueue<Job>();
   readonly #workers: Workers;
+  /** The verifications that cannot run in lanes. The limit and the waiting time of the queue apply to both together. */
+  readonly #threads: ThreadQueue;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
   readonly #metrics = new JobMetrics();
@@ -62,6 +66,7 @@ export class Pool {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#overload = new OverloadDetector({ queueMs: 1000 * options.queueSeconds, nowMs: this.#nowMs() });
+    this.#threads = new ThreadQueue(Math.max(1, Math.floor(options.workers / 2)));
     this.#workers = new Workers(
       Array.from({ length: options.workers }, (_, index) => this.#createSlot(index)),
     );
@@ -69,24 +74,34 @@ export class Pool {
 
   /** Rejects with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
   submit(input: JobInput): Promise<Uint8Array> {
-    if (input.signal?.aborted) return Promise.reject(toAbortError(input.signal));
-    if (this.#closing) return Promise.reject(new HasherClosed());
+    const refusal = this.#refusal(input.signal);
+    if (refusal) return Promise.reject(refusal);
     if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
     // In sustained overload, the oldest jobs of the queue make room.
     if (this.#overload.isSustained)
       for (const job of this.#queue) if (!this.#isFull() || !this.#rejectWaiting(job)) break;
-    if (this.#isFull()) {
-      this.#metrics.count("rejected");
-      return Promise.reject(this.#queueFull());
-    }
+    if (this.#isFull()) return Promise.reject(this.#rejected());
     const id = ++this.#lastId;
     const job = new Job({ id, submittedMs: this.#nowMs() }, input, (aborted) => this.#onAbort(aborted));
     this.#jobs.set(job.id, job);
     this.#queue.push(job);
-    this.#unsettled += 1;
-    this.#keepAlive.ref();
+    this.#onSubmitted();
     this.#dispatch();
     return job.promise;
+  }
+
+  /** Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. */
+  async verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
+    const refusal = this.#refusal(signal);
+    if (refusal) throw refusal;
+    if (this.#isFull(this.#threads.hasFreeThread)) throw this.#rejected();
+    this.#onSubmitted();
+    const result = this.#threads.submit(hash, password, this.#nowMs(), signal);
+    this.#startExpiryTimer();
+    return result.finally(() => {
+      if (signal?.aborted) this.#metrics.count("aborted");
+      this.#onSettled();
+    });
   }
 
   /** Resolves once every worker has measured its throughput or is broken, or the pool is closed. */
@@ -133,9 +148,20 @@ export class Pool {
     return slot;
   }
 
-  /** The only definition of "full": no lane is free, and the waiting work has reached the limit. */
-  #isFull(): boolean {
-    return !this.#workers.hasFreeLane && this.#queueLength() >= this.#queueLimit();
+  /** The reason why nothing can be submitted, regardless of the queue. */
+  #refusal(signal?: AbortSignal): Error | null {
+    if (signal?.aborted) return toAbortError(signal);
+    return this.#closing ? new HasherClosed() : null;
+  }
+
+  #onSubmitted(): void {
+    this.#unsettled += 1;
+    this.#keepAlive.ref();
+  }
+
+  /** The only definition of "full": no lane (or thread) is free, and the waiting work has reached the limit. */
+  #isFull(hasFree = this.#workers.hasFreeLane): boolean {
+    return !hasFree && this.#queueLength() >= this.#queueLimit();
   }
 
   #queueLimit(): number {
@@ -145,13 +171,19 @@ export class Pool {
 
   /** In derivations of 600,000 iterations. */
   #queueLength(): number {
-    return (this.#queue.iterations + this.#workers.prefetchedIterations) / STORED_ITERATIONS;
+    const { prefetchedIterations } = this.#workers;
+    return (this.#queue.iterations + prefetchedIterations + this.#threads.iterations) / STORED_ITERATIONS;
   }
 
   #queueFull(): QueueFull {
     const { capacityPerSecond } = this.#workers;
     const seconds = capacityPerSecond > 0 ? this.#queueLength() / capacityPerSecond : 1;
     return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
+  }
+
+  #rejected(): QueueFull {
+    this.#metrics.count("rejected");
+    return this.#queueFull();
   }
 
   /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
@@ -162,6 +194,10 @@ export class Pool {
       else if (!this.#workers.transferTo(slot)) break;
     }
     if (this.#workers.hasFreeLane) this.#overload.onFreeLane(this.#nowMs());
+    this.#startExpiryTimer();
+  }
+
+  #startExpiryTimer(): void {
     if (this.#queueLength() > 0)
       this.#expiryTimer ??= setTimeout(() => this.#onExpiryTimer(), EXPIRY_INTERVAL_MS).unref();
   }
@@ -174,6 +210,7 @@ export class Pool {
       if (job.submittedMs >= expiredMs) break;
       this.#rejectWaiting(job);
     }
+    this.#threads.expire(expiredMs, () => this.#rejected());
     this.#dispatch();
   }
 
@@ -181,8 +218,7 @@ export class Pool {
   #rejectWaiting(job: Job): boolean {
     const isRetried = job.crashes > 0 && this.#nowMs() - job.submittedMs <= 1000 * this.#options.queueSeconds;
     if (isRetried || job.settled || !job.memory.withdrawWaiting()) return false;
-    this.#metrics.count("rejected");
-    this.#fail(job, this.#queueFull());
+    this.#fail(job, this.#rejected());
     return true;
   }
 

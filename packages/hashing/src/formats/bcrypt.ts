@@ -1,0 +1,38 @@
+/** bcrypt in its modular crypt form, and as wrapped by Django. */
+import { createHash } from "node:crypto";
+import { bounded, type Format, match, type ThreadHash, UnsupportedHash } from "./format.ts";
+
+/** bcrypt reads no more of a password; `Bun.password` hashes a longer one first. */
+const MAX_PASSWORD_BYTES = 72;
+const MAX_COST = 13;
+/** An estimate: cost 12 takes about as long as ten derivations of 600,000 iterations in busy lanes. */
+const ITERATIONS_PER_ROUND = 1_500;
+
+const BCRYPT = /^(?:bcrypt(?:_sha256)?\$)?\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
+const ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+const parser =
+  (toInput: (password: string) => string) =>
+  (text: string): ThreadHash => {
+    const [variant = "", cost = "", salt = "", digest = ""] = match(text, BCRYPT);
+    if (variant === "x") throw new UnsupportedHash("$2x$ marks hashes of a defective implementation.");
+    const iterations = ITERATIONS_PER_ROUND * 2 ** bounded("The cost of bcrypt", cost, MAX_COST, 4);
+    const canonical = `$2b$${cost}$${clearUnusedBits(salt, 4)}${clearUnusedBits(digest, 2)}`;
+    const verify = (password: string) =>
+      Bun.password.verify(Buffer.from(toInput(password)).subarray(0, MAX_PASSWORD_BYTES), canonical);
+    return { runsIn: "thread", iterations, memoryBytes: 4096, verify };
+  };
+
+/** Some implementations leave them set; Bun rejects this. */
+function clearUnusedBits(base64: string, bits: number): string {
+  const value = ALPHABET.indexOf(base64.slice(-1));
+  return base64.slice(0, -1) + ALPHABET.charAt((value >> bits) << bits);
+}
+
+const toSha256 = (password: string): string => createHash("sha256").update(password).digest("hex");
+
+export const BCRYPT_FORMATS: readonly Format[] = [
+  { name: "bcrypt", prefix: /^\$2/, parse: parser(String) },
+  { name: "django_bcrypt", prefix: /^bcrypt\$/, parse: parser(String) },
+  { name: "django_bcrypt_sha256", prefix: /^bcrypt_sha256\$/, parse: parser(toSha256) },
+];

@@ -1,0 +1,93 @@
+/** scrypt as written by passlib (PHC strings), Django, Werkzeug, Firebase (in Supabase's notation) and better-auth. */
+import { createCipheriv, type ScryptOptions, scrypt } from "node:crypto";
+import { promisify } from "node:util";
+import * as format from "./format.ts";
+
+const MAX_PARALLELISM = 4;
+const MAX_LOG_N = 20;
+/** An estimate of the time in a busy worker: one step of N × r × p. */
+const ITERATIONS_PER_BLOCK = 8;
+
+type Parameters = Readonly<Record<"n" | "r" | "p", string | number>>;
+
+/** `toKey` converts 32 derived bytes to the stored key. */
+type Conversions = Partial<{ toInput(password: string): string; toKey(derived: Buffer): Buffer }>;
+
+const derive = promisify<string, string | Uint8Array, number, ScryptOptions, Buffer>(scrypt);
+
+function createHash(
+  { n, ...given }: Parameters,
+  salt: string | Uint8Array,
+  givenKey: Buffer,
+  { toInput = String, toKey }: Conversions = {},
+): format.ThreadHash {
+  const key = format.checkedKey(givenKey);
+  const N = format.bounded("N of scrypt", n, 2 ** MAX_LOG_N, 2);
+  if (!Number.isInteger(Math.log2(N)))
+    throw new format.UnsupportedHash("N of scrypt must be a power of two.");
+  const r = format.bounded("r of scrypt", given.r, format.MAX_MEMORY_BYTES / 128);
+  const p = format.bounded("p of scrypt", given.p, MAX_PARALLELISM);
+  const memoryBytes = format.bounded("The memory of scrypt in bytes", 128 * N * r, format.MAX_MEMORY_BYTES);
+  // The limit also counts the blocks of each lane and a few bytes of overhead.
+  const options = { N, r, p, maxmem: 2 * memoryBytes + 1024 * r * p };
+  const verify = async (password: string) => {
+    const derived = await derive(toInput(password), salt, toKey ? 32 : key.length, options);
+    return format.startsWith(toKey?.(derived) ?? derived, key);
+  };
+  return { runsIn: "thread", iterations: ITERATIONS_PER_BLOCK * N * r * p, memoryBytes, verify };
+}
+
+const PHC = /^\$scrypt\$ln=(\d+),r=([1-9]\d*),p=([1-9]\d*)\$([\w+/.]+={0,2})\$([\w+/.]+={0,2})$/;
+const DJANGO = /^scrypt\$([1-9]\d*)\$([^$]+)\$([1-9]\d*)\$([1-9]\d*)\$([\w+/]+={0,2})$/;
+const WERKZEUG = /^scrypt:([1-9]\d*):([1-9]\d*):([1-9]\d*)\$([^$]+)\$((?:[0-9a-f]{2})+)$/;
+const FIREBASE =
+  /^\$fbscrypt\$v=1,n=(\d+),r=([1-9]\d*),p=([1-9]\d*)(?:,ss=([\w+/]+={0,2}))?,sk=([\w+/]+={0,2})\$([\w+/]+={0,2})\$([\w+/]+={0,2})$/;
+const BETTER_AUTH = /^better-auth\$((?:[0-9a-f]{2})+):((?:[0-9a-f]{2})+)$/;
+
+/** Some systems write N itself, which is out of bounds as its logarithm. */
+const powerOfTwo = (log: string): number =>
+  2 ** format.bounded("The logarithm of N of scrypt", log, MAX_LOG_N);
+
+function parsePhc(text: string) {
+  const [ln = "", r = "", p = "", salt = "", key = ""] = format.match(text, PHC);
+  return createHash({ n: powerOfTwo(ln), r, p }, format.fromBase64(salt), format.fromBase64(key));
+}
+
+/** The text of the salt is the salt. */
+function parseDjango(text: string) {
+  const [n = "", salt = "", r = "", p = "", key = ""] = format.match(text, DJANGO);
+  return createHash({ n, r, p }, salt, format.fromBase64(key));
+}
+
+/** The text of the salt is the salt. */
+function parseWerkzeug(text: string) {
+  const [n = "", r = "", p = "", salt = "", key = ""] = format.match(text, WERKZEUG);
+  return createHash({ n, r, p }, salt, format.fromHex(key));
+}
+
+/** The derived key encrypts the project's signer key with AES-256-CTR; the result is the stored key. */
+function parseFirebase(text: string) {
+  const [n = "", r = "", p = "", separator = "", signer = "", salt = "", key = ""] = format.match(
+    text,
+    FIREBASE,
+  );
+  const salts = Buffer.concat([format.fromBase64(salt), format.fromBase64(separator)]);
+  const toKey = (derived: Buffer) =>
+    createCipheriv("aes-256-ctr", derived, Buffer.alloc(16)).update(signer, "base64");
+  return createHash({ n: powerOfTwo(n), r, p }, salts, format.fromBase64(key), { toKey });
+}
+
+/** The hexadecimal text of the salt is the salt (better-auth, crypto/password.ts). */
+function parseBetterAuth(text: string) {
+  const [salt = "", key = ""] = format.match(text, BETTER_AUTH);
+  const toInput = (password: string) => password.normalize("NFKC");
+  return createHash({ n: 16_384, r: 16, p: 1 }, salt, format.fromHex(key), { toInput });
+}
+
+export const SCRYPT_FORMATS: readonly format.Format[] = [
+  { name: "scrypt", prefix: /^\$scrypt\$/, parse: parsePhc },
+  { name: "django_scrypt", prefix: /^scrypt\$/, parse: parseDjango },
+  { name: "werkzeug_scrypt", prefix: /^scrypt:/, parse: parseWerkzeug },
+  { name: "firebase_scrypt", prefix: /^\$fbscrypt\$/, parse: parseFirebase },
+  { name: "better_auth", prefix: /^better-auth\$/, parse: parseBetterAuth },
+];

@@ -1,0 +1,75 @@
+/**
+ * The verifications that run in the runtime's own threads instead of lanes. Invariants: only as many run as the limits of
+ * threads and memory permit; each settles exactly once; an aborted one occupies its thread until it ends.
+ */
+import { toAbortError, WorkerCrashed } from "../errors.ts";
+import { MAX_MEMORY_BYTES, type ThreadHash } from "../formats/format.ts";
+import { JobQueue } from "./job-queue.ts";
+
+interface ThreadJob extends Pick<ThreadHash, "iterations" | "memoryBytes"> {
+  readonly submittedMs: number;
+  run(): Promise<void>;
+  reject(error: Error): void;
+}
+
+export class ThreadQueue {
+  readonly #threads: number;
+  readonly #waiting = new JobQueue<ThreadJob>();
+  #running = 0;
+  #memoryBytes = 0;
+
+  /** @param threads the maximum number of verifications that run at the same time */
+  constructor(threads: number) {
+    this.#threads = threads;
+  }
+
+  /** The sum of all waiting verifications. */
+  get iterations(): number {
+    return this.#waiting.iterations;
+  }
+
+  get hasFreeThread(): boolean {
+    return this.#running < this.#threads;
+  }
+
+  /** Rejects with WorkerCrashed if the verifier fails, with an AbortError, or with the error of `expire`. */
+  async submit(hash: ThreadHash, password: string, submittedMs: number, signal?: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const { iterations, memoryBytes } = hash;
+    const fail = (error: unknown) => reject(new WorkerCrashed(error));
+    const run = () => Promise.try(hash.verify, password).then(resolve, fail);
+    const job = { iterations, memoryBytes, submittedMs, run, reject };
+    const onAbort = () => {
+      this.#waiting.delete(job);
+      if (signal) reject(toAbortError(signal));
+    };
+    signal?.addEventListener("abort", onAbort);
+    this.#waiting.push(job);
+    this.#start();
+    return promise.finally(() => signal?.removeEventListener("abort", onAbort));
+  }
+
+  /** Rejects the verifications that have waited since before this time. */
+  expire(beforeMs: number, createError: () => Error): void {
+    for (const job of this.#waiting) {
+      if (job.submittedMs >= beforeMs) return;
+      this.#waiting.delete(job);
+      job.reject(createError());
+    }
+  }
+
+  #start(): void {
+    while (this.hasFreeThread) {
+      const [job] = this.#waiting;
+      if (!job || this.#memoryBytes + job.memoryBytes > MAX_MEMORY_BYTES) return;
+      this.#waiting.delete(job);
+      this.#running += 1;
+      this.#memoryBytes += job.memoryBytes;
+      void job.run().finally(() => {
+        this.#running -= 1;
+        this.#memoryBytes -= job.memoryBytes;
+        this.#start();
+      });
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Hashes of other systems, made by them or copied from their own tests (those of Keycloak, ASP.NET and Werkzeug's scrypt are
+ * made with Python's hashlib): each is verified as the system does, and a hash that cannot be verified is
+ * rejected with a reason.
+ */
+import { afterAll, expect, test } from "bun:test";
+import HASH_VECTORS from "@latchkey/testing/hash-vectors";
+import {
+  createHasher,
+  hashFormat,
+  parseImportedHash,
+  UnsupportedHash,
+  WorkerCrashed,
+} from "../../src/index.ts";
+
+const hasher = createHasher({ workers: 1 });
+afterAll(() => hasher.close());
+
+const vector = (name: string) => {
+  const found = HASH_VECTORS.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`There is no vector ${name}`);
+  return found;
+};
+
+test.each(HASH_VECTORS.map((given) => [given.name, given] as const))(
+  "%s: the password matches, another one does not",
+  async (_name, { format, password, hash }) => {
+    expect(hashFormat(hash)).toBe(format);
+    const passwords = [password, `x${password}`, ""];
+    const results = passwords.map((given) => hasher.verifyImported(given, hash));
+    expect(await Promise.all(results)).toEqual([true, false, false]);
+  },
+);
+
+test("of a key that is longer than the digest, the first block decides", async () => {
+  for (const name of ["Keycloak pbkdf2-sha256, 64 bytes", "Keycloak pbkdf2, 64 bytes of SHA-1"]) {
+    const { password, hash } = vector(name);
+    const end = hash.lastIndexOf("$") + 1;
+    const key = Buffer.from(hash.slice(end), "base64");
+    const changed = (at: number) => {
+      const copy = Buffer.from(key);
+      copy[at] = (copy[at] ?? 0) ^ 1;
+      return hash.slice(0, end) + copy.toString("base64");
+    };
+    expect(await hasher.verifyImported(password, changed(63))).toBe(true);
+    expect(await hasher.verifyImported(password, changed(0))).toBe(false);
+  }
+});
+
+test("bcrypt reads the first 72 bytes of a password", async () => {
+  const { password, hash } = vector("bcrypt $2b$, 100 bytes");
+  expect(await hasher.verifyImported(password.slice(0, 36), hash)).toBe(true);
+  expect(await hasher.verifyImported(password.slice(0, 35), hash)).toBe(false);
+});
+
+test("unused bits in the base64 of bcrypt are ignored", async () => {
+  const { password, hash } = vector("bcrypt $2a$");
+  const next = (character = "") => String.fromCharCode(character.charCodeAt(0) + 1);
+  const changed = `${hash.slice(0, 28)}${next(hash[28])}${hash.slice(29)}`;
+  expect(await hasher.verifyImported(password, changed)).toBe(true);
+});
+
+test("better-auth normalises the password", async () => {
+  const { password, hash } = vector("better-auth, NFKC");
+  expect(password.normalize("NFKC")).not.toBe(password);
+  expect(await hasher.verifyImported(password.normalize("NFKC"), hash)).toBe(true);
+});
+
+const KEY = Buffer.alloc(32, 1).toString("base64");
+const HEX_KEY = "01".repeat(32);
+const BCRYPT = "N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+const ARGON2_TAIL = "$c29tZXNhbHQ$AQEBAQEBAQEBAQEBAQEBAQ";
+const aspnet = (iterations: number) => {
+  const head = Buffer.from([1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16]);
+  head.writeUInt32BE(iterations, 5);
+  return `aspnet$${Buffer.concat([head, Buffer.alloc(48, 1)]).toString("base64")}`;
+};
+
+test.each([
+  [`pbkdf2_sha256$2000001$salt$${KEY}`, "iterations"],
+  [`$pbkdf2-sha512$2000001$c2FsdA$${KEY}`, "iterations"],
+  [`pbkdf2:sha256:2000001$salt$${HEX_KEY}`, "iterations"],
+  [aspnet(2_000_001), "iterations"],
+  [`pbkdf2_md5$1000$salt$${KEY}`, "digest"],
+  ["pbkdf2_sha256$1000$salt$AQEB", "key"],
+  [`$2b$14$${BCRYPT}`, "cost"],
+  [`$2b$03$${BCRYPT}`, "cost"],
+  [`$2$10$${BCRYPT}`, "malformed"],
+  [`$2x$10$${BCRYPT}`, "defective"],
+  [`$2b$10$${BCRYPT.slice(1)}`, "malformed"],
+  [`$argon2id$m=4096,t=3,p=1${ARGON2_TAIL}`, "version"],
+  [`$argon2id$v=16$m=4096,t=3,p=1${ARGON2_TAIL}`, "version"],
+  [`$argon2id$v=19$m=131073,t=1,p=1${ARGON2_TAIL}`, "memory"],
+  [`argon2$argon2id$v=19$m=131072,t=5,p=8${ARGON2_TAIL}`, "passes"],
+  [`$argon2id$v=19$m=4096,t=3,p=17${ARGON2_TAIL}`, "parallelism"],
+  [`$argon2d$v=19$m=4096,t=3,p=1${ARGON2_TAIL}`, "malformed"],
+  [`$scrypt$ln=16384,r=8,p=1$c2FsdA$${KEY}`, "logarithm"],
+  [`$scrypt$ln=18,r=8,p=1$c2FsdA$${KEY}`, "memory"],
+  [`scrypt$16384$salt$8$5$${KEY}`, "p of scrypt"],
+  [`scrypt:16383:8:1$salt$${HEX_KEY}`, "power of two"],
+  [`$fbscrypt$v=1,n=21,r=8,p=1,ss=Bw==,sk=${KEY}$c2FsdA==$${KEY}`, "logarithm"],
+  ["better-auth$abc", "malformed"],
+  ["aspnet$AgAA", "malformed"],
+  ["5f4dcc3b5aa765d61d8327deb882cf99", "not supported"],
+  ["$6$salt$hash", "not supported"],
+  ["", "not supported"],
+])("%s is rejected with a reason", async (hash, reason) => {
+  expect(() => parseImportedHash(hash)).toThrow(UnsupportedHash);
+  expect(() => parseImportedHash(hash)).toThrow(reason);
+  // Stored nevertheless, it is a failure of the verifier, not a wrong password.
+  await expect(hasher.verifyImported("password", hash)).rejects.toBeInstanceOf(WorkerCrashed);
+});
+
+test.each([
+  `pbkdf2_sha256$2000000$salt$${KEY}`,
+  `$2b$13$${BCRYPT}`,
+  `$argon2id$v=19$m=131072,t=4,p=8${ARGON2_TAIL}`,
+  `$scrypt$ln=17,r=8,p=4$c2FsdA$${KEY}`,
+])("%s is within the bounds", (hash) => {
+  expect(parseImportedHash(hash)).toBeObject();
+});
+
+test("scrypt of 128 MiB has enough memory", async () => {
+  expect(await hasher.verifyImported("password", `$scrypt$ln=17,r=8,p=1$c2FsdA$${KEY}`)).toBe(false);
+});
