@@ -16,6 +16,8 @@ export interface User {
   readonly emailVerified: boolean;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+  /** The hash of another system, which is valid only together with the `hashedPassword` that was stored with it. */
+  readonly importedHash: string | null;
 }
 
 export interface Todo {
@@ -39,6 +41,8 @@ export interface ValidToken {
   readonly tokenId: string | null;
   /** With it, the user must also have this hash. */
   readonly hashedPassword?: string;
+  /** If that hash belongs to an imported one: the user's version. Under it, a replaced imported hash counts as the same. */
+  readonly importedVersion?: number | undefined;
 }
 
 export interface UserChange {
@@ -63,6 +67,18 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
   readonly networkDigest?: string | undefined;
   /** Whether a verification is written to the outbox together with the user. @default false */
   readonly verifies?: boolean;
+}
+
+/** A user that is created with the values of another system. */
+export interface ImportedUser extends Pick<User, "email" | "username" | "hashedPassword" | "importedHash"> {
+  readonly isActive?: boolean | undefined;
+  readonly emailVerified?: boolean | undefined;
+  readonly createdAt?: Timestamp | undefined;
+}
+
+export interface ListRequest extends PageRequest {
+  /** Only users with an imported hash. @default false */
+  readonly isImported?: boolean;
 }
 
 /** The largest number of networks that are stored for one user. */
@@ -94,13 +110,25 @@ export interface UserRepository {
    * @throws UserAlreadyExists
    */
   update(id: number, change: UserChange, condition?: ValidToken): Promise<User | null>;
+  /**
+   * Replaces an imported hash by one of the same password, and changes nothing else. Returns false if the user does not exist
+   * or has other hashes.
+   */
+  rehash(user: User, hashedPassword: string): Promise<boolean>;
+  /** Returns the users with one of the e-mail addresses or usernames. */
+  findTaken(names: {
+    readonly emails: readonly string[];
+    readonly usernames: readonly string[];
+  }): Promise<User[]>;
+  /** Creates the users, at least one, in one statement, except those whose e-mail address or username is taken; returns the created e-mail addresses. */
+  import(users: readonly ImportedUser[]): Promise<string[]>;
   /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
   revokeTokens(id: number, condition?: ValidToken): Promise<User | null>;
   /** Deactivating a user deletes the resets in the outbox. */
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist or the condition is not met. */
   delete(id: number, condition?: ValidToken): Promise<boolean>;
-  list(page: PageRequest): Promise<User[]>;
+  list(page: ListRequest): Promise<User[]>;
 }
 
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */

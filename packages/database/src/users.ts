@@ -1,5 +1,5 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
@@ -8,7 +8,7 @@ import { singleRow } from "./select.ts";
 
 export function createUserRepository(
   { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
-  { users, userNetworks, outbox, now, forShare }: typeof schema,
+  { users, userNetworks, outbox, now, forShare, isElementOf }: typeof schema,
 ): UserRepository {
   const given = {
     id: sql.placeholder("id"),
@@ -30,21 +30,30 @@ export function createUserRepository(
       .where(eq(users.email, given.email)),
   );
   const byUsername = prepare(orm.select().from(users).where(eq(users.username, given.username)));
-  const page = prepare(
-    orm.select().from(users).where(gt(users.id, given.after)).orderBy(asc(users.id)).limit(given.limit),
-  );
+  const createPage = (condition?: SQL) => {
+    const selected = and(gt(users.id, given.after), condition);
+    return prepare(orm.select().from(users).where(selected).orderBy(asc(users.id)).limit(given.limit));
+  };
+  const [page, importedPage] = [createPage(), createPage(isNotNull(users.importedHash))];
+  const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
+  const byNames = prepare(orm.select().from(users).where(isTaken));
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
   /** As `isRevoked` of the service defines it. */
-  const isValid = ({ version, tokenId, hashedPassword }: ValidToken) =>
+  const isValid = ({ version, tokenId, hashedPassword, importedVersion }: ValidToken) =>
     and(
       eq(users.isActive, true),
       or(
         eq(users.tokenVersion, version),
         and(gt(users.tokenVersion, version), sql`${users.passwordChangeTokenId} = ${tokenId}`),
       ),
-      hashedPassword === undefined ? undefined : eq(users.hashedPassword, hashedPassword),
+      hashedPassword === undefined
+        ? undefined
+        : or(
+            eq(users.hashedPassword, hashedPassword),
+            sql`(${users.importedHash} is null and ${users.tokenVersion} = ${importedVersion ?? null})`,
+          ),
     );
 
   const selected = (id: number, condition?: ValidToken) =>
@@ -141,7 +150,7 @@ export function createUserRepository(
         return username === undefined && emailVerified === undefined
           ? findById(id)
           : attempt(() => update(orm, id, { username, emailVerified }, condition));
-      const values = { username, emailVerified, hashedPassword, ...revocation(passwordChangeTokenId) };
+      const values = { username, emailVerified, hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
       return transact(async (transaction) => {
         const user = await update(transaction, id, values, condition);
         // A separate statement, which sees the networks that were stored before the first one locked the user.
@@ -155,6 +164,23 @@ export function createUserRepository(
         return user;
       });
     },
+    rehash: async (user, hashedPassword) => {
+      const unchanged = and(
+        eq(users.id, user.id),
+        eq(users.hashedPassword, user.hashedPassword),
+        sql`${users.importedHash} = ${user.importedHash}`,
+      );
+      const values = { hashedPassword, importedHash: null };
+      const query = orm.update(users).set(values).where(unchanged).returning({ id: users.id });
+      return (await attempt(() => query.execute())).length > 0;
+    },
+    findTaken: ({ emails, usernames }) =>
+      byNames({ email: JSON.stringify(emails), username: JSON.stringify(usernames) }),
+    import: async (imported) => {
+      const query = orm.insert(users).values([...imported]);
+      const skipping = query.onConflictDoNothing().returning({ email: users.email });
+      return (await attempt(() => skipping.execute())).map(({ email }) => email);
+    },
     revokeTokens: (id, condition) => updateAndDeleteResets(id, revocation(null), condition),
     setActive: (id, isActive) =>
       isActive ? attempt(() => update(orm, id, { isActive })) : updateAndDeleteResets(id, { isActive }),
@@ -162,6 +188,6 @@ export function createUserRepository(
       const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;
     },
-    list: ({ after, limit }) => page({ after, limit }),
+    list: ({ isImported, ...request }) => (isImported ? importedPage : page)({ ...request }),
   };
 }

@@ -72,7 +72,7 @@ test("columns, nullability, defaults, unique constraints and indexes are the sam
     await postgres.query<Column>(QUERIES.postgres.columns),
     ({ column }) => column,
   );
-  expect(libsqlColumns.size).toBe(26);
+  expect(libsqlColumns.size).toBe(27);
   expect([...postgresColumns.keys()]).toEqual([...libsqlColumns.keys()]);
   for (const [name, { type, ...column }] of postgresColumns) {
     expect(libsqlColumns.get(name)).toEqual({
@@ -81,21 +81,20 @@ test("columns, nullability, defaults, unique constraints and indexes are the sam
     });
   }
 
-  const libsqlIndexes = byName(await libsql.query<Index>(QUERIES.libsql.indexes), ({ columns }) => columns);
-  const postgresIndexes = byName(
-    await postgres.query<Index>(QUERIES.postgres.indexes),
-    ({ columns }) => columns,
-  );
+  const keyOf = ({ columns, unique }: Index) => (unique ? columns : `${columns}, not unique`);
+  const libsqlIndexes = byName(await libsql.query<Index>(QUERIES.libsql.indexes), keyOf);
+  const postgresIndexes = byName(await postgres.query<Index>(QUERIES.postgres.indexes), keyOf);
   expect([...postgresIndexes]).toEqual([...libsqlIndexes]);
   expect([...libsqlIndexes.keys()]).toEqual([
-    "outbox(email_digest)",
+    "outbox(email_digest, not unique)",
     "outbox(id)",
-    "outbox(next_attempt_at)",
-    "outbox(user_id)",
+    "outbox(next_attempt_at, not unique)",
+    "outbox(user_id, not unique)",
     "todos(id)",
     "user_networks(user_id,network_digest)",
     "users(email)",
     "users(id)",
+    "users(id, not unique)",
     "users(username)",
   ]);
 });

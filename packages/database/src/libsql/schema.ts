@@ -1,5 +1,5 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
-import { sql } from "drizzle-orm";
+import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MailKind } from "../repositories.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
@@ -15,6 +15,9 @@ export const later = (seconds: number) =>
 export const forShare = sql``;
 export const skipLocked = sql``;
 export const lockText = (_: string) => sql<unknown>`null`;
+
+/** Follows a column: whether its value is an element of the JSON array. */
+export const isElementOf = (json: Placeholder) => sql`in (select value from json_each(${json}))`;
 
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
 const CANONICAL =
@@ -42,18 +45,23 @@ const id = () => integer().primaryKey({ autoIncrement: true });
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
-export const users = sqliteTable("users", {
-  id: id(),
-  email: text().notNull().unique(),
-  username: text().notNull().unique(),
-  hashedPassword: text("hashed_password").notNull(),
-  isActive: integer("is_active", { mode: "boolean" }).notNull().default(true),
-  tokenVersion: integer("token_version").notNull().default(0),
-  passwordChangeTokenId: text("password_change_token_id"),
-  emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
-  createdAt: createdAt(),
-  updatedAt: updatedAt(),
-});
+export const users = sqliteTable(
+  "users",
+  {
+    id: id(),
+    email: text().notNull().unique(),
+    username: text().notNull().unique(),
+    hashedPassword: text("hashed_password").notNull(),
+    isActive: integer("is_active", { mode: "boolean" }).notNull().default(true),
+    tokenVersion: integer("token_version").notNull().default(0),
+    passwordChangeTokenId: text("password_change_token_id"),
+    emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+    importedHash: text("imported_hash"),
+  },
+  ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
+);
 
 export const todos = sqliteTable("todos", {
   id: id(),

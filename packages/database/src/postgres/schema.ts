@@ -1,5 +1,5 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
-import { sql } from "drizzle-orm";
+import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
 import type { MailKind } from "../repositories.ts";
 import { toTimestamp } from "../timestamp.ts";
@@ -19,6 +19,13 @@ export const skipLocked = sql`for update skip locked`;
 export const lockText = (text: string) =>
   sql<unknown>`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`;
 
+/**
+ * Follows a column: whether its value is an element of the JSON array. Unlike a subquery after `in`, it uses an index; and
+ * the client would encode a text as JSON again if the parameter had that type.
+ */
+export const isElementOf = (json: Placeholder) =>
+  sql`= any (array(select json_array_elements_text(${json}::text::json)))`;
+
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
   toTimestamp(value instanceof Date ? value : new Date(String(value)));
@@ -37,18 +44,23 @@ const updatedAt = () => timestamp("updated_at").notNull().default(now);
 /** Qualifies each table, because a connection pooler does not keep a `search_path`. `pgSchema` rejects this name. */
 const schema = new PgSchema("public");
 
-export const users = schema.table("users", {
-  id: id(),
-  email: text().notNull().unique(),
-  username: text().notNull().unique(),
-  hashedPassword: text("hashed_password").notNull(),
-  isActive: boolean("is_active").notNull().default(true),
-  tokenVersion: integer("token_version").notNull().default(0),
-  passwordChangeTokenId: text("password_change_token_id"),
-  emailVerified: boolean("email_verified").notNull().default(false),
-  createdAt: createdAt(),
-  updatedAt: updatedAt(),
-});
+export const users = schema.table(
+  "users",
+  {
+    id: id(),
+    email: text().notNull().unique(),
+    username: text().notNull().unique(),
+    hashedPassword: text("hashed_password").notNull(),
+    isActive: boolean("is_active").notNull().default(true),
+    tokenVersion: integer("token_version").notNull().default(0),
+    passwordChangeTokenId: text("password_change_token_id"),
+    emailVerified: boolean("email_verified").notNull().default(false),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+    importedHash: text("imported_hash"),
+  },
+  ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
+);
 
 export const todos = schema.table("todos", {
   id: id(),

@@ -1,6 +1,7 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect, test } from "bun:test";
 import { DatabaseUnavailable, SchemaTooNew } from "../../src/index.ts";
+import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
 import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
@@ -12,6 +13,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   userConformance(name, open);
   networkConformance(name, open);
   outboxConformance(name, open);
+  importConformance(name, open);
 
   describe(`todos on ${name}`, () => {
     test("a todo can be created, read, updated and deleted", async () => {
