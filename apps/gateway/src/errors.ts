@@ -142,7 +142,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   },
   HASH_WORKER_CRASHED: {
     status: 503,
-    description: "The hash worker crashed twice.",
+    description: "The hash worker crashed twice, or the verification of an imported hash failed.",
     detail: "The password could not be checked",
     headers: retryAfter,
   },

@@ -67,9 +67,10 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   });
   const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
+  const countMails = () => database.outbox.count();
+  const { poolSize } = config.database;
   const metrics =
-    config.metrics &&
-    createMetrics({ hasher, poolSize: config.database.poolSize, countMails: () => database.outbox.count() });
+    config.metrics && createMetrics({ hasher, poolSize, countMails, users: database.users });
 
   const app = createApp({
     config,

@@ -20,6 +20,7 @@ interface AccessLogEntry {
   readonly clientAddress: string;
   readonly userId?: number | undefined;
   readonly audit?: AuditEntry | undefined;
+  readonly rehash?: AuditEntry | undefined;
   /** The error that caused a 500 or 503, or one that did not change the response. */
   readonly error?: unknown;
 }
@@ -41,6 +42,10 @@ export function createAccessLog({ logger, logsPaths, isProbe }: AccessLogOptions
   };
 
   return (entry) => {
+    if (entry.rehash) {
+      const { emailDigest: email_digest, userId: user_id, ...rehash } = entry.rehash;
+      logger.info({ request_id: entry.requestId, ...rehash, user_id, email_digest }, rehash.event);
+    }
     const level = levelOf(entry);
     if (!logger.isLevelEnabled(level)) return;
     const { method, route = "-", status, durationMs } = entry;
@@ -105,6 +110,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
             clientAddress: context.clientAddress,
             userId: context.userId,
             audit: context.audit,
+            rehash: context.rehash,
             error: context.errorToLog,
           }),
         );

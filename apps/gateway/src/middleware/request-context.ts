@@ -18,6 +18,8 @@ export function requestContext() {
       .decorate("userId", undefined as number | undefined)
       /** The security-relevant event of the request, for the log and the metrics. */
       .decorate("audit", undefined as AuditEntry | undefined)
+      /** The replacement of an imported hash, for the log and the metrics. */
+      .decorate("rehash", undefined as AuditEntry | undefined)
       /** The error that caused a 500 or 503, or one that did not change the response, for the log. */
       .decorate("errorToLog", undefined as unknown)
       /** `performance.now()` at the start of the request. */

@@ -1,4 +1,7 @@
-/** The security-relevant events of users. A request has at most one, which its log line and a counter record. */
+/**
+ * The security-relevant events of users. A request has at most one, which its log line and a counter record, and can also
+ * replace an imported hash, which has a log line of its own.
+ */
 
 export const AUDIT_EVENTS = [
   "user.registered",
@@ -15,6 +18,7 @@ export const AUDIT_EVENTS = [
   "reset.requested",
   "email.verified",
   "tokens.revoked",
+  "password.rehashed",
 ] as const;
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
@@ -24,4 +28,6 @@ export interface AuditEntry {
   /** undefined: no user has the e-mail, or the registration was rejected. */
   readonly userId: number | undefined;
   readonly emailDigest: string;
+  /** Of the imported hash that was replaced. */
+  readonly format?: string;
 }

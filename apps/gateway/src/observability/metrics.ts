@@ -1,5 +1,5 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { type MailKind, UserAlreadyExists } from "@latchkey/database";
+import { type MailKind, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -7,6 +7,7 @@ import { listen } from "../lifecycle/startup-errors.ts";
 import { VERSION } from "../version.ts";
 import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
+import { registerImportedUsers } from "./imported-users.ts";
 
 /** Observed after each response. */
 interface RequestObservation {
@@ -16,6 +17,7 @@ interface RequestObservation {
   readonly status: number | string | undefined;
   readonly durationMs: number;
   readonly audit?: Pick<AuditEntry, "event"> | undefined;
+  readonly rehash?: Pick<AuditEntry, "event" | "format"> | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -52,10 +54,11 @@ interface MetricsOptions {
   readonly poolSize: number;
   /** The number of mails that wait. */
   readonly countMails: () => Promise<number>;
+  readonly users: UserRepository;
 }
 
 /** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
-export function createMetrics({ hasher, poolSize, countMails }: MetricsOptions) {
+export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // The event loop delay is measured between two scrapes.
@@ -93,6 +96,13 @@ export function createMetrics({ hasher, poolSize, countMails }: MetricsOptions) 
     registers,
   });
   for (const event of AUDIT_EVENTS) audited.inc({ event }, 0);
+  const rehashed = new Counter({
+    name: "password_rehashes_total",
+    help: "Total number of imported hashes that were replaced at a login, by format.",
+    labelNames: ["format"] as const,
+    registers,
+  });
+  registerImportedUsers(registers, users);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
     help: "Time of a database call in seconds, including the wait for a connection, by operation and outcome.",
@@ -145,11 +155,14 @@ export function createMetrics({ hasher, poolSize, countMails }: MetricsOptions) 
   );
 
   return {
-    observeRequest({ method, route = "none", status = 200, durationMs, audit }: RequestObservation): void {
+    observeRequest(observation: RequestObservation): void {
+      const { method, route = "none", status = 200, durationMs, audit, rehash } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === TOO_MANY_REQUESTS) limited.inc();
       if (audit) audited.inc({ event: audit.event });
+      if (rehash) audited.inc({ event: rehash.event });
+      if (rehash?.format) rehashed.inc({ format: rehash.format });
     },
     observeMail: (outcome: keyof typeof mails, kind: MailKind): void => mails[outcome].inc({ kind }),
     /**

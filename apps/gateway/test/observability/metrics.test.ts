@@ -9,9 +9,16 @@ import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
 import { exchangeBytes } from "../support/raw.ts";
-import { startService } from "../support/service.ts";
+import { newCredentials, type Service, startService } from "../support/service.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
+
+const metricsOptions = ({ hasher, database: { users } }: Service) => ({
+  hasher,
+  users,
+  poolSize: 1,
+  countMails: async () => 7,
+});
 
 async function start(env: Readonly<Record<string, string>> = {}) {
   const stack = new AsyncDisposableStack();
@@ -171,7 +178,7 @@ test("process metrics contain memory, processor time, file descriptors and event
 
 test("a blocked event loop increases the event loop delay", async () => {
   await using service = await startService();
-  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1, countMails: async () => 7 });
+  const metrics = createMetrics(metricsOptions(service));
   const delay = async () =>
     parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
   await delay();
@@ -188,7 +195,7 @@ test("metric names start with the component that they describe", async () => {
   const { families } = await service.scrape();
   for (const name of families.keys()) {
     expect(name).toMatch(
-      /^(latchkey|http_request|audit|hash|hash_queue|mail|database|process|nodejs)_[a-z0-9_]+$/,
+      /^(latchkey|http_request|audit|imported|password|hash|hash_queue|mail|database|process|nodejs)_[a-z0-9_]+$/,
     );
     if (families.get(name) === "counter") expect(name).toEndWith("_total");
   }
@@ -218,9 +225,23 @@ test("there is no metrics listener without METRICS_PORT", async () => {
   expect(await service.line("ready")).not.toHaveProperty("metrics");
 });
 
+test("users with an imported hash are counted by format", async () => {
+  await using service = await startService();
+  const imported = ["$2b$", "$2y$", "$argon2id$"].map((importedHash) => {
+    const { email, username } = newCredentials();
+    return { email, username, hashedPassword: "", importedHash };
+  });
+  await service.database.users.import(imported);
+  const metrics = createMetrics(metricsOptions(service));
+  const count = async (format: string) =>
+    parseExposition((await metrics.read()).text).value("imported_users", { format });
+  while ((await count("bcrypt")) === undefined) await new Promise(setImmediate);
+  expect([await count("bcrypt"), await count("argon2")]).toEqual([2, 1]);
+});
+
 test("failed and waiting database calls are observed with their outcome", async () => {
   await using service = await startService();
-  const metrics = createMetrics({ hasher: service.hasher, poolSize: 1, countMails: async () => 7 });
+  const metrics = createMetrics(metricsOptions(service));
   const read = async () => parseExposition((await metrics.read()).text);
   const inFlight = async () => (await read()).value("database_queries_in_flight");
   const pending = Promise.withResolvers<null>();

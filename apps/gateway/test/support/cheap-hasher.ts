@@ -15,6 +15,7 @@ export function cheapHasher(hasher: Hasher): Hasher {
     // Like the real hasher, an invalid stored hash runs a derivation and fails.
     verify: async (password, stored, options) =>
       (await hashWith(stored.slice(0, 32), password, options)) === stored && STORED_FORM.test(stored),
+    verifyImported: (...call) => hasher.verifyImported(...call),
     derive: (job) => hasher.derive(job),
     ready: () => hasher.ready(),
     stats: () => hasher.stats(),

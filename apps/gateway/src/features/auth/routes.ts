@@ -54,6 +54,9 @@ export function authRoutes(options: AuthRoutesOptions) {
         audit(event, email, userId) {
           context.audit = { event, userId, emailDigest: digests.email(email) };
         },
+        rehashed(format, { id: userId, email }) {
+          context.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
+        },
         warn(error) {
           context.errorToLog = error;
         },

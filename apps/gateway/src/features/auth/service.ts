@@ -6,11 +6,11 @@ import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
 import type { Tokens } from "../../token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
+import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 /** The request of an operation, and its log line. */
-export interface AuthRequest {
-  readonly signal: AbortSignal;
+export interface AuthRequest extends VerifyRequest {
   /** The client's IPv4 address or IPv6 /64. */
   readonly network: string;
   /** Adds an event to the log line; the last one counts. */
@@ -27,7 +27,7 @@ export interface Principal {
 
 interface AuthServiceOptions {
   readonly users: UserRepository;
-  readonly hasher: Pick<Hasher, "hash" | "verify">;
+  readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly loginThrottle: LoginThrottle | null;
   readonly tokens: Tokens;
@@ -39,11 +39,9 @@ interface AuthServiceOptions {
 
 export type AuthService = ReturnType<typeof createAuthService>;
 
-/** Not a valid stored hash: verifying against it runs a full derivation and fails. */
-const NO_HASH = "";
-
 export function createAuthService(options: AuthServiceOptions) {
   const { users, hasher, tokens, loginThrottle, wrongPasswordLimit, sendsMail } = options;
+  const verifyPassword = createPasswordVerifier(hasher, users);
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
   const findUser = async (userId: number, token: ValidToken): Promise<User> => {
@@ -89,7 +87,7 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws TOO_MANY_REQUESTS or INVALID_CREDENTIALS
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
-      const { signal, network, audit, warn } = request;
+      const { network, audit, warn } = request;
       const attempt = loginThrottle?.begin({ email, network });
       const user = await users.findByEmail(email, attempt?.networkDigest);
       const seenAt = user?.networkSeenAt ?? null;
@@ -97,10 +95,10 @@ export function createAuthService(options: AuthServiceOptions) {
         audit("login.limited", email, user?.id);
         throw error;
       });
-      const matches = await hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
+      const matches = await verifyPassword(user, password, request);
       // The user can change during the derivation. Read again also for unknown e-mails, so that timing is equal.
       const current = await users.findByEmail(email);
-      if (!user || !matches || current?.hashedPassword !== user.hashedPassword) {
+      if (!user || !matches || !current || !hasHash(current, hashOf(user))) {
         audit("login.failed", email, user?.id);
         throw new ServiceError("INVALID_CREDENTIALS");
       }
@@ -131,9 +129,9 @@ export function createAuthService(options: AuthServiceOptions) {
       const { signal, network, audit } = authRequest;
       // Without a derivation, a rename must not fail because the same token changes the password.
       const derives = password !== undefined || currentPassword !== undefined;
-      const condition = derives ? { ...token, hashedPassword: user.hashedPassword } : token;
+      const condition = derives ? { ...token, ...hashOf(user) } : token;
       if (currentPassword !== undefined) {
-        const verify = () => hasher.verify(currentPassword, user.hashedPassword, { signal });
+        const verify = () => verifyPassword(user, currentPassword, authRequest);
         const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
           if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
             audit("password.limited", user.email, user.id);
@@ -180,8 +178,9 @@ export function createAuthService(options: AuthServiceOptions) {
 }
 
 /** A token has the version of its user, or it made the latest password change, when it had an earlier version. */
-function isRevoked({ version, tokenId, hashedPassword }: ValidToken, user: User): boolean {
-  if (hashedPassword !== undefined && hashedPassword !== user.hashedPassword) return true;
+function isRevoked(token: ValidToken, user: User): boolean {
+  const { version, tokenId } = token;
+  if (token.hashedPassword !== undefined && !hasHash(user, token)) return true;
   const isKept = tokenId !== null && tokenId === user.passwordChangeTokenId;
   return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
 }

@@ -1,0 +1,43 @@
+/**
+ * Verifies the password of a user, and replaces an imported hash by one of the same password. A failed verification derives
+ * the replacement too, so that it takes at least as long as that of an unknown e-mail.
+ */
+import type { User, UserRepository, ValidToken } from "@latchkey/database";
+import { type Hasher, hashFormat, validImportedHash } from "@latchkey/hashing";
+
+/** Not a valid stored hash: verifying against it runs a full derivation and fails. */
+const NO_HASH = "";
+
+export interface VerifyRequest {
+  readonly signal: AbortSignal;
+  /** Logs that the imported hash of a user was replaced. */
+  rehashed(format: string, user: User): void;
+}
+
+type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
+
+/** Returns the function that verifies a password; without a user, it fails after a full derivation. */
+export const createPasswordVerifier =
+  (hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">, users: Pick<UserRepository, "rehash">) =>
+  async (user: User | null, password: string, { signal, rehashed }: VerifyRequest): Promise<boolean> => {
+    const imported = user && validImportedHash(user);
+    if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
+    const replacement = hasher.hash(password, { signal });
+    const verification = hasher.verifyImported(password, imported, { signal });
+    await Promise.allSettled([replacement, verification]);
+    const matches = await verification;
+    // Another login can have replaced it.
+    if (matches && (await users.rehash(user, await replacement))) rehashed(hashFormat(imported), user);
+    return matches;
+  };
+
+/** The condition that the user still has this password: a replaced imported hash is the same password. */
+export const hashOf = (user: User): HashCondition => ({
+  hashedPassword: user.hashedPassword,
+  importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
+});
+
+/** Whether the user has the hash of `hashOf`, as the condition of the database does. */
+export const hasHash = (user: User, { hashedPassword, importedVersion }: HashCondition): boolean =>
+  hashedPassword === user.hashedPassword ||
+  (user.importedHash === null && user.tokenVersion === importedVersion);

@@ -1,0 +1,138 @@
+/** Users with the password hash of another system: logins, the replacement of the hash, and `current_password`. */
+import { expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
+import type { Token, User } from "@latchkey/contracts";
+import { bindImportedHash, WorkerCrashed } from "@latchkey/hashing";
+import { eachDatabase, type Service } from "../../support/service.ts";
+
+const PASSWORD = "correct horse battery";
+const OTHER = "another passphrase";
+const EMAIL = "eve@example.org";
+const STORED_FORM = /^[0-9a-f]{32}\$[0-9a-f]{64}$/;
+const IMPORTED = `pbkdf2_sha256$1$salt$${pbkdf2Sync(PASSWORD, "salt", 1, 32, "sha256").toString("base64")}`;
+
+async function importUser({ database }: Service, importedHash = IMPORTED) {
+  const hashedPassword = bindImportedHash(importedHash);
+  await database.users.import([{ email: EMAIL, username: "eve", hashedPassword, importedHash }]);
+  return stored(database);
+}
+
+async function stored(database: Service["database"]) {
+  const user = await database.users.findByEmail(EMAIL);
+  if (!user) throw new Error("The user does not exist");
+  return user;
+}
+
+const logIn = ({ call }: Service, password: string) =>
+  call("POST", "/auth/login", { body: { email: EMAIL, password } });
+
+eachDatabase((startService) => {
+  test("parallel first logins succeed, the hash is replaced once, and their tokens stay valid", async () => {
+    await using service = await startService();
+    const before = await importUser(service);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => logIn(service, PASSWORD)));
+    const tokens = responses.map((response) => response.expect<Token>(200).access_token);
+    const after = await stored(service.database);
+    expect(after).toEqual({
+      ...before,
+      hashedPassword: expect.stringMatching(STORED_FORM),
+      importedHash: null,
+    });
+    expect(after.hashedPassword).not.toBe(before.hashedPassword);
+    expect((await logIn(service, OTHER)).status).toBe(401);
+    tokens.push(await service.login({ email: EMAIL, password: PASSWORD }));
+    for (const token of tokens) expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
+    await service.request("/healthz");
+    const rehashes = service.log.filter(({ event }) => event === "password.rehashed");
+    expect(rehashes).toEqual([
+      expect.objectContaining({
+        format: "django_pbkdf2",
+        user_id: before.id,
+        email_digest: expect.any(String),
+      }),
+    ]);
+  });
+
+  test("a wrong password fails after the verification and a full derivation, and changes nothing", async () => {
+    await using service = await startService();
+    const before = await importUser(service);
+    const derivations = service.derivations();
+    expect((await logIn(service, OTHER)).status).toBe(401);
+    expect(service.derivations()).toBe(derivations + 2);
+    expect(await stored(service.database)).toEqual(before);
+  });
+
+  test("an imported hash is void after a release that does not know it has changed the password", async () => {
+    await using service = await startService();
+    const { hashedPassword } = await service.register({ password: OTHER }).then(async ({ user }) => {
+      const found = await service.database.users.findById(user.id);
+      return { hashedPassword: found?.hashedPassword ?? "" };
+    });
+    await importUser(service);
+    await service.sql(`update users set hashed_password = '${hashedPassword}' where email = '${EMAIL}'`);
+    expect((await logIn(service, PASSWORD)).status).toBe(401);
+    expect((await logIn(service, OTHER)).status).toBe(200);
+  });
+
+  test("current_password is verified against the imported hash, replaces it, and authorises the change", async () => {
+    await using service = await startService();
+    await importUser(service);
+    const token = await service.login({ email: EMAIL, password: PASSWORD });
+    const patch = (body: object) => service.call("PATCH", "/auth/me", { token, body });
+    const restore = async () => {
+      const bound = bindImportedHash(IMPORTED);
+      const values = `hashed_password = '${bound}', imported_hash = '${IMPORTED}'`;
+      await service.sql(`update users set ${values} where email = '${EMAIL}'`);
+    };
+    await restore();
+    expect((await patch({ current_password: OTHER, username: "no" })).status).toBe(403);
+    expect((await stored(service.database)).importedHash).toBe(IMPORTED);
+    const renamed = await patch({ current_password: PASSWORD, username: "eva" });
+    expect(renamed.expect<User>(200).username).toBe("eva");
+    expect((await stored(service.database)).importedHash).toBeNull();
+    await restore();
+    expect((await patch({ current_password: PASSWORD, password: OTHER })).status).toBe(200);
+    expect((await logIn(service, PASSWORD)).status).toBe(401);
+    expect((await logIn(service, OTHER)).status).toBe(200);
+  });
+
+  test("a login replaces the hash while a PATCH of the user derives, and both succeed", async () => {
+    const derived = Promise.withResolvers<void>();
+    const replaced = Promise.withResolvers<void>();
+    await using service = await startService({
+      wrapHasher: (hasher) => ({
+        ...hasher,
+        hash: async (password, options) => {
+          if (password === OTHER) {
+            derived.resolve();
+            await replaced.promise;
+          }
+          return hasher.hash(password, options);
+        },
+      }),
+    });
+    await importUser(service);
+    const token = await service.login({ email: EMAIL, password: PASSWORD });
+    const bound = bindImportedHash(IMPORTED);
+    await service.sql(`update users set hashed_password = '${bound}', imported_hash = '${IMPORTED}'`);
+    const patched = service.call("PATCH", "/auth/me", { token, body: { password: OTHER } });
+    await derived.promise;
+    expect((await logIn(service, PASSWORD)).status).toBe(200);
+    replaced.resolve();
+    expect((await patched).status).toBe(200);
+    expect((await logIn(service, OTHER)).status).toBe(200);
+  });
+
+  test("a verification that fails returns 503", async () => {
+    await using service = await startService({
+      wrapHasher: (hasher) => ({
+        ...hasher,
+        verifyImported: () => Promise.reject(new WorkerCrashed(new Error("out of memory"))),
+      }),
+    });
+    const before = await importUser(service);
+    const response = await logIn(service, PASSWORD);
+    expect([response.status, response.body]).toMatchObject([503, { code: "HASH_WORKER_CRASHED" }]);
+    expect(await stored(service.database)).toEqual(before);
+  });
+});
