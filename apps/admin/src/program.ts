@@ -26,7 +26,8 @@ const EXIT_CODES = `Exit codes:
   0    success
   1    rejected: user not found, duplicate name, or confirmation declined
   64   usage: invalid command, option, argument or password
-  65   migration: the schema cannot be migrated to this release
+  65   migration: the schema cannot be migrated to this release;
+       users import: lines were rejected
   69   database: unreachable, or its schema is older than this release;
        secret generate: a file cannot be created;
        mail test: the mail server did not accept the mail

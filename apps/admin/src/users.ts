@@ -1,6 +1,6 @@
 /** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
-import type { PageRequest, User, UserRepository } from "@latchkey/database";
+import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
 
@@ -34,11 +34,11 @@ export function audited(event: AuditEvent, ref: UserRef, changed: User | null): 
 }
 
 /** Non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
-export async function* listUsers(users: UserRepository, { after, limit }: PageRequest) {
+export async function* listUsers(users: UserRepository, { after, limit, isImported = false }: ListRequest) {
   let remaining = limit;
   let lastId = after;
   while (remaining > 0) {
-    const page = await users.list({ after: lastId, limit: Math.min(remaining, PAGE_SIZE) });
+    const page = await users.list({ after: lastId, limit: Math.min(remaining, PAGE_SIZE), isImported });
     const last = page.at(-1);
     if (!last) return;
     yield page;

@@ -10,6 +10,7 @@ import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-a
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, findUser, hashPassword, listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
+import { exportCommand, importCommand, statsCommand } from "./import.ts";
 import { requireMail, sendsMail } from "./mail.ts";
 
 const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
@@ -18,6 +19,8 @@ const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from t
 echo. If standard input is not a terminal, it must contain one line, the
 password. A password is never an argument: other users of the machine could
 read it.`;
+
+type ListOptions = Format & { limit?: string; after: string; imported?: boolean };
 
 export function usersCommand(variables: Variables): Command {
   const withUsers = (work: (users: UserRepository) => Promise<void>) =>
@@ -77,13 +80,15 @@ export function usersCommand(variables: Variables): Command {
     .description("list users in ascending order of ids")
     .option("--limit <count>", "maximum number of users (default: all)")
     .option("--after <id>", "list users with larger ids", "0")
+    .option("--imported", "only users whose imported hash has not been replaced yet")
     .option(...JSON_OPTION)
-    .action(async ({ limit, after, ...format }: Format & { limit?: string; after: string }) => {
+    .action(async ({ limit, after, imported: isImported = false, ...format }: ListOptions) => {
       const whole = (name: string, text: string, min: number) =>
         parseWholeNumber({ name, text }, { min, max: ID_MAX });
       const page = {
         limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
         after: whole("--after", after, 0),
+        isImported,
       };
       await withUsers((users) => printUsers(listUsers(users, page), format));
     });
@@ -195,5 +200,8 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(setPassword)
     .addCommand(sendReset)
     .addCommand(revokeTokens)
-    .addCommand(remove);
+    .addCommand(remove)
+    .addCommand(importCommand(withUsers))
+    .addCommand(exportCommand(withUsers))
+    .addCommand(statsCommand(withUsers));
 }

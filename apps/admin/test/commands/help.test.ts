@@ -3,7 +3,19 @@ import { describe, expect, test } from "bun:test";
 import { EXIT } from "@latchkey/cli";
 import { runTool } from "../support/tool.ts";
 
-const USERS = ["create", "show", "list", "activate", "deactivate", "set-password", "revoke-tokens", "delete"];
+const USERS = [
+  "create",
+  "show",
+  "list",
+  "activate",
+  "deactivate",
+  "set-password",
+  "revoke-tokens",
+  "delete",
+  "import",
+  "export",
+  "stats",
+];
 const COMMANDS = [
   ...USERS.map((name) => ["users", name]),
   ["migrate"],

@@ -21,7 +21,7 @@ export interface SharedDatabase extends AsyncDisposable {
   /** The connection of the test process. */
   readonly database: Database;
   /** Runs the tool on this database. */
-  tool(args: readonly string[], input?: string): Promise<Result>;
+  tool(args: readonly string[], input?: string | Uint8Array): Promise<Result>;
   /** Adds `--json`, expects success and returns the parsed output. */
   json<Value>(args: readonly string[], input?: string): Promise<Value>;
 }
@@ -34,7 +34,7 @@ export async function openSharedDatabase(
   const url = await source.newUrl();
   const database = await openDatabase({ url });
   if (migrated) await database.migrate();
-  const tool = (args: readonly string[], input?: string) =>
+  const tool = (args: readonly string[], input?: string | Uint8Array) =>
     runTool(args, { env: { DATABASE_URL: url }, ...(input !== undefined && { input }) });
   return {
     url,

@@ -1,0 +1,112 @@
+/** `users import`, `users export` and `users stats`: users of other systems. */
+import { type FileHandle, open } from "node:fs/promises";
+import { CliError, EXIT, printable, toJson, unavailable, write, writeError } from "@latchkey/cli";
+import type { UserRepository } from "@latchkey/database";
+import { hashFormat } from "@latchkey/hashing";
+import { Command } from "commander";
+import { importUsers, increment } from "../import/import-users.ts";
+import { readLines } from "../import/lines.ts";
+import { formatLine } from "../import/user-line.ts";
+import { listUsers } from "../users.ts";
+import { JSON_OPTION, withExamples } from "./help.ts";
+
+type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
+type Options = Readonly<Partial<Record<"commit" | "usernameFromEmail" | "json", boolean>>>;
+
+const PROGRESS_INTERVAL_MS = 500;
+const EVERYTHING = { after: 0, limit: Number.POSITIVE_INFINITY };
+
+export const importCommand = (withUsers: WithUsers): Command =>
+  withExamples(
+    new Command("import"),
+    ["bun run admin users import users.jsonl", "zcat users.gz | bun run admin users import - --commit"],
+    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified and created_at;\nsee docs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
+  )
+    .description("check a file of users with password hashes, and import it with --commit")
+    .argument("<file>", "JSON Lines; - reads standard input")
+    .option("--commit", "write the users; rejected lines are skipped")
+    .option("--username-from-email", "generate missing usernames, always the same ones")
+    .option(...JSON_OPTION)
+    .action(async (path: string, { commit = false, usernameFromEmail = false, json = false }: Options) => {
+      const file = path === "-" ? null : await openFile(path, "r");
+      const { chunks, onProgress } = await trackProgress(file);
+      await withUsers(async (users) => {
+        const onRejected = (line: number, reason: string) =>
+          write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
+        const lines = readLines(chunks);
+        const report = await importUsers({ lines, users, commit, usernameFromEmail, onRejected, onProgress });
+        const { formats, ...counts } = report;
+        await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
+        if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
+        if (counts.rejected > 0)
+          throw new CliError(`Rejected ${counts.rejected} of ${counts.lines} lines.`, EXIT.dataError);
+      });
+    });
+
+export const exportCommand = (withUsers: WithUsers): Command =>
+  withExamples(new Command("export"), ["bun run admin users export users.jsonl"])
+    .description("write all users with their password hashes to a new file, as `import` reads it")
+    .argument("<file>", "a file that does not exist; only its owner can read it")
+    .option(...JSON_OPTION)
+    .action(async (path: string, { json = false }: Options) => {
+      await withUsers(async (list) => {
+        await using file = await openFile(path, "wx");
+        let users = 0;
+        for await (const page of listUsers(list, EVERYTHING)) {
+          await file.writeFile(page.map((user) => `${formatLine(user)}\n`).join(""));
+          users += page.length;
+        }
+        await write(json ? `${toJson({ users })}\n` : formatCounts({ users }));
+      });
+    });
+
+export const statsCommand = (withUsers: WithUsers): Command =>
+  withExamples(new Command("stats"), ["bun run admin users stats --json"])
+    .description("count all users, inactive ones, and those with an imported hash by format")
+    .option(...JSON_OPTION)
+    .action(async ({ json = false }: Options) => {
+      await withUsers(async (list) => {
+        const [totals, imported] = [{ users: 0, inactive: 0 }, {} as Record<string, number>];
+        for await (const page of listUsers(list, EVERYTHING)) {
+          for (const { isActive, importedHash } of page) {
+            totals.users += 1;
+            if (!isActive) totals.inactive += 1;
+            if (importedHash !== null) increment(imported, hashFormat(importedHash));
+          }
+        }
+        await write(json ? `${toJson({ ...totals, imported })}\n` : formatCounts({ ...totals, ...imported }));
+      });
+    });
+
+const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, number]) => `${name.padEnd(24)}${number}\n`)
+    .join("");
+
+/** A new file is readable by its owner only, because it contains hashes; an existing one is never replaced. */
+const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>
+  open(path, flags, 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${path} (${error.code}).`);
+  });
+
+/** Reads the file, or standard input, and shows on a terminal the number of lines and the remaining time. */
+async function trackProgress(file: FileHandle | null) {
+  const size = (await file?.stat())?.size ?? Number.NaN;
+  const startedMs = performance.now();
+  let bytes = 0;
+  let shownMs = startedMs;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of file?.createReadStream() ?? process.stdin) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const onProgress = (lines: number): void => {
+    const nowMs = performance.now();
+    if (!process.stderr.isTTY || nowMs - shownMs < PROGRESS_INTERVAL_MS) return;
+    shownMs = nowMs;
+    const seconds = Math.ceil(((nowMs - startedMs) / 1000) * (size / bytes - 1));
+    writeError(`\r${lines} lines${Number.isNaN(seconds) ? "" : `, ${seconds} s remaining`}   \r`);
+  };
+  return { chunks: chunks(), onProgress };
+}

@@ -1,0 +1,112 @@
+/**
+ * Imports the lines of a file in small batches. Each batch is atomic, and a user who exists with the values of the line counts
+ * as imported, so an interrupted import is resumed by running it again. Memory grows by two numbers per line only.
+ */
+import type { UserRepository } from "@latchkey/database";
+import type { Line } from "./lines.ts";
+import { differences, type LineUser, parseLine } from "./user-line.ts";
+
+/** The embedded database is locked while a batch is written: about 20 ms. */
+const BATCH_SIZE = 500;
+const GC_INTERVAL_LINES = 10_000;
+
+export interface ImportOptions {
+  readonly lines: AsyncIterable<readonly Line[]>;
+  readonly users: Pick<UserRepository, "findTaken" | "import">;
+  /** Whether users are written. */
+  readonly commit: boolean;
+  readonly usernameFromEmail: boolean;
+  /** Receives the number of a line and a sentence, in ascending order. */
+  onRejected(line: number, reason: string): Promise<void>;
+  onProgress(lines: number): void;
+}
+
+type NumberedUser = LineUser & { readonly line: number };
+
+/** `new` counts the users that are or can be created; `existing` those with the same values; `formats` both. */
+export async function importUsers(options: ImportOptions) {
+  const { users, commit, onRejected } = options;
+  const counts = { lines: 0, new: 0, existing: 0, rejected: 0 };
+  const formats: Record<string, number> = {};
+  const findDuplicate = createDuplicateFinder();
+  let batch: NumberedUser[] = [];
+  let rejections: [line: number, reason: string][] = [];
+
+  const accept = (outcome: "new" | "existing", { format }: NumberedUser) => {
+    counts[outcome] += 1;
+    increment(formats, format);
+  };
+
+  /** Handles the users whose e-mail address or username is taken, and returns the others. */
+  const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
+    const emails = candidates.map(({ email }) => email);
+    const usernames = candidates.map(({ username }) => username);
+    const taken = await users.findTaken({ emails, usernames });
+    const byEmail = new Map(taken.map((user) => [user.email, user]));
+    const takenNames = new Set(taken.map(({ username }) => username));
+    return candidates.filter((user) => {
+      const existing = byEmail.get(user.email);
+      const differing = existing ? differences(existing, user).join(", ") : "";
+      if (differing !== "") rejections.push([user.line, `The user exists with another ${differing}.`]);
+      else if (existing) accept("existing", user);
+      else if (takenNames.has(user.username))
+        rejections.push([user.line, "The username belongs to another user."]);
+      else return true;
+      return false;
+    });
+  };
+
+  const flush = async () => {
+    const startedMs = performance.now();
+    let remaining = await withoutTaken(batch);
+    while (remaining.length > 0) {
+      const created = new Set(commit ? await users.import(remaining) : remaining.map(({ email }) => email));
+      for (const user of remaining) if (created.has(user.email)) accept("new", user);
+      // The others were registered since the lookup.
+      remaining = await withoutTaken(remaining.filter(({ email }) => !created.has(email)));
+    }
+    counts.rejected += rejections.length;
+    for (const rejection of rejections.sort(([a], [b]) => a - b)) await onRejected(...rejection);
+    [batch, rejections] = [[], []];
+    options.onProgress(counts.lines);
+    // Otherwise the heap grows with the number of lines.
+    if (counts.lines % GC_INTERVAL_LINES < BATCH_SIZE) Bun.gc(true);
+    // Leaves the embedded database to the service for as long as this batch has taken.
+    if (commit) await Bun.sleep(performance.now() - startedMs);
+  };
+
+  for await (const lines of options.lines) {
+    for (const { number: line, text, problem } of lines) {
+      if (problem === null && text.trim() === "") continue;
+      counts.lines += 1;
+      const parsed = problem ?? parseLine(text, options);
+      const reason = typeof parsed === "string" ? parsed : findDuplicate(parsed, line);
+      if (typeof parsed === "string" || reason !== null) rejections.push([line, reason ?? ""]);
+      else batch.push({ ...parsed, line });
+      if (batch.length + rejections.length >= BATCH_SIZE) await flush();
+    }
+  }
+  await flush();
+  return { ...counts, formats };
+}
+
+export function increment(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+/** Returns a function that reports that an earlier line has the same e-mail address or username. */
+function createDuplicateFinder() {
+  // Keyed by 53 bits of a hash: of a million lines, two collide with a probability of 0.01 %.
+  const emails = new Map<number, number>();
+  const usernames = new Map<number, number>();
+  const keyOf = (text: string) => Number(BigInt.asUintN(53, Bun.hash.wyhash(text)));
+  return ({ email, username }: LineUser, line: number): string | null => {
+    const sameEmail = emails.get(keyOf(email));
+    const sameUsername = usernames.get(keyOf(username));
+    if (sameEmail !== undefined) return `The e-mail address, ignoring case, is that of line ${sameEmail}.`;
+    if (sameUsername !== undefined) return `The username is that of line ${sameUsername}.`;
+    emails.set(keyOf(email), line);
+    usernames.set(keyOf(username), line);
+    return null;
+  };
+}

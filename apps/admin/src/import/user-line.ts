@@ -1,0 +1,102 @@
+/** One line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
+import { createHash } from "node:crypto";
+import { CliError } from "@latchkey/cli";
+import type { ImportedUser, User } from "@latchkey/database";
+import * as hashing from "@latchkey/hashing";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { parseEmail, parseUsername } from "../user-arguments.ts";
+
+export interface LineUser extends ImportedUser {
+  /** The name of the hash's format; `latchkey` for this service's own, `none` without a hash. */
+  readonly format: string;
+}
+
+const MAX_USERNAME_LENGTH = 32;
+
+const LINE = Compile(
+  Type.Object(
+    {
+      email: Type.String(),
+      password_hash: Type.Union([Type.String({ pattern: "^[^\\0]*$" }), Type.Null()]),
+      username: Type.Optional(Type.String()),
+      is_active: Type.Optional(Type.Boolean()),
+      email_verified: Type.Optional(Type.Boolean()),
+      created_at: Type.Optional(Type.String({ format: "date-time" })),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** Returns the user, or the sentence that explains why the line is rejected. */
+export function parseLine(text: string, options: { readonly usernameFromEmail: boolean }): LineUser | string {
+  try {
+    return parseUser(JSON.parse(text), options.usernameFromEmail);
+  } catch (error) {
+    // The parser's message quotes the line.
+    if (error instanceof SyntaxError) return "The line is not valid JSON.";
+    if (error instanceof CliError || error instanceof hashing.UnsupportedHash) return error.message;
+    throw error;
+  }
+}
+
+function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
+  if (!LINE.Check(line)) {
+    // For an unknown member, the first error only says that its schema is false.
+    const error = LINE.Errors(line).find(({ keyword }) => keyword !== "boolean");
+    return `${error?.instancePath.slice(1) || "The line"} ${error?.message}.`;
+  }
+  const email = parseEmail(line.email);
+  const username = line.username ?? (usernameFromEmail ? usernameOf(email) : null);
+  if (username === null) return "The username is missing; --username-from-email generates it.";
+  const createdAt = line.created_at === undefined ? undefined : new Date(line.created_at);
+  if (createdAt && !(createdAt.getTime() >= 0 && createdAt.getTime() <= Date.now()))
+    return "created_at must be after 1970 and not in the future.";
+  return {
+    email,
+    username: parseUsername(username),
+    ...parseHash(line.password_hash),
+    isActive: line.is_active,
+    emailVerified: line.email_verified,
+    createdAt: createdAt?.toISOString(),
+  };
+}
+
+function parseHash(hash: string | null): Pick<LineUser, "hashedPassword" | "importedHash" | "format"> {
+  if (hash === null)
+    return { hashedPassword: hashing.randomStoredHash(), importedHash: null, format: "none" };
+  if (hashing.isStoredHash(hash)) return { hashedPassword: hash, importedHash: null, format: "latchkey" };
+  hashing.parseImportedHash(hash);
+  const format = hashing.hashFormat(hash);
+  return { hashedPassword: hashing.bindImportedHash(hash), importedHash: hash, format };
+}
+
+/** The part before the `@` and a digest of the address: unique, and the same whenever it is generated. */
+function usernameOf(email: string): string {
+  const suffix = `-${createHash("sha256").update(email).digest("hex").slice(0, 8)}`;
+  const [name = ""] = email.split("@");
+  return [...name].slice(0, MAX_USERNAME_LENGTH - suffix.length).join("") + suffix;
+}
+
+/** The names of the members in which a user of the database differs from the line. */
+export function differences(existing: User, line: LineUser): string[] {
+  const hash = hashing.validImportedHash(existing);
+  const same = {
+    username: existing.username === line.username,
+    // The password was replaced after the import.
+    password_hash: hash === null || hash === line.importedHash,
+    is_active: existing.isActive === (line.isActive ?? existing.isActive),
+    email_verified: existing.emailVerified === (line.emailVerified ?? existing.emailVerified),
+    created_at: existing.createdAt === (line.createdAt ?? existing.createdAt),
+  };
+  return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
+}
+
+/** The line of an export; an import creates the same user from it. */
+export function formatLine(user: User): string {
+  const { email, username, hashedPassword, isActive: is_active, createdAt: created_at } = user;
+  const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
+  const password_hash = hashing.validImportedHash(user) ?? own;
+  const email_verified = user.emailVerified;
+  return JSON.stringify({ email, username, password_hash, is_active, email_verified, created_at });
+}
