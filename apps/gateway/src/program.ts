@@ -69,8 +69,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const countMails = () => database.outbox.count();
   const { poolSize } = config.database;
-  const metrics =
-    config.metrics && createMetrics({ hasher, poolSize, countMails, users: database.users });
+  const metrics = config.metrics && createMetrics({ hasher, poolSize, countMails, users: database.users });
 
   const app = createApp({
     config,

@@ -1601,7 +1601,7 @@ export interface operations {
                     "application/json": components["schemas"]["InternalServerError"];
                 };
             };
-            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice. The database is unreachable. */
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -1,5 +1,18 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  ne,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
@@ -150,7 +163,13 @@ export function createUserRepository(
         return username === undefined && emailVerified === undefined
           ? findById(id)
           : attempt(() => update(orm, id, { username, emailVerified }, condition));
-      const values = { username, emailVerified, hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
+      const values = {
+        username,
+        emailVerified,
+        hashedPassword,
+        importedHash: null,
+        ...revocation(passwordChangeTokenId),
+      };
       return transact(async (transaction) => {
         const user = await update(transaction, id, values, condition);
         // A separate statement, which sees the networks that were stored before the first one locked the user.

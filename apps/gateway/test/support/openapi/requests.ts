@@ -18,7 +18,7 @@ interface Variation {
 const anybody: User = {
   id: 1,
   ...{ email: "", username: "", hashedPassword: "", isActive: true, emailVerified: false },
-  ...{ tokenVersion: 0, passwordChangeTokenId: null, createdAt: "", updatedAt: "" },
+  ...{ tokenVersion: 0, passwordChangeTokenId: null, createdAt: "", updatedAt: "", importedHash: null },
 };
 
 const VALID_BODIES: Readonly<Record<string, () => unknown>> = {
