@@ -1,18 +1,5 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableColumns,
-  gt,
-  isNotNull,
-  ne,
-  notInArray,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
@@ -43,7 +30,7 @@ export function createUserRepository(
       .where(eq(users.email, given.email)),
   );
   const byUsername = prepare(orm.select().from(users).where(eq(users.username, given.username)));
-  const createPage = (condition?: SQL) => {
+  const createPage = (condition = sql`true`) => {
     const selected = and(gt(users.id, given.after), condition);
     return prepare(orm.select().from(users).where(selected).orderBy(asc(users.id)).limit(given.limit));
   };
@@ -163,15 +150,9 @@ export function createUserRepository(
         return username === undefined && emailVerified === undefined
           ? findById(id)
           : attempt(() => update(orm, id, { username, emailVerified }, condition));
-      const values = {
-        username,
-        emailVerified,
-        hashedPassword,
-        importedHash: null,
-        ...revocation(passwordChangeTokenId),
-      };
+      const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
       return transact(async (transaction) => {
-        const user = await update(transaction, id, values, condition);
+        const user = await update(transaction, id, { username, emailVerified, ...stored }, condition);
         // A separate statement, which sees the networks that were stored before the first one locked the user.
         const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
         if (!user) return null;

@@ -94,9 +94,9 @@ export function differences(existing: User, line: LineUser): string[] {
 
 /** The line of an export; an import creates the same user from it. */
 export function formatLine(user: User): string {
-  const { email, username, hashedPassword, isActive: is_active, createdAt: created_at } = user;
+  const { email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
   const password_hash = hashing.validImportedHash(user) ?? own;
-  const email_verified = user.emailVerified;
-  return JSON.stringify({ email, username, password_hash, is_active, email_verified, created_at });
+  const flags = { is_active: user.isActive, email_verified: user.emailVerified };
+  return JSON.stringify({ email, username, password_hash, ...flags, created_at });
 }
