@@ -11,7 +11,7 @@ import {
 import { ROOT, readVariables, type Variables } from "./environment.ts";
 
 /** A command runs one query at a time, so one connection is enough. */
-function readOptions(variables: Variables): DatabaseOptions {
+export function readOptions(variables: Variables): DatabaseOptions {
   const values = readVariables(["DATABASE_URL", "DATABASE_PREPARED_STATEMENTS"], variables);
   return {
     url: values.DATABASE_URL,

@@ -1,6 +1,7 @@
 /** All commands, the program's help and its exit codes, on one screen. */
 import { CliError, describeError, EXIT, type ExitCode, runProgram, usageError } from "@latchkey/cli";
 import { Command, CommanderError } from "commander";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
 import { mailCommand } from "./commands/mail.ts";
@@ -27,9 +28,9 @@ const EXIT_CODES = `Exit codes:
   1    rejected: user not found, duplicate name, or confirmation declined
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release;
-       users import: lines were rejected
-  69   database: unreachable, or its schema is older than this release;
-       secret generate: a file cannot be created;
+       users import: lines were rejected; restore: the file is not a backup
+  69   database: unreachable, in use, or its schema is older than this release;
+       backup, secret generate: a file cannot be created;
        mail test: the mail server did not accept the mail
   78   configuration: invalid environment variable
   130  interrupted`;
@@ -40,10 +41,12 @@ const EXIT_CODES = `Exit codes:
  */
 export function run(args: readonly string[], variables: Variables): Promise<number> {
   const program = new Command("bun run admin")
-    .description("Administers a Latchkey service: users, schema, mail, signing keys, capacity.")
+    .description("Administers a Latchkey service: users, schema, backups, mail, signing keys, capacity.")
     .usage("<command> [arguments] [options]")
     .addCommand(usersCommand(variables))
     .addCommand(migrateCommand(variables))
+    .addCommand(backupCommand(variables))
+    .addCommand(restoreCommand(variables))
     .addCommand(mailCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));
@@ -62,6 +65,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   UNSUPPORTED_DATABASE_URL: EXIT.config,
   DATABASE_UNAVAILABLE: EXIT.unavailable,
   UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
+  INVALID_BACKUP: EXIT.dataError,
   SCHEMA_TOO_NEW: EXIT.dataError,
   MIGRATION_REJECTED: EXIT.dataError,
 };

@@ -1,5 +1,6 @@
 /** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
 import { weaknessOf } from "./secret-strength.ts";
+import { describeUnknownVariables } from "./unknown-variables.ts";
 import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable.ts";
 import { VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
 
@@ -17,7 +18,7 @@ export interface Environment<Name extends VariableName = VariableName> {
   readonly values: Pick<Values, Name>;
   /** Each value as it would be set, defaults included; null if the variable has neither a value nor a default. */
   readonly texts: Readonly<Record<Name, string | null>>;
-  /** One sentence per insecure value, for the log. */
+  /** One sentence per insecure value and per variable with a misspelled name, for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -40,8 +41,10 @@ export class ConfigurationError extends Error {
  * Reads all variables and checks them against each other.
  * @throws {ConfigurationError}
  */
-export const parseEnvironment = (variables: Variables, options: ParseOptions): Environment =>
-  parse(VARIABLE_NAMES, variables, options, validateTogether);
+export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
+  const { warnings, ...environment } = parse(VARIABLE_NAMES, variables, options, validateTogether);
+  return { ...environment, warnings: [...warnings, ...describeUnknownVariables(variables)] };
+}
 
 /**
  * Reads some variables, each on its own, for programs that do not need the others.

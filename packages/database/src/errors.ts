@@ -47,6 +47,17 @@ export class UnsupportedDatabaseServer extends Error {
   }
 }
 
+/** The file that is to replace an embedded database is not a copy of one. */
+export class InvalidBackup extends Error {
+  override readonly name = "InvalidBackup";
+  readonly code = "INVALID_BACKUP";
+
+  /** @param problem the rest of a sentence about the file */
+  constructor(problem: string) {
+    super(`The backup ${problem}.`);
+  }
+}
+
 /** The URL is invalid or its scheme is not supported. The message does not quote it because it can contain a password. */
 export class UnsupportedDatabaseUrl extends Error {
   override readonly name = "UnsupportedDatabaseUrl";

@@ -2,11 +2,12 @@
 export { callers } from "./caller.ts";
 export {
   DatabaseUnavailable,
+  InvalidBackup,
   MigrationRejected,
   SchemaTooNew,
   UnsupportedDatabaseServer,
   UnsupportedDatabaseUrl,
   UserAlreadyExists,
 } from "./errors.ts";
-export { databaseFile, openDatabase } from "./open.ts";
+export { backUpFile, databaseFile, openDatabase, restoreFile } from "./open.ts";
 export type * from "./repositories.ts";

@@ -1,5 +1,6 @@
 /** Selects the database by the scheme of its URL and loads only the selected driver. */
 import { UnsupportedDatabaseUrl } from "./errors.ts";
+import type * as Backup from "./libsql/backup.ts";
 import { parseFileUrl } from "./libsql/url.ts";
 import { parsePostgresUrl } from "./postgres/url.ts";
 import type { Database, DatabaseOptions } from "./repositories.ts";
@@ -31,5 +32,13 @@ export function databaseFile({ url, baseDirectory }: DatabaseOptions): string | 
   parsePostgresUrl(url);
   return null;
 }
+
+/** See `libsql/backup.ts`. */
+export const backUpFile: typeof Backup.backUpFile = async (...args) =>
+  (await import("./libsql/backup.ts")).backUpFile(...args);
+
+/** See `libsql/backup.ts`. */
+export const restoreFile: typeof Backup.restoreFile = async (...args) =>
+  (await import("./libsql/backup.ts")).restoreFile(...args);
 
 const schemeOf = (url: string): string => url.slice(0, url.indexOf(":") + 1).toLowerCase();

@@ -1,0 +1,100 @@
+/** `backup` and `restore`: the file of an embedded database. PostgreSQL has its own programs. */
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { link, mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { describeError, unavailable, usageError, write, writeError } from "@latchkey/cli";
+import { backUpFile, databaseFile, restoreFile } from "@latchkey/database";
+import { Command } from "commander";
+import { readOptions } from "../database.ts";
+import type { Variables } from "../environment.ts";
+import { withExamples } from "./help.ts";
+
+/** The name of the signing key that the service generates beside the database. */
+const SECRET_KEY_FILE = "auth-secret-key";
+const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
+const STREAM = "-";
+
+interface Options {
+  readonly force?: boolean;
+}
+
+export const backupCommand = (variables: Variables): Command =>
+  withExamples(
+    new Command("backup"),
+    ["bun run admin backup /var/backups/latchkey.db", "bun run --silent admin backup - > latchkey.db"],
+    "The service can run meanwhile. Only the owner can read the file (mode 0600).",
+  )
+    .description("copy an embedded database to a file, or to standard output with -")
+    .argument("<file>", "the file to create, or -")
+    .option("--force", "replace the file if it exists")
+    .action(async (file: string, { force = false }: Options) => {
+      const path = existing(fileOf(variables, (url) => `pg_dump --format=custom --file=${file} ${url}`));
+      const isStream = file === STREAM;
+      const target = isStream ? path : resolve(file);
+      if (!isStream && !force) refuseExisting(target);
+      await withDraft(target, async (draft) => {
+        await backUpFile(path, draft);
+        if (isStream) return pipeline(createReadStream(draft), process.stdout, { end: false });
+        // A link does not replace a file that was created meanwhile.
+        await (force ? rename : link)(draft, target);
+        await write(`Wrote ${target}.\n`);
+      });
+    });
+
+export const restoreCommand = (variables: Variables): Command =>
+  withExamples(
+    new Command("restore"),
+    ["bun run admin restore /var/backups/latchkey.db --force", "bun run admin restore - < latchkey.db"],
+    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself.",
+  )
+    .description("replace an embedded database by a backup, or by standard input with -")
+    .argument("<file>", "a file that `backup` wrote, or -")
+    .option("--force", "replace the database if it exists")
+    .action(async (file: string, { force = false }: Options) => {
+      const path = fileOf(variables, (url) => `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}`);
+      if (!force) refuseExisting(path);
+      const source = file === STREAM ? process.stdin : createReadStream(existing(resolve(file)));
+      const key = join(dirname(path), SECRET_KEY_FILE);
+      const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await withDraft(path, async (draft) => {
+        await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
+        await restoreFile(path, draft, () => rm(key, { force: true }));
+      });
+      await write(`Restored ${path}.\n`);
+      writeError(
+        isGenerated
+          ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
+          : "Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the restore can belong to other users.\n",
+      );
+    });
+
+/** @param command the program of PostgreSQL that does the same */
+function fileOf(variables: Variables, command: (url: string) => string): string {
+  const path = databaseFile(readOptions(variables));
+  if (path !== null) return path;
+  throw usageError(`DATABASE_URL is a PostgreSQL server. Run: ${command('"$DATABASE_URL"')}`);
+}
+
+function existing(path: string): string {
+  if (existsSync(path)) return path;
+  throw unavailable(`The file ${path} does not exist.`);
+}
+
+function refuseExisting(path: string): void {
+  if (existsSync(path)) throw usageError(`The file ${path} exists; pass --force to replace it.`);
+}
+
+/** Passes the name of a new file in the folder of `target`, which is deleted afterwards. */
+async function withDraft(target: string, use: (draft: string) => Promise<void>): Promise<void> {
+  const draft = join(dirname(target), `.latchkey-${crypto.randomUUID()}`);
+  try {
+    await use(draft);
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error;
+    throw unavailable(`Cannot write ${target} or read its source: ${describeError(error)}.`);
+  } finally {
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) await rm(draft + suffix, { force: true });
+  }
+}

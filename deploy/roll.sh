@@ -1,0 +1,104 @@
+#!/bin/sh
+# Replaces all replicas of the profile `production` without an outage, and applies .env and gateway.env: `sh deploy/roll.sh`.
+# With `--no-build`, it does not build the image. The old replicas stop only after all new ones are ready. If a step fails, and
+# at Ctrl-C, it removes the new replicas, and the old ones keep serving.
+set -eu
+cd "$(dirname "$0")/.."
+
+# The number of servers in deploy/haproxy/haproxy.cfg.
+max_replicas=20
+ready_seconds=120
+
+say() { printf '%s\n' "roll.sh: $*" >&2; }
+fail() {
+  say "$*"
+  exit 1
+}
+
+# Also those that have exited; without those of `docker compose run`.
+list() {
+  docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$project" \
+    --filter label=com.docker.compose.service=gateway --filter label=com.docker.compose.oneoff=False
+}
+list_new() { list | grep -Fxv -e "$old" || true; }
+
+# Without the proxies that Docker can pass to containers.
+is_ready() {
+  docker exec --env NO_PROXY=127.0.0.1 --env no_proxy=127.0.0.1 "$1" bun -e \
+    'process.exit((await fetch(`http://127.0.0.1:${process.env.PORT}/readyz`)).ok ? 0 : 1)' 2> /dev/null
+}
+
+# $image is that of the old replicas once they are known, so that a later `docker compose up` starts no other one.
+keep_old() {
+  if [ -n "$image" ]; then docker tag "$image" latchkey || say "Run: docker tag $image latchkey"; fi
+  new=$([ -z "$old" ] || list_new | tr '\n' ' ')
+  # The ids are words.
+  # shellcheck disable=SC2086
+  if [ -n "$new" ] && ! { docker stop -t 25 $new && docker rm $new; } > /dev/null; then
+    say "Remove the new replicas: docker rm --force $new"
+  fi
+  say "Failed: $step. The old replicas keep serving."
+}
+
+finish() {
+  status=$?
+  trap '' HUP INT TERM
+  if [ "$status" -ne 0 ] && [ "$step" = 'stop the old replicas' ]; then
+    say "Failed: $step. The new replicas serve. Run: docker stop -t 25 $ids; docker rm $ids"
+  elif [ "$status" -ne 0 ]; then
+    keep_old
+  fi
+  exit "$status"
+}
+
+old='' image='' step='read docker-compose.yml'
+trap finish EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+config=$(docker compose config)
+project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
+replicas=$(printf '%s\n' "$config" | sed -n 's/^ *replicas: //p')
+[ "${replicas:-0}" -gt 0 ] || fail 'COMPOSE_PROFILES must be production, and GATEWAY_REPLICAS at least 1.'
+old=$(list)
+[ -n "$old" ] || fail 'No replica exists. Run: docker compose up --build --wait'
+ids=$(printf '%s' "$old" | tr '\n' ' ')
+total=$((replicas + $(printf '%s\n' "$old" | wc -l)))
+[ "$total" -le "$max_replicas" ] || fail "$total replicas would run at once, but at most $max_replicas can."
+image=$(docker inspect --format '{{.Image}}' "${ids%% *}")
+
+if [ "${1:-}" != --no-build ]; then
+  step='build the image'
+  docker compose build gateway
+fi
+step='check the settings'
+docker compose run --rm --no-deps -T configuration > /dev/null
+step='migrate the database'
+docker compose run --rm --no-deps -T gateway bun apps/admin/src/main.ts migrate
+
+step='start the new replicas'
+docker compose up --detach --no-deps --no-recreate --scale "gateway=$total" gateway
+[ "$(list_new | wc -l)" -eq "$replicas" ] || fail "Not $replicas new replicas, but: $(list_new | tr '\n' ' ')"
+for id in $(list_new); do
+  seconds=0
+  until is_ready "$id"; do
+    seconds=$((seconds + 1))
+    state=$(docker inspect --format '{{.State.Running}} {{.RestartCount}}' "$id")
+    if [ "$state" != 'true 0' ] || [ "$seconds" -gt "$ready_seconds" ]; then
+      docker logs --tail 20 "$id" >&2
+      fail "The replica $id is not ready."
+    fi
+    sleep 1
+  done
+done
+# The balancer checks each replica once a second.
+sleep 2
+[ "$image" = "$(docker image inspect --format '{{.Id}}' latchkey)" ] || docker tag "$image" latchkey:previous
+
+step='stop the old replicas'
+# shellcheck disable=SC2086
+docker stop -t 25 $ids > /dev/null
+# shellcheck disable=SC2086
+docker rm $ids > /dev/null
+say "$replicas new replicas serve."

@@ -1,0 +1,132 @@
+/** The decisions of deploy/roll.sh, with a `docker` that keeps its containers in a folder. */
+import { describe, expect, test } from "bun:test";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { ROOT } from "@latchkey/testing/repository";
+import { readCompose } from "../compose/compose-file.ts";
+
+const SCRIPT = join(ROOT, "deploy/roll.sh");
+const script = await Bun.file(SCRIPT).text();
+
+interface Roll {
+  /** The number of replicas in `.env`. @default 2 */
+  readonly replicas?: number;
+  readonly fail?: string;
+  /** The number of the docker command at which Ctrl-C is pressed. */
+  readonly interrupt?: number;
+  readonly args?: readonly string[];
+  /** Existing replicas. @default 2 */
+  readonly existing?: number;
+}
+
+/** Runs the script with replicas 1, 2, … of the image `old`. */
+async function roll({ replicas = 2, fail = "", interrupt = 0, args = [], existing = 2 }: Roll) {
+  await using folder = await openFolder();
+  const STATE = folder.path;
+  await mkdir(join(STATE, "containers"));
+  for (let id = 1; id <= existing; id++) await Bun.write(join(STATE, `containers/${id}`), "old\n");
+  await Bun.write(join(STATE, "latchkey"), "old\n");
+  const env = { PATH: `${import.meta.dir}:${process.env.PATH}`, STATE, FAIL: fail };
+  // In its own process group, as in a terminal.
+  await using child = Bun.spawn(["setsid", "--wait", "sh", SCRIPT, ...args], {
+    env: { ...env, REPLICAS: String(replicas), INTERRUPT: String(interrupt) },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const errors = await child.stderr.text();
+  const read = async (name: string) => (await Bun.file(join(STATE, name)).text()).trimEnd();
+  return {
+    code: await child.exited,
+    errors,
+    containers: (await readdir(join(STATE, "containers"))).sort((a, b) => Number(a) - Number(b)),
+    latchkey: await read("latchkey"),
+    calls: (await read("calls")).split("\n"),
+    previous: await read("previous").catch(() => null),
+  };
+}
+
+const kept = { containers: ["1", "2"], latchkey: "old" };
+
+describe("roll.sh", () => {
+  test("new replicas replace the old ones, and the image of the old ones stays for a rollback", async () => {
+    const { code, containers, latchkey, previous, calls } = await roll({});
+    expect({ code, containers, latchkey, previous }).toEqual({
+      code: 0,
+      containers: ["3", "4"],
+      latchkey: "new",
+      previous: "old",
+    });
+    const lastCheck = calls.findLastIndex((call) => call.startsWith("exec "));
+    expect(calls.findIndex((call) => call.startsWith("stop "))).toBeGreaterThan(lastCheck);
+  });
+
+  test.each([
+    [5, ["3", "4", "5", "6", "7"]],
+    [1, ["3"]],
+  ])("the number of replicas in .env applies: %p", async (replicas, containers) => {
+    expect(await roll({ replicas })).toMatchObject({ code: 0, containers });
+  });
+
+  test("--no-build starts the image as it is", async () => {
+    const { code, latchkey, calls } = await roll({ args: ["--no-build"] });
+    expect({ code, latchkey }).toEqual({ code: 0, latchkey: "old" });
+    expect(calls).not.toContain("compose build gateway");
+  });
+
+  test.each([
+    ["build", 1, "build the image"],
+    ["configuration", 78, "check the settings"],
+    ["migration", 65, "migrate the database"],
+    ["up", 1, "start the new replicas"],
+    ["start", 1, "start the new replicas"],
+    ["ready", 1, "start the new replicas"],
+  ])("the old replicas keep serving after a failure: %s", async (fail, code, step) => {
+    const result = await roll({ fail });
+    expect(result).toMatchObject({ code, ...kept });
+    expect(result.errors).toEndWith(`roll.sh: Failed: ${step}. The old replicas keep serving.\n`);
+    expect(result.calls.filter((call) => /^stop .* [12]( |$)/.test(call))).toEqual([]);
+    if (/start|ready/.test(fail)) expect(result.errors).toContain("the log of the replica");
+  });
+
+  test("a failed clean-up prints the commands", async () => {
+    const { code, errors } = await roll({ fail: "ready,stop" });
+    expect([code, errors]).toEqual([1, expect.stringContaining("Run: docker rm --force 3 4")]);
+  });
+
+  test.each([
+    ["the balancer does not support as many replicas", { replicas: 19 }, "21 replicas would run at once"],
+    ["no replica is running", { existing: 0 }, "docker compose up"],
+    ["no replica is wanted", { replicas: 0 }, "GATEWAY_REPLICAS"],
+  ])("nothing starts or stops if %s", async (_, options, message) => {
+    const { code, errors, calls } = await roll(options);
+    expect([code, errors]).toEqual([1, expect.stringContaining(message)]);
+    expect(calls.filter((call) => /^(compose (up|build|run)|stop|rm)/.test(call))).toEqual([]);
+  });
+
+  test("Ctrl-C at any step keeps all replicas of one version, and names what is left", async () => {
+    const { calls } = await roll({});
+    const steps = calls.map((_, index) => index + 1);
+    const results = await Promise.all(steps.map((interrupt) => roll({ interrupt })));
+    for (const [index, { code, containers, latchkey, errors }] of results.entries()) {
+      const call = calls[index] ?? "";
+      const replaced = index >= calls.findIndex((name) => name.startsWith("stop "));
+      expect([call, code]).toEqual([call, 130]);
+      if (replaced) {
+        expect(containers).toEqual(expect.arrayContaining(["3", "4"]));
+        expect([latchkey, errors]).toEqual(["new", expect.stringContaining("docker rm 1 2")]);
+      } else {
+        expect([call, { containers, latchkey }]).toEqual([call, kept]);
+        expect(errors).toEndWith("The old replicas keep serving.\n");
+      }
+    }
+  });
+
+  test("the script agrees with the number of servers of the balancer and the grace period of Compose", async () => {
+    const configuration = await Bun.file(join(ROOT, "deploy/haproxy/haproxy.cfg")).text();
+    const [, servers] = /server-template gateway- (\d+) /.exec(configuration) ?? [];
+    expect(script).toContain(`max_replicas=${servers}\n`);
+    const seconds = new Set([...script.matchAll(/docker stop -t (\d+)/g)].map(([, value]) => `${value}s`));
+    expect([...seconds]).toEqual([readCompose().services.gateway?.stop_grace_period ?? ""]);
+  });
+});

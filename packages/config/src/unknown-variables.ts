@@ -1,0 +1,38 @@
+/** Finds variables that are not read, but have almost the name of one that is. */
+import type { Variables } from "./parse.ts";
+import type { Variable } from "./variable.ts";
+import { VARIABLE_NAMES, VARIABLES } from "./variables.ts";
+
+const NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) => {
+  const { secret, file }: Variable<unknown> = VARIABLES[name];
+  return secret || file ? [name, `${name}_FILE`] : [name];
+});
+
+/** One change per six characters, at most three, so that `HOME` does not resemble `HOST`. */
+const maxChanges = (name: string): number => Math.min(3, Math.floor(name.length / 6));
+
+/** One sentence for each such variable; its value is not printed. */
+export function describeUnknownVariables(variables: Variables): string[] {
+  return Object.keys(variables)
+    .filter((name) => !NAMES.includes(name))
+    .flatMap((name) => {
+      const [nearest] = NAMES.map((known) => ({ known, changes: countChanges(name, known) }))
+        .filter(({ known, changes }) => changes <= maxChanges(known))
+        .sort((a, b) => a.changes - b.changes);
+      return nearest ? [`${name} is not a variable of the service; did you mean ${nearest.known}?`] : [];
+    });
+}
+
+/** The Levenshtein distance: how many characters must be inserted, removed or replaced. */
+function countChanges(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [row, character] of [...from].entries()) {
+    const current = [row + 1];
+    for (const [column, other] of [...to].entries()) {
+      const replaced = (previous[column] ?? 0) + (character === other ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

@@ -1,0 +1,86 @@
+/** Copies the file of an embedded database while the service uses it, and replaces the file while no process has it open. */
+import { open, rename, rm } from "node:fs/promises";
+import Database from "libsql";
+import { DatabaseUnavailable, InvalidBackup } from "../errors.ts";
+import { isLockConflict, toDomainError } from "./errors.ts";
+
+/** How long a copy waits for a process that recovers the file. */
+const TIMEOUT_SECONDS = 10;
+
+const isDamaged = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable && /^SQLITE_(CORRUPT|NOTADB)/.test(error.reason);
+
+/** Closes the connection afterwards. @throws DatabaseUnavailable */
+async function connected<T>(
+  path: string,
+  timeoutSeconds: number,
+  use: (database: Database.Database) => T | Promise<T>,
+): Promise<T> {
+  let database: Database.Database | null = null;
+  try {
+    database = new Database(path, { timeout: timeoutSeconds * 1000 });
+    return await use(database);
+  } catch (error) {
+    throw toDomainError(error);
+  } finally {
+    database?.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  await using file = await open(path, "r+");
+  await file.sync();
+}
+
+/**
+ * Writes the state of one moment to a new file that only its owner can read. Neither readers nor writers wait for it.
+ * @throws DatabaseUnavailable
+ */
+export async function backUpFile(path: string, target: string): Promise<void> {
+  await (await open(target, "wx", 0o600)).close();
+  await connected(path, TIMEOUT_SECONDS, (database) => database.prepare("VACUUM INTO ?").run(target));
+  await sync(target);
+}
+
+/**
+ * Moves `source`, in the same folder, to `path`. `prepare` runs after all checks, immediately before.
+ * @throws InvalidBackup
+ * @throws DatabaseUnavailable if a process has the file at `path` open
+ */
+export async function restoreFile(path: string, source: string, prepare: () => Promise<void>): Promise<void> {
+  await checkBackup(source);
+  await sync(source);
+  const replace = async () => {
+    await prepare();
+    // First: SQLite would apply the write-ahead log of the replaced file to the new one.
+    for (const suffix of ["-wal", "-shm", "-journal"]) await rm(path + suffix, { force: true });
+    await rename(source, path);
+  };
+  // A damaged file cannot be locked.
+  await connected(path, 0, async (database) => {
+    lock(database);
+    await replace();
+  }).catch((error: unknown) => (isDamaged(error) ? replace() : Promise.reject(error)));
+}
+
+/** Each open connection to a write-ahead log holds a shared lock, with which the mode cannot change. */
+function lock(database: Database.Database): void {
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+  } catch (error) {
+    if (!isLockConflict(error)) throw error;
+    throw new DatabaseUnavailable("SQLITE_BUSY", "a process has the file open; stop the service");
+  }
+}
+
+async function checkBackup(path: string): Promise<void> {
+  const [problem] = await connected(path, 0, (database) => {
+    // A copy of a file that was in use has this mode, and would leave files beside it.
+    database.exec("PRAGMA journal_mode = DELETE");
+    const rows = database.prepare("PRAGMA integrity_check(1)").raw().all();
+    if (String(rows) !== "ok") return ["is damaged"];
+    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").all();
+    return tables.length === 0 ? ["is not a database of this service"] : [];
+  }).catch((error: unknown) => (isDamaged(error) ? ["is damaged, or not a database"] : Promise.reject(error)));
+  if (problem !== undefined) throw new InvalidBackup(problem);
+}
