@@ -79,17 +79,17 @@ describe("docs/production.md", () => {
     expect(unknownNames(Object.fromEntries(own.map((name) => [name, ""])))).toEqual([]);
   });
 
-  test("the first command creates an env file with strong secrets that only its owner can read", async () => {
+  test("the first command creates two env files with strong secrets that only their owner can read", async () => {
     await using folder = await openFolder();
     await Bun.write(join(folder.path, ".env.example"), exampleText);
-    const [command = ""] = /^\(umask 077\n.*\)$/m.exec(guide) ?? [];
+    const [command = ""] = /^\(umask 077\n.*\n.*gateway\.env\)$/m.exec(guide) ?? [];
     expect(Bun.spawnSync(["sh", "-ec", command], { cwd: folder.path }).stderr.toString()).toBe("");
-    const path = join(folder.path, ".env");
-    const variables = parseEnvFile(await Bun.file(path).text());
-    const gateway = environmentOf(services.gateway ?? {}, variables);
+    const [compose, own] = [".env", "gateway.env"].map((name) => join(folder.path, name));
+    const variables = parseEnvFile(await Bun.file(compose ?? "").text());
+    const gateway = environmentOf(services.gateway ?? {}, parseEnvFile(await Bun.file(own ?? "").text()));
     expect(checkConfiguration(gateway).errors).toEqual([]);
     expect(variables.POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{64}$/);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
+    for (const path of [compose, own]) expect(statSync(path ?? "").mode & 0o777).toBe(0o600);
   });
 
   test("every Compose command names a service that exists", () => {
@@ -98,8 +98,4 @@ describe("docs/production.md", () => {
     expect(Object.keys(services)).toEqual(expect.arrayContaining(named));
   });
 
-  test("the rolling upgrade stops a container with the grace period of docker-compose.yml", () => {
-    const seconds = find(guide, /docker stop -t (\d+)/g);
-    expect(seconds.map((value) => `${value}s`)).toEqual([services.gateway?.stop_grace_period ?? ""]);
-  });
 });

@@ -58,8 +58,10 @@ export async function startBalancer({
     edit(
       deployed
         .replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
-        .replace(" resolvers docker resolve-prefer ipv4 init-addr none", "")
-        .replace(/^ {4}server-template .*$/m, servers.join("\n")),
+        .replace(" resolvers docker resolve-prefer ipv4 init-addr last,none", "")
+        .replace("stats socket ipv4@127.0.0.1:9999", `stats socket ${join(folder.path, "stats")}`)
+        .replace("/tmp/servers", join(folder.path, "servers"))
+        .replace(/^\.if streq\("\$COMPOSE_PROFILES".*?^\.endif$/ms, servers.join("\n")),
     ),
   );
   const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], {

@@ -5,7 +5,7 @@ import { ROOT } from "@latchkey/testing/repository";
 export interface Service {
   readonly image: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
-  readonly profiles: readonly string[];
+  readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly env_file?: string;
   readonly environment?: Readonly<Record<string, string>>;

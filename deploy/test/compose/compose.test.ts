@@ -26,10 +26,10 @@ import {
 } from "./compose-file.ts";
 
 const example = parseEnvFile(exampleText);
-const variables = { ...example, AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
-const compose = readCompose(variables);
+const gatewayEnv = { AUTH_SECRET_KEY: SECRET };
+const compose = readCompose({ ...example, POSTGRES_PASSWORD: SECRET });
 const services = Object.entries(compose.services);
-const gateways = services.filter(([, { image }]) => image === "latchkey");
+const gateways = services.filter(([name]) => name.startsWith("gateway"));
 
 const servicesWhere = (matches: (service: Service) => boolean): string[] =>
   services.filter(([, service]) => matches(service)).map(([name]) => name);
@@ -46,19 +46,20 @@ describe("docker-compose.yml", () => {
   });
 
   test("the production profile starts four services, the embedded profile two, and both check the settings", () => {
-    const inProfile = (name: string) => servicesWhere(({ profiles }) => profiles.includes(name)).sort();
-    expect(inProfile("production")).toEqual(["balancer", "configuration", "gateway", "postgres", "valkey"]);
-    expect(inProfile("embedded")).toEqual(["balancer", "configuration", "gateway-embedded"]);
+    const inProfile = (name: string) => servicesWhere(({ profiles = [] }) => profiles.includes(name)).sort();
+    expect(inProfile("production")).toEqual(["balancer", "gateway", "postgres", "valkey"]);
+    expect(inProfile("embedded")).toEqual(["balancer", "gateway-embedded"]);
+    expect(compose.services.configuration?.profiles).toBeUndefined();
     expect(example.COMPOSE_PROFILES).toBe("production");
   });
 
   test.each(gateways)(
-    "%s accepts its settings, each of them is a variable that it reads, and .env can set all others",
+    "%s accepts its settings, each of them is a variable that it reads, and gateway.env can set all others",
     (_, service) => {
       expect(unknownNames(service.environment ?? {})).toEqual([]);
-      expect(service.env_file).toBe(".env");
+      expect(service.env_file).toBe("gateway.env");
       const { errors, values } = checkConfiguration(
-        environmentOf(service, { ...variables, LOG_LEVEL: "warn" }),
+        environmentOf(service, { ...gatewayEnv, LOG_LEVEL: "warn" }),
       );
       expect(errors).toEqual([]);
       expect(values.get("LOG_LEVEL")).toBe("warn");
@@ -67,34 +68,29 @@ describe("docker-compose.yml", () => {
   );
 
   test.each(gateways)("%s accepts a key pair in place of the secret key", (_, service) => {
-    const { AUTH_SECRET_KEY: _key, ...others } = variables;
     const pair = { AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: createKeyPair("EdDSA").privatePem };
-    expect(checkConfiguration(environmentOf(service, { ...others, ...pair })).errors).toEqual([]);
+    expect(checkConfiguration(environmentOf(service, pair)).errors).toEqual([]);
   });
 
-  test(".env sets the number of replicas, the limits of each container and the rotation of its log", () => {
-    const set = { GATEWAY_REPLICAS: "3", GATEWAY_CPUS: "1.5", GATEWAY_MEMORY: "600m", PIDS_LIMIT: "700" };
-    const own = readCompose({
-      ...variables,
-      ...set,
-      LOG_MAX_SIZE: "1m",
-      LOG_MAX_FILES: "2",
-      TRUST_PROXY: "2",
-      CONNECTIONS_PER_CLIENT: "100",
-    });
-    expect(own.services.balancer).toMatchObject({
-      environment: { TRUST_PROXY: 2, CONNECTIONS_PER_CLIENT: 100 },
-    });
+  test(".env sets the number of replicas, their limits and the rotation of their logs, and changes no other service", () => {
+    const limits = { GATEWAY_CPUS: "1.5", GATEWAY_MEMORY: "600m", PIDS_LIMIT: "700", LOG_MAX_SIZE: "1m" };
+    const replicas = { GATEWAY_REPLICAS: "3", LOG_MAX_FILES: "2", POSTGRES_PASSWORD: SECRET };
+    const own = readCompose({ ...limits, ...replicas });
     expect(own.services.gateway).toMatchObject({
       deploy: { replicas: 3 },
       cpus: 1.5,
       mem_limit: "600m",
-      environment: { TRUST_PROXY: 2 },
+      pids_limit: 700,
+      logging: { options: { "max-size": "1m", "max-file": "2" } },
     });
-    for (const service of Object.values(own.services)) {
-      expect(service.pids_limit).toBe(700);
-      expect(service.logging?.options).toEqual({ "max-size": "1m", "max-file": "2" });
+    for (const name of ["balancer", "postgres", "valkey"]) {
+      expect([name, own.services[name]]).toEqual([name, compose.services[name]]);
+      expect(own.services[name]?.env_file).toBeUndefined();
     }
+    const proxy = { TRUST_PROXY: 2, CONNECTIONS_PER_CLIENT: 100 };
+    const behindProxy = readCompose({ TRUST_PROXY: "2", CONNECTIONS_PER_CLIENT: "100" }).services;
+    expect(behindProxy.balancer?.environment).toMatchObject(proxy);
+    expect(behindProxy.gateway?.environment).toMatchObject({ TRUST_PROXY: 2 });
   });
 
   test(".env.example explains every variable that the file reads, with its default", () => {
@@ -144,14 +140,14 @@ describe("docker-compose.yml", () => {
 
   test("each service starts after the settings were found valid and its dependencies are healthy", () => {
     const dependencies = (name: string) => Object.entries(compose.services[name]?.depends_on ?? {});
-    expect(dependencies("balancer").map(([name]) => name)).toEqual(["gateway", "gateway-embedded"]);
     expect(dependencies("gateway").map(([name]) => name)).toEqual(["configuration", "postgres", "valkey"]);
-    expect(dependencies("gateway-embedded").map(([name]) => name)).toEqual(["configuration"]);
-    expect(dependencies("postgres").map(([name]) => name)).toEqual(["configuration"]);
+    for (const name of ["balancer", "gateway-embedded", "postgres", "valkey"]) {
+      expect(dependencies(name).map(([dependency]) => dependency)).toEqual(["configuration"]);
+    }
     for (const [name, { condition }] of services.flatMap(([name]) => dependencies(name))) {
       expect(condition).toBe(name === "configuration" ? "service_completed_successfully" : "service_healthy");
     }
-    for (const name of ["postgres", "valkey"]) expect(compose.services[name]?.healthcheck).toBeDefined();
+    for (const name of ["balancer", "postgres", "valkey"]) expect(compose.services[name]?.healthcheck).toBeDefined();
   });
 
   test("only the gateway shares the internal network of the databases", () => {
@@ -162,6 +158,6 @@ describe("docker-compose.yml", () => {
 
   test.each(gateways)("Compose waits longer for %s to stop than the gateway takes", (_, service) => {
     const graceSeconds = Number(service.stop_grace_period?.replace("s", ""));
-    expect(graceSeconds).toBeGreaterThan(shutdownSeconds(environmentOf(service, variables)));
+    expect(graceSeconds).toBeGreaterThan(shutdownSeconds(environmentOf(service, gatewayEnv)));
   });
 });

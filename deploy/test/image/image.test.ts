@@ -193,15 +193,18 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
   });
 
   test("the commands of docs/production.md back up the embedded database of a running service and restore it", async () => {
-    const [, backUp = ""] = /bun -e '([^']+)'/.exec(guide) ?? [];
-    const [, restore = ""] = /gateway-embedded sh -c \\\n\s+'([^']+)'/.exec(guide) ?? [];
+    const commandOf = (name: string) =>
+      new RegExp(`gateway-embedded (bun \\S+ ${name} [^<>]+) [<>]`).exec(guide)?.[1]?.split(" ") ?? [];
+    let backup = new Blob();
     await whileServing("latchkey.db", async (url) => {
       expect(await statusOf(`${url}/auth/register`)).toBe(201);
-      await succeed(["bun", "-e", backUp]);
+      const copy = image.start(commandOf("backup"), environment("latchkey.db"));
+      backup = await new Response(copy.stdout).blob();
+      expect(await copy.ended()).toMatchObject({ code: 0 });
+      expect(await run(commandOf("restore"), environment("latchkey.db"), backup)).toMatchObject({ code: 69 });
     });
-    const backup = Bun.file(join(image.root, "data/backup.db"));
     await succeed(["sh", "-c", "rm /data/latchkey.db*"]);
-    await succeed(["sh", "-c", restore], {}, backup);
+    await succeed(commandOf("restore"), environment("latchkey.db"), backup);
     await whileServing("latchkey.db", async (url) => expect(await statusOf(`${url}/auth/login`)).toBe(200));
   });
 
@@ -210,18 +213,23 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     await succeed(command.split(" "));
   });
 
-  test("the Compose service `configuration` accepts valid settings and names what is missing", async () => {
-    const { configuration } = readCompose().services;
-    const check = (own: Record<string, string>) =>
-      run(configuration?.command ?? [], environmentOf(configuration ?? {}, own));
-    const secrets = { AUTH_SECRET_KEY: SECRET, POSTGRES_PASSWORD: SECRET };
-    expect((await check(secrets)).code).toBe(0);
-    const embedded = { ...secrets, COMPOSE_PROFILES: "embedded", POSTGRES_PASSWORD: "" };
-    expect((await check(embedded)).code).toBe(0);
-    for (const name of ["AUTH_SECRET_KEY", "POSTGRES_PASSWORD"]) {
-      const { code, errors } = await check({ ...secrets, [name]: "" });
-      expect([code, errors]).toEqual([78, expect.stringContaining(`${name}: is empty`)]);
+  test("the Compose service `configuration` accepts valid settings and names all invalid ones", async () => {
+    const check = (env: Record<string, string>, own: Record<string, string> = { AUTH_SECRET_KEY: SECRET }) => {
+      const { configuration } = readCompose(env).services;
+      return run(configuration?.command ?? [], environmentOf(configuration ?? {}, own));
+    };
+    const misspelled = { AUTH_SECRET_KEY: SECRET, AUTH_TOKEN_EXPIRES_MINUTES: "5" };
+    const warned = await check({ POSTGRES_PASSWORD: SECRET }, misspelled);
+    expect([warned.code, warned.errors]).toEqual([0, expect.stringContaining("AUTH_TOKEN_EXPIRE_MINUTES?")]);
+    expect((await check({ COMPOSE_PROFILES: "embedded" })).code).toBe(0);
+    const { code, errors } = await check({}, { AUTH_SECRET_KEY: "" });
+    expect([code, errors]).toEqual([78, expect.stringMatching(/AUTH_SECRET_KEY: is empty[^]*POSTGRES_PASSWORD: is empty/)]);
+    for (const password of ["a/b", "a%41", "a@b"]) {
+      const rejected = await check({ POSTGRES_PASSWORD: password });
+      expect([rejected.code, rejected.errors]).toEqual([78, expect.stringContaining("POSTGRES_PASSWORD: contains")]);
     }
+    const both = await check({ COMPOSE_PROFILES: "production,embedded", POSTGRES_PASSWORD: SECRET });
+    expect([both.code, both.errors]).toEqual([78, expect.stringContaining("COMPOSE_PROFILES: is neither")]);
   });
 
   test("the image has no default for a secret or a database", async () => {
