@@ -97,5 +97,4 @@ describe("docs/production.md", () => {
     expect(named).toContain("gateway");
     expect(Object.keys(services)).toEqual(expect.arrayContaining(named));
   });
-
 });

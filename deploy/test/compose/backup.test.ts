@@ -19,7 +19,10 @@ const backupTest = test.skipIf(programs === undefined && !process.env.CI);
 
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const commandOf = (program: string): string => {
-  const pattern = new RegExp(String.raw`^docker compose exec -T postgres (${program} (?:.*\\\n)?.*?)(?:\)| &&)$`, "m");
+  const pattern = new RegExp(
+    String.raw`^docker compose exec -T postgres (${program} (?:.*\\\n)?.*?)(?:\)| &&)$`,
+    "m",
+  );
   const [, command = ""] = pattern.exec(guide) ?? [];
   return command;
 };

@@ -23,7 +23,9 @@ describe("haproxy.cfg", () => {
   test("the balancer listens on the published port and resolves the replicas by their network name", () => {
     const [, containerPort] = /:(\d+)$/.exec(services.balancer?.ports?.[0] ?? "") ?? [];
     expect(text).toContain(`bind :${containerPort}`);
-    const names = [...text.matchAll(/^ {4}server-template gateway- \d+ (\S+):3000$/gm)].map(([, name]) => name);
+    const names = [...text.matchAll(/^ {4}server-template gateway- \d+ (\S+):3000$/gm)].map(
+      ([, name]) => name,
+    );
     expect(names).toEqual(["gateway-embedded", "gateway"]);
     expect(Object.keys(services)).toEqual(expect.arrayContaining(names));
     for (const name of names) expect(services[name ?? ""]?.networks).toContain("front");

@@ -105,7 +105,7 @@ describe("docker-compose.yml", () => {
 
   test("PostgreSQL accepts the connections of as many replicas as the balancer supports", async () => {
     const configuration = await Bun.file(HAPROXY_CONFIGURATION).text();
-    const replicas = Number(/server-template gateway- (\d+) /.exec(configuration)?.[1]);
+    const replicas = Number(/server-template gateway- (\d+) gateway:/.exec(configuration)?.[1]);
     const poolSize = Number(compose.services.gateway?.environment?.DATABASE_POOL_SIZE);
     const [, maxConnections] =
       /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(" ") ?? "") ?? [];
@@ -147,7 +147,8 @@ describe("docker-compose.yml", () => {
     for (const [name, { condition }] of services.flatMap(([name]) => dependencies(name))) {
       expect(condition).toBe(name === "configuration" ? "service_completed_successfully" : "service_healthy");
     }
-    for (const name of ["balancer", "postgres", "valkey"]) expect(compose.services[name]?.healthcheck).toBeDefined();
+    for (const name of ["balancer", "postgres", "valkey"])
+      expect(compose.services[name]?.healthcheck).toBeDefined();
   });
 
   test("only the gateway shares the internal network of the databases", () => {

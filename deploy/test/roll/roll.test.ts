@@ -91,7 +91,10 @@ describe("roll.sh", () => {
 
   test("a failed clean-up prints the commands", async () => {
     const { code, errors } = await roll({ fail: "ready,stop" });
-    expect([code, errors]).toEqual([1, expect.stringContaining("Run: docker rm --force 3 4")]);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining("Remove the new replicas: docker rm --force 3 4"),
+    ]);
   });
 
   test.each([
@@ -124,7 +127,7 @@ describe("roll.sh", () => {
 
   test("the script agrees with the number of servers of the balancer and the grace period of Compose", async () => {
     const configuration = await Bun.file(join(ROOT, "deploy/haproxy/haproxy.cfg")).text();
-    const [, servers] = /server-template gateway- (\d+) /.exec(configuration) ?? [];
+    const [, servers] = /server-template gateway- (\d+) gateway:/.exec(configuration) ?? [];
     expect(script).toContain(`max_replicas=${servers}\n`);
     const seconds = new Set([...script.matchAll(/docker stop -t (\d+)/g)].map(([, value]) => `${value}s`));
     expect([...seconds]).toEqual([readCompose().services.gateway?.stop_grace_period ?? ""]);

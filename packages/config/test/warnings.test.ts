@@ -101,3 +101,17 @@ test("only loopback addresses are on this machine", () => {
   const remote = ["db", "localhost.example.com", "10.0.0.7", "0.0.0.0", "[fd00::1]", "128.0.0.1"];
   expect(remote.filter((host) => !leavesMachine(`redis://${host}:6379`))).toEqual([]);
 });
+
+test.each([
+  ["AUTH_TOKEN_EXPIRES_MINUTES", "AUTH_TOKEN_EXPIRE_MINUTES"],
+  ["DATABASE_URI", "DATABASE_URL"],
+  ["AUTH_SECRETKEY_FILE", "AUTH_SECRET_KEY_FILE"],
+])("a variable with almost the name of another one is reported with that name: %s", (unknown, known) => {
+  const warning = `${unknown} is not a variable of the service; did you mean ${known}?`;
+  expect(warningsOf({ ...BASE, [unknown]: "Hunter2" })).toEqual([warning]);
+});
+
+test("variables of other programs are not reported", () => {
+  const others = { HOME: "/", HOSTNAME: "a", POSTGRES_PASSWORD: "b", REDIS_PORT: "1", COMPOSE_PROFILES: "c" };
+  expect(warningsOf({ ...BASE, ...others, PATH: "/bin", LATCHKEY_PORT: "tcp://10.0.0.1:80" })).toEqual([]);
+});

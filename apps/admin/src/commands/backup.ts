@@ -52,7 +52,10 @@ export const restoreCommand = (variables: Variables): Command =>
     .argument("<file>", "a file that `backup` wrote, or -")
     .option("--force", "replace the database if it exists")
     .action(async (file: string, { force = false }: Options) => {
-      const path = fileOf(variables, (url) => `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}`);
+      const path = fileOf(
+        variables,
+        (url) => `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}`,
+      );
       if (!force) refuseExisting(path);
       const source = file === STREAM ? process.stdin : createReadStream(existing(resolve(file)));
       const key = join(dirname(path), SECRET_KEY_FILE);

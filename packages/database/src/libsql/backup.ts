@@ -81,6 +81,8 @@ async function checkBackup(path: string): Promise<void> {
     if (String(rows) !== "ok") return ["is damaged"];
     const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").all();
     return tables.length === 0 ? ["is not a database of this service"] : [];
-  }).catch((error: unknown) => (isDamaged(error) ? ["is damaged, or not a database"] : Promise.reject(error)));
+  }).catch((error: unknown) =>
+    isDamaged(error) ? ["is damaged, or not a database"] : Promise.reject(error),
+  );
   if (problem !== undefined) throw new InvalidBackup(problem);
 }

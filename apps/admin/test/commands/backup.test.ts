@@ -1,0 +1,139 @@
+/** `backup` and `restore`, while another process uses the database as the service does, and while none does. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "@latchkey/database";
+import { openFolder } from "@latchkey/testing/folder";
+import { expectSentence, runTool } from "../support/tool.ts";
+
+setDefaultTimeout(30_000);
+
+const USER = { email: "ada@example.com", username: "ada", hashedPassword: "pbkdf2_sha256$1$AA==$AA==" };
+
+/** A folder with the database `latchkey.db`, which contains one user. */
+async function openFixture() {
+  const folder = await openFolder();
+  const path = join(folder.path, "latchkey.db");
+  const url = `file:${path}`;
+  const open = () => openDatabase({ url });
+  {
+    await using database = await open();
+    await database.migrate();
+    await database.users.create(USER);
+  }
+  return {
+    path,
+    open,
+    file: (name: string) => join(folder.path, name),
+    list: () => readdirSync(folder.path).sort(),
+    tool: (args: readonly string[], env: Record<string, string> = {}, input?: Uint8Array) =>
+      runTool(args, { env: { DATABASE_URL: url, ...env }, ...(input && { input }) }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+test("a backup of a database in use is complete, and a restore returns to its state", async () => {
+  await using fixture = await openFixture();
+  const backup = fixture.file("backup.db");
+  {
+    await using database = await fixture.open();
+    // Not yet in the database's own file.
+    await database.users.create({ ...USER, email: "grace@example.com", username: "grace" });
+    expect(await fixture.tool(["backup", backup])).toMatchObject({ code: 0, stderr: "" });
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    await database.users.create({ ...USER, email: "joan@example.com", username: "joan" });
+
+    const refused = await fixture.tool(["restore", backup, "--force"]);
+    expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining("stop the service") });
+    expect(await database.users.findByEmail("joan@example.com")).not.toBeNull();
+  }
+  await Bun.write(fixture.file("auth-secret-key"), "generated");
+  expect(await fixture.tool(["restore", backup])).toMatchObject({ code: 64 });
+  const restored = await fixture.tool(["restore", backup, "--force"]);
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining("all users log in again") });
+  // The generated signing key and all files of the replaced database are gone.
+  expect(fixture.list()).toEqual(["backup.db", "latchkey.db"]);
+  expect(statSync(fixture.path).mode & 0o777).toBe(0o600);
+  await using database = await fixture.open();
+  expect(await database.users.findByEmail("grace@example.com")).not.toBeNull();
+  expect(await database.users.findByEmail("joan@example.com")).toBeNull();
+});
+
+test("- is standard output and standard input; with a configured key, restore demands a new one", async () => {
+  await using fixture = await openFixture();
+  const { code, stdout } = await runToolBytes(fixture.path);
+  expect(code).toBe(0);
+  await Bun.file(fixture.path).delete();
+  const key = { AUTH_SECRET_KEY: "configured" };
+  const restored = await fixture.tool(["restore", "-"], key, stdout);
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining("Set a new AUTH_SECRET_KEY") });
+  await using database = await fixture.open();
+  expect(await database.users.findByEmail(USER.email)).not.toBeNull();
+});
+
+/** Standard output as bytes. */
+async function runToolBytes(path: string) {
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const child = Bun.spawn([process.execPath, main, "backup", "-"], {
+    env: { DATABASE_URL: `file:${path}` },
+    stdout: "pipe",
+  });
+  return { stdout: await child.stdout.bytes(), code: await child.exited };
+}
+
+test("an existing backup is replaced only with --force", async () => {
+  await using fixture = await openFixture();
+  const backup = fixture.file("backup.db");
+  await Bun.write(backup, "precious");
+  const refused = await fixture.tool(["backup", backup]);
+  expect(refused.code).toBe(64);
+  expectSentence(refused.stderr);
+  expect(await Bun.file(backup).text()).toBe("precious");
+  expect((await fixture.tool(["backup", backup, "--force"])).code).toBe(0);
+  expect(fixture.list().filter((name) => !name.startsWith("latchkey.db"))).toEqual(["backup.db"]);
+});
+
+describe("restore", () => {
+  test("rejects a file that is not a complete backup, and keeps the database", async () => {
+    await using fixture = await openFixture();
+    await fixture.tool(["backup", fixture.file("backup.db")]);
+    const bytes = await Bun.file(fixture.file("backup.db")).bytes();
+    const other = new (await import("bun:sqlite")).Database(fixture.file("other.db"), { create: true });
+    other.run("CREATE TABLE notes (id INTEGER)");
+    other.close();
+    await Bun.write(fixture.file("truncated.db"), bytes.slice(0, -4096));
+    await Bun.write(fixture.file("empty.db"), "");
+    await Bun.write(fixture.file("text.db"), "-- PostgreSQL database dump\n".repeat(200));
+    for (const name of ["truncated.db", "empty.db", "text.db", "other.db"]) {
+      const { code, stderr } = await fixture.tool(["restore", fixture.file(name), "--force"]);
+      expect([name, code]).toEqual([name, 65]);
+      expectSentence(stderr);
+    }
+    expect((await fixture.tool(["restore", fixture.file("missing.db"), "--force"])).code).toBe(69);
+    await using database = await fixture.open();
+    expect(await database.users.findByEmail(USER.email)).not.toBeNull();
+  });
+
+  test("replaces a damaged database", async () => {
+    await using fixture = await openFixture();
+    const backup = fixture.file("backup.db");
+    await fixture.tool(["backup", backup]);
+    await Bun.write(fixture.path, "damaged ".repeat(1000));
+    expect((await fixture.tool(["restore", backup, "--force"])).code).toBe(0);
+    await using database = await fixture.open();
+    expect(await database.users.findByEmail(USER.email)).not.toBeNull();
+  });
+});
+
+test("with PostgreSQL, both name the program to run, and print no password", async () => {
+  for (const [command, program] of [
+    ["backup", "pg_dump --format=custom"],
+    ["restore", "pg_restore --clean"],
+  ]) {
+    const env = { DATABASE_URL: "postgres://u:Hunter2@h/d" };
+    const { code, stderr } = await runTool([command ?? "", "latchkey.dump"], { env });
+    expect([code, stderr]).toEqual([64, expect.stringContaining(program ?? "")]);
+    expect(stderr).not.toContain("Hunter2");
+  }
+  expect(existsSync("latchkey.dump")).toBe(false);
+});
