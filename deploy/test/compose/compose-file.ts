@@ -64,5 +64,6 @@ export const environmentOf = (
   envFile: Readonly<Record<string, string>>,
 ): Record<string, string> =>
   Object.fromEntries(
-    Object.entries({ ...envFile, ...environment }).map(([name, value]) => [name, String(value)]),
+    // An empty default is null in YAML.
+    Object.entries({ ...envFile, ...environment }).map(([name, value]) => [name, String(value ?? "")]),
   );
