@@ -73,12 +73,17 @@ if [ "${1:-}" != --no-build ]; then
   docker compose build gateway
 fi
 step='check the settings'
-docker compose run --rm --no-deps -T configuration > /dev/null
+status=0
+docker compose up --no-deps --force-recreate --exit-code-from configuration configuration > /dev/null || status=$?
+# Its errors and warnings.
+docker compose logs --no-log-prefix configuration > /dev/null
+[ "$status" -eq 0 ] || exit "$status"
 step='migrate the database'
 docker compose run --rm --no-deps -T gateway bun apps/admin/src/main.ts migrate
 
 step='start the new replicas'
-docker compose up --detach --no-deps --no-recreate --scale "gateway=$total" gateway
+# With --no-deps, Compose would create replicas that the next `docker compose up` replaces.
+docker compose up --detach --no-recreate --scale "gateway=$total" gateway
 [ "$(list_new | wc -l)" -eq "$replicas" ] || fail "Not $replicas new replicas, but: $(list_new | tr '\n' ' ')"
 for id in $(list_new); do
   seconds=0
