@@ -43,7 +43,7 @@ export class ConfigurationError extends Error {
  */
 export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
   const { warnings, ...environment } = parse(VARIABLE_NAMES, variables, options, validateTogether);
-  return { ...environment, warnings: [...warnings, ...describeUnknownVariables(variables)] };
+  return { ...environment, warnings: [...warnings, ...describeUnknownVariables(Object.keys(variables))] };
 }
 
 /**

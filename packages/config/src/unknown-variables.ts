@@ -1,5 +1,4 @@
 /** Finds variables that are not read, but have almost the name of one that is. */
-import type { Variables } from "./parse.ts";
 import type { Variable } from "./variable.ts";
 import { VARIABLE_NAMES, VARIABLES } from "./variables.ts";
 
@@ -11,9 +10,9 @@ const NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) => {
 /** One change per six characters, at most three, so that `HOME` does not resemble `HOST`. */
 const maxChanges = (name: string): number => Math.min(3, Math.floor(name.length / 6));
 
-/** One sentence for each such variable; its value is not printed. */
-export function describeUnknownVariables(variables: Variables): string[] {
-  return Object.keys(variables)
+/** One sentence for each such name. */
+export function describeUnknownVariables(names: readonly string[]): string[] {
+  return names
     .filter((name) => !NAMES.includes(name))
     .flatMap((name) => {
       const [nearest] = NAMES.map((known) => ({ known, changes: countChanges(name, known) }))
