@@ -13,27 +13,6 @@ const context = {
 };
 const parse = (variables: Readonly<Record<string, string>>) => parseConfig(variables, context);
 
-test("each part of the configuration comes from its variables", () => {
-  expect(parse({})).toMatchObject({
-    environment: "development",
-    port: 3000,
-    database: { url: "file:./data/latchkey.db", poolSize: 10 },
-    auth: { secretKey: null, previousSecretKey: null, algorithm: "HS256", tokenExpireMinutes: 60 },
-    corsOrigins: "*",
-    rateLimits: {
-      default: { limit: 6000 },
-      login: { limit: 5 },
-      register: { limit: 3 },
-      passwordChange: { limit: 5, windowMs: 60_000, text: "5 per 1 minute" },
-    },
-    hash: { queueSeconds: 5, kernel: "auto", nice: 5 },
-    log: { level: "info", format: "json" },
-    metrics: null,
-    shutdown: { graceSeconds: 10, delaySeconds: 0 },
-    warnings: [],
-  });
-});
-
 test("the hasher chooses the number of workers and the queue limit unless they are set", () => {
   const hash = { queueSeconds: 5, kernel: "auto", nice: 5 };
   expect<object>(parse({}).hash).toEqual(hash);

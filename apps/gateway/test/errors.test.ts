@@ -1,5 +1,5 @@
 /** The error table matches the error codes of the contracts, and an unexpected error reveals nothing to the client. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ERROR_CODES, type ErrorCode } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, toErrorResponse } from "../src/errors.ts";
@@ -71,8 +71,9 @@ const UNEXPECTED: Record<string, () => unknown> = {
   "a plain object with a code": () => ({ code: "NOT_FOUND", message: SECRET }),
 };
 
-describe("an unexpected error returns 500 without details, and its cause is logged", () => {
-  test.each(Object.entries(UNEXPECTED))("%s", async (_name, make) => {
+test.each(Object.entries(UNEXPECTED))(
+  "an unexpected error returns 500 without details, and its cause is logged: %s",
+  async (_name, make) => {
     await using service = await startService({
       wrapDatabase: (database): Database => ({
         ...database,
@@ -91,8 +92,8 @@ describe("an unexpected error returns 500 without details, and its cause is logg
       { request_id: response.headers.get("x-request-id"), method: "GET", route: "/todos" },
     ]);
     expect(JSON.stringify(lines[0])).toContain("select hashed_password");
-  });
-});
+  },
+);
 
 test("an error that the router cannot handle returns 500 in the envelope and is logged", async () => {
   await using service = await startService({

@@ -93,7 +93,9 @@ describe("nesting", () => {
     }
   });
 
-  test("siblings are not nesting", () => {
+  test("siblings and brackets within strings are not nesting", () => {
     expect(actualOf(`[${"[],".repeat(1_000)}{}]`)).toBeNull();
+    const text = '[{"'.repeat(100);
+    expect(actualOf(JSON.stringify({ t: text, [text]: 0 }))).toEqual({ t: text });
   });
 });

@@ -1,7 +1,7 @@
 /** Compressed bodies: the service never decompresses one. */
 import { expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { startService } from "../support/service.ts";
+import { shareService } from "../support/service.ts";
 
 const CODINGS = {
   gzip: gzipSync,
@@ -11,15 +11,16 @@ const CODINGS = {
   zstd: zstdCompressSync,
 } as const;
 
+const shared = shareService();
+
 test.each(Object.entries(CODINGS))(
   "a body compressed with %s returns json_invalid, regardless of its content",
   async (coding, compress) => {
-    await using service = await startService();
     const small = Buffer.from('{"title":"x"}');
     const bomb = Buffer.concat([Buffer.from('{"title":"'), Buffer.alloc(8 * 1024 * 1024, "x")]);
     for (const plain of [small, bomb]) {
       const body = new Uint8Array(compress(plain));
-      const response = await service.call("POST", "/todos", {
+      const response = await shared().call("POST", "/todos", {
         body,
         headers: { "content-encoding": coding },
       });
@@ -28,6 +29,6 @@ test.each(Object.entries(CODINGS))(
         { detail: [{ loc: ["body"], type: "json_invalid" }] },
       ]);
     }
-    expect((await service.call("GET", "/todos")).body).toMatchObject({ items: [] });
+    expect((await shared().call("GET", "/todos")).body).toMatchObject({ items: [] });
   },
 );

@@ -65,35 +65,3 @@ test("a request that waits for a hash longer than the idle timeout gets a respon
   expect(await register.readResponse("POST")).toMatchObject({ status: 201 });
   expect(await update.readResponse("PATCH")).toMatchObject({ status: 200 });
 }, 60_000);
-
-test("a client that closes its connection while it waits does not affect other clients", async () => {
-  const { wrapHasher, allWait, release } = slowHasher(1);
-  await using service = await startService({ wrapHasher });
-  using login = await sendRequest(service, "POST /auth/login", {
-    body: { email: "nobody@example.org", password: SLOW },
-  });
-  await allWait;
-  login[Symbol.dispose]();
-  release();
-  await service.login(await service.register());
-  expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
-});
-
-/** Enough logins at once to fill the queue of two. */
-async function crowd(service: Service): Promise<number[]> {
-  const { email, password } = await service.register();
-  const responses = await Promise.all(
-    Array.from({ length: 40 }, () => service.call("POST", "/auth/login", { body: { email, password } })),
-  );
-  for (const { status, headers } of responses) {
-    if (status === 503) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-  }
-  return responses.map(({ status }) => status);
-}
-
-test("with a full queue, the queued logins succeed and the others return 503 with Retry-After", async () => {
-  await using service = await startService({ hashing: "production", env: { HASH_QUEUE_LIMIT: "2" } });
-  const statuses = await crowd(service);
-  expect(new Set(statuses)).toEqual(new Set([200, 503]));
-  expect(service.hasher.stats().completed).toBe(1 + statuses.filter((status) => status === 200).length);
-});

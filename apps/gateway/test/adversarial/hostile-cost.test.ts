@@ -1,8 +1,7 @@
 /** A hostile body takes about as long as an ordinary one of its length, so other clients are served meanwhile. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
-import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
+import { startInFolder } from "../support/service-process.ts";
 import { openWire } from "../support/wire.ts";
 import { collidingName } from "./hostile-requests.ts";
 
@@ -27,19 +26,6 @@ const BODIES = {
   },
   "thousands of opening brackets": { hostile: "[".repeat(ROOM), ordinary: `"${"x".repeat(ROOM)}"` },
 };
-
-async function startOwnProcess() {
-  const folder = await openFolder();
-  const service = startProcess({ DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false" });
-  const port = Number(new URL(await service.ready()).port);
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-}
 
 /** How long `/healthz` takes on a separate connection while other connections send the body. */
 async function healthLatencyMs(port: number, body: string): Promise<number> {
@@ -66,19 +52,18 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   return latencyMs;
 }
 
-describe("/healthz responds while other connections send", () => {
-  test.each(Object.entries(BODIES))(
-    "%s",
-    async (_name, { hostile, ordinary }) => {
-      await using service = await startOwnProcess();
-      const latencies = async (body: string) => {
-        const measured: number[] = [];
-        for (let round = 0; round < 3; round++) measured.push(await healthLatencyMs(service.port, body));
-        return Math.min(...measured);
-      };
-      const ordinaryMs = await latencies(ordinary);
-      expect(await latencies(hostile)).toBeLessThan(5 * Math.max(FLOOR_MS, ordinaryMs));
-    },
-    120_000,
-  );
-});
+test.each(Object.entries(BODIES))(
+  "/healthz responds while other connections send %s",
+  async (_name, { hostile, ordinary }) => {
+    await using service = await startInFolder({ RATE_LIMIT_ENABLED: "false" });
+    const port = Number(new URL(await service.ready()).port);
+    const latencies = async (body: string) => {
+      const measured: number[] = [];
+      for (let round = 0; round < 3; round++) measured.push(await healthLatencyMs(port, body));
+      return Math.min(...measured);
+    };
+    const ordinaryMs = await latencies(ordinary);
+    expect(await latencies(hostile)).toBeLessThan(5 * Math.max(FLOOR_MS, ordinaryMs));
+  },
+  120_000,
+);

@@ -1,11 +1,11 @@
 /** The API called from a page of another origin, in a real browser: an allowed page reads responses, another reads none. */
-import { expect } from "bun:test";
+import { expect, setDefaultTimeout } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import type { Page } from "@latchkey/testing/chromium";
 import { browserTest, DESKTOP, openBrowser } from "@latchkey/testing/chromium";
 import { startService } from "../support/service.ts";
 
-const TIMEOUT_MS = 60_000;
+setDefaultTimeout(60_000);
 
 /** An empty page on a separate port. */
 function servePage(): Disposable & { readonly origin: string } {
@@ -96,7 +96,6 @@ browserTest(
       body: { detail: "429: Too Many Requests: 2 per 1 hour", code: "TOO_MANY_REQUESTS" },
     });
   },
-  TIMEOUT_MS,
 );
 
 browserTest(
@@ -130,5 +129,4 @@ browserTest(
     expect(new Set(reached)).toEqual(new Set(["OPTIONS", "GET", "POST"]));
     expect(await service.sql("select title from todos")).toEqual([]);
   },
-  TIMEOUT_MS,
 );

@@ -1,9 +1,11 @@
 /** `GET /` redirects browsers to the documentation. For all other clients, the path does not exist. */
 import { expect, test } from "bun:test";
-import { startService } from "../support/service.ts";
+import { shareService } from "../support/service.ts";
 
 const CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
+
+const shared = shareService();
 
 test.each([
   [CHROMIUM, 303],
@@ -17,9 +19,8 @@ test.each([
   ["application/json", 404],
   ["", 404],
 ])("GET and HEAD / with Accept: %s return %i", async (accept, status) => {
-  await using service = await startService();
   for (const method of ["GET", "HEAD"]) {
-    const response = await fetch(service.url, { method, headers: { accept }, redirect: "manual" });
+    const response = await fetch(shared().url, { method, headers: { accept }, redirect: "manual" });
     const isError = status === 404;
     expect(response.status).toBe(status);
     expect(response.headers.get("location")).toBe(isError ? null : "/docs");
@@ -27,22 +28,4 @@ test.each([
     expect(response.headers.get("x-request-id")).toBeString();
     expect(await response.text()).toBe(isError && method === "GET" ? NOT_FOUND : "");
   }
-});
-
-test("GET / is logged and rate-limited, and other methods return 404", async () => {
-  await using service = await startService({
-    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "2/hour" },
-  });
-  const open = () => fetch(service.url, { headers: { accept: CHROMIUM }, redirect: "manual" });
-  expect((await open()).status).toBe(303);
-  expect((await service.call("POST", "/", { body: {}, headers: { accept: CHROMIUM } })).status).toBe(404);
-  expect((await open()).status).toBe(429);
-  expect(service.log).toContainEqual(expect.objectContaining({ method: "GET", route: "/", status: 303 }));
-});
-
-test("GET / follows the redirect to the page", async () => {
-  await using service = await startService();
-  const response = await fetch(service.url, { headers: { accept: CHROMIUM } });
-  expect(response.url).toBe(`${service.url}/docs`);
-  expect(response.headers.get("content-type")).toStartWith("text/html");
 });

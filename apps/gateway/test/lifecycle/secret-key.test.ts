@@ -38,12 +38,6 @@ test("every later call returns the same key and does not change its file", async
   expect(await stat(path)).toMatchObject({ mtimeMs, ino });
 });
 
-test("two folders have two keys", async () => {
-  await using one = await openFolder();
-  await using two = await openFolder();
-  expect(open(one.path).key).not.toBe(open(two.path).key);
-});
-
 test("a key that the operator stored is used without its line ending", async () => {
   await using folder = await openFolder();
   await writeFile(join(folder.path, "auth-secret-key"), `${SECRET_KEY}\n`, { mode: 0o600 });

@@ -67,44 +67,6 @@ test("a failed step is logged, and the later steps still run", async () => {
   expect(messages).toEqual(["stopping", "shutdown step failed", "stopped"]);
 });
 
-test("the process exits with 1 when the steps exceed the grace period", async () => {
-  const { shutdown, exited, messages } = prepare({ graceMs: 10, steps: [() => new Promise(() => {})] });
-  shutdown.onSignal("SIGTERM");
-  expect(await exited).toBe(1);
-  expect(messages).toContain("shutdown took longer than its grace");
-});
-
-test("the first step begins after the delay", async () => {
-  const startedAt = performance.now();
-  let drainedAfter = 0;
-  const { shutdown, exited } = prepare({
-    delayMs: 50,
-    steps: [
-      async () => {
-        drainedAfter = performance.now() - startedAt;
-      },
-    ],
-  });
-  shutdown.onSignal("SIGTERM");
-  await exited;
-  expect(drainedAfter).toBeGreaterThanOrEqual(49);
-});
-
-test("an error runs the same steps and sets the exit code", async () => {
-  const { shutdown, exited } = prepare();
-  shutdown.begin("uncaughtException", 1);
-  expect(await exited).toBe(1);
-});
-
-test("duplicate signals are ignored", async () => {
-  let drained = 0;
-  const { shutdown, exited, messages } = prepare({ steps: [async () => void drained++] });
-  for (const signal of ["SIGTERM", "SIGTERM", "SIGINT"]) shutdown.onSignal(signal);
-  expect(await exited).toBe(0);
-  expect(drained).toBe(1);
-  expect(messages).toEqual(["stopping", "stopped"]);
-});
-
 test("an error during the shutdown sets the exit code", async () => {
   const { shutdown, exited } = prepare({ steps: [async () => shutdown.begin("uncaughtException", 1)] });
   shutdown.onSignal("SIGTERM");

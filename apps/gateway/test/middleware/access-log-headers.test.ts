@@ -4,14 +4,6 @@ import { startService } from "../support/service.ts";
 
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-test("a response has the default headers, unless it sets them itself", async () => {
-  await using service = await startService();
-  const page = await service.request("/docs");
-  expect(page.headers.get("content-security-policy")).not.toBe(API_POLICY);
-  expect(page.headers.get("cache-control")).not.toBe("no-store");
-  expect(page.headers.get("x-frame-options")).toBe("DENY");
-});
-
 test("headers of one response never appear in another one", async () => {
   await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
   const { token } = await service.createUser();

@@ -1,7 +1,6 @@
 /** Rate limits over a real socket: which requests count against which quota, and what a 429 contains. */
 import { describe, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
-import { clientKey } from "../../src/middleware/client-address.ts";
 import { createRateLimiters } from "../../src/middleware/rate-limit.ts";
 import { createMemoryStore } from "../../src/rate-limit/memory-store.ts";
 import type { CreateStore } from "../../src/rate-limit/store.ts";
@@ -29,62 +28,47 @@ const startLimited = (env: Record<string, string>, options: ServiceOptions = {})
     },
   });
 
-describe("the default quota counts every request exactly once and rejects the sixth of five", () => {
-  const existing = { email: "taken@example.org", username: "taken", password: "correct horse battery" };
-  const RESPONSES: Record<string, { status: number; send: (service: Service) => Promise<ClientResponse> }> = {
-    "200": { status: 200, send: (service) => service.call("GET", "/todos") },
-    "200 for HEAD": { status: 200, send: (service) => service.call("HEAD", "/todos") },
-    "201": { status: 201, send: (service) => service.call("POST", "/todos", { body: { title: "x" } }) },
-    "401 without a token": { status: 401, send: (service) => service.call("GET", "/auth/me") },
-    "401 for a malformed token": {
-      status: 401,
-      send: (service) => service.call("GET", "/auth/me", { token: "x.y.z" }),
-    },
-    "401 for a login": { status: 401, send: (service) => login(service) },
-    "404 for an unknown path": { status: 404, send: (service) => service.call("GET", "/nowhere") },
-    "404 for an unknown id": { status: 404, send: (service) => service.call("GET", "/todos/404") },
-    "405": { status: 405, send: (service) => service.call("PUT", "/todos") },
-    "405 for the path of a probe": { status: 405, send: (service) => service.call("POST", "/healthz") },
-    "405 for OPTIONS that is not a preflight": {
-      status: 405,
-      send: (service) => service.call("OPTIONS", "/todos"),
-    },
-    "409": {
-      status: 409,
-      async send(service) {
-        await service.database.users.create({ ...existing, hashedPassword: "none" }).catch(() => {});
-        return service.call("POST", "/auth/register", { body: existing });
-      },
-    },
-    "413": {
-      status: 413,
-      send: (service) => service.call("POST", "/todos", { body: " ".repeat(BODY_MAX_BYTES + 1) }),
-    },
-    "422": { status: 422, send: (service) => service.call("POST", "/todos", { body: {} }) },
-    "422 for a login": { status: 422, send: (service) => login(service, {}) },
-    "422 for malformed JSON": {
-      status: 422,
-      send: (service) => service.call("POST", "/todos", { body: "{" }),
-    },
-    "422 for a query": { status: 422, send: (service) => service.call("GET", "/todos?limit=0") },
-    "500": { status: 500, send: (service) => service.call("PATCH", "/todos/1", { body: {} }) },
-  };
+const TAKEN = { email: "taken@example.org", username: "taken", password: "correct horse battery" };
 
-  test.each(Object.entries(RESPONSES))("%s", async (_name, { status, send }) => {
-    const fail = () => Promise.reject(new TypeError("a bug"));
-    await using service = await startLimited(
-      { RATE_LIMIT_DEFAULT: "5/hour" },
-      { wrapDatabase: (database) => ({ ...database, todos: { ...database.todos, update: fail } }) },
-    );
-    for (let count = 1; count <= 5; count++) expect((await send(service)).status).toBe(status);
-    const rejected = await service.call("GET", "/todos");
-    expect(rejected.status).toBe(429);
-    expect(rejected.body).toEqual({
-      detail: "429: Too Many Requests: 5 per 1 hour",
-      code: "TOO_MANY_REQUESTS",
-    });
-    expect((await send(service)).status).toBe(429);
-  });
+test("the default quota counts every request exactly once, regardless of its response", async () => {
+  const fail = () => Promise.reject(new TypeError("a bug"));
+  await using service = await startLimited(
+    {},
+    { wrapDatabase: (database) => ({ ...database, todos: { ...database.todos, update: fail } }) },
+  );
+  await service.database.users.create({ ...TAKEN, hashedPassword: "none" });
+  const before = Number(remaining(await service.call("GET", "/todos")));
+  const requests = [
+    ["GET", "/todos", {}, 200],
+    ["HEAD", "/todos", {}, 200],
+    ["GET", "/.well-known/jwks.json", {}, 200],
+    ["GET", "/", {}, 404],
+    ["POST", "/todos", { body: { title: "x" } }, 201],
+    ["GET", "/auth/me", {}, 401],
+    ["GET", "/auth/me", { token: "x.y.z" }, 401],
+    ["POST", "/auth/login", { body: UNKNOWN_USER }, 401],
+    ["GET", "/nowhere", {}, 404],
+    ["GET", "/todos/404", {}, 404],
+    ["PUT", "/todos", {}, 405],
+    ["POST", "/healthz", {}, 405],
+    ["OPTIONS", "/todos", {}, 405],
+    ["POST", "/auth/register", { body: TAKEN }, 409],
+    ["POST", "/todos", { body: " ".repeat(BODY_MAX_BYTES + 1) }, 413],
+    ["POST", "/todos", { body: {} }, 422],
+    ["POST", "/auth/login", { body: {} }, 422],
+    ["POST", "/todos", { body: "{" }, 422],
+    ["GET", "/todos?limit=0", {}, 422],
+    ["PATCH", "/todos/1", { body: {} }, 500],
+  ] as const;
+  for (const [index, [method, path, options, status]] of requests.entries()) {
+    expect([method, path, (await service.call(method, path, options)).status]).toEqual([
+      method,
+      path,
+      status,
+    ]);
+    const left = Number(remaining(await service.call("GET", "/todos")));
+    expect([method, path, left]).toEqual([method, path, before - 2 * (index + 1)]);
+  }
 });
 
 test("a counted response states the limit, the remaining requests and the seconds until the window ends", async () => {
@@ -95,6 +79,11 @@ test("a counted response states the limit, the remaining requests and the second
     expect(remaining(response)).toBe(expected);
     expect(Number(response.headers.get("ratelimit-reset"))).toBeWithin(1, 61);
   }
+  const rejected = await service.call("GET", "/nowhere");
+  expect([rejected.status, rejected.body]).toEqual([
+    429,
+    { detail: "429: Too Many Requests: 2 per 1 minute", code: "TOO_MANY_REQUESTS" },
+  ]);
 });
 
 test("quotas with equal values have separate counters", async () => {
@@ -114,34 +103,7 @@ test("quotas with equal values have separate counters", async () => {
   expect(remaining(await login(service))).toBe("6");
 });
 
-test("five of twelve simultaneous logins succeed, and the others return 429 with Retry-After", async () => {
-  await using service = await startLimited({ RATE_LIMIT_LOGIN: "5/minute" });
-  const responses = await Promise.all(Array.from({ length: 12 }, () => login(service)));
-  const rejected = responses.filter(({ status }) => status === 429);
-  expect(responses.filter(({ status }) => status === 401)).toHaveLength(5);
-  expect(rejected).toHaveLength(7);
-  for (const { body, headers } of rejected) {
-    expect(body).toEqual({ detail: "429: Too Many Requests: 5 per 1 minute", code: "TOO_MANY_REQUESTS" });
-    expect(headers.get("ratelimit-limit")).toBe("5");
-    expect(headers.get("ratelimit-remaining")).toBe("0");
-    expect(Number(headers.get("retry-after"))).toBeWithin(1, 61);
-  }
-});
-
-test("three of ten simultaneous registrations succeed by default", async () => {
-  await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
-  const responses = await Promise.all(
-    Array.from({ length: 10 }, (_, index) =>
-      service.call("POST", "/auth/register", {
-        body: { email: `p${index}@example.org`, username: `p${index}`, password: "long enough" },
-      }),
-    ),
-  );
-  expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
-  expect(responses.filter(({ status }) => status === 429)).toHaveLength(7);
-});
-
-test("an invalid login runs no derivation and counts against the default quota only", async () => {
+test("an invalid login and one over its quota run no derivation, and an invalid one counts against the default quota only", async () => {
   await using service = await startLimited({ RATE_LIMIT_DEFAULT: "100/hour", RATE_LIMIT_LOGIN: "1/hour" });
   for (const body of [
     {},
@@ -160,6 +122,7 @@ test("an invalid login runs no derivation and counts against the default quota o
   expect(remaining(await service.call("GET", "/todos"))).toBe("91");
   expect((await login(service)).status).toBe(401);
   expect((await login(service)).status).toBe(429);
+  expect(service.derivations()).toBe(1);
 });
 
 test("a login counts against its quota regardless of its response and of the spelling of its path", async () => {
@@ -170,13 +133,6 @@ test("a login counts against its quota regardless of its response and of the spe
   expect((await service.call("POST", "/auth/login?x=1", { body: UNKNOWN_USER })).status).toBe(401);
   expect((await login(service, user)).status).toBe(429);
   expect((await service.call("POST", "/auth/login/", { body: user })).status).toBe(429);
-});
-
-test("a login over its quota runs no derivation", async () => {
-  await using service = await startLimited({ RATE_LIMIT_LOGIN: "1/hour" });
-  await login(service);
-  await login(service);
-  expect(service.derivations()).toBe(1);
 });
 
 describe("PATCH /auth/me with a password or a current password", () => {
@@ -239,16 +195,6 @@ describe("PATCH /auth/me with a password or a current password", () => {
     expect(await patch({ password, username: "again" })).toBe(429);
     expect(await patch({ current_password: password })).toBe(429);
     expect(await patch({ username: "again" })).toBe(200);
-  });
-
-  test("documents its limit in the 429 of the OpenAPI document", async () => {
-    await using service = await startService();
-    const document = (await service.call("GET", "/openapi.json")).expect<{
-      paths: Record<string, { patch: { responses: Record<string, { description: string }> } }>;
-    }>(200);
-    expect(document.paths["/auth/me"]?.patch.responses["429"]?.description).toContain(
-      "5 per 1 minute per user and per client address",
-    );
   });
 });
 
@@ -319,20 +265,12 @@ test("RATE_LIMIT_ENABLED=false disables every limit", async () => {
     },
   });
   const { token } = await service.createUser();
-  for (let count = 0; count < 3; count++) {
+  for (let count = 0; count < 12; count++) {
     const response = await login(service);
     expect([response.status, remaining(response)]).toEqual([401, null]);
-    const body = { password: "a new password" };
-    expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(200);
+    const body = { current_password: "not the password" };
+    expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(403);
   }
-});
-
-test("each client address has its own counter", async () => {
-  await using service = await startLimited({ RATE_LIMIT_DEFAULT: "1/hour" });
-  const status = async (address: string) => (await service.call("GET", "/todos", from(address))).status;
-  expect(await status("192.0.2.1")).toBe(200);
-  expect(await status("192.0.2.1")).toBe(429);
-  expect(await status("192.0.2.2")).toBe(200);
 });
 
 test("a store that counts later limits in the same way", async () => {
@@ -343,27 +281,4 @@ test("a store that counts later limits in the same way", async () => {
   await using service = await startLimited({ RATE_LIMIT_DEFAULT: "2/hour" }, { createStore });
   const responses = [1, 2, 3].map(() => service.call("GET", "/todos"));
   expect((await Promise.all(responses)).map(({ status }) => status).sort()).toEqual([200, 200, 429]);
-});
-
-test("an IPv6 /47 that uses all counters of the memory store does not limit clients of other networks", async () => {
-  const createStore: CreateStore = ({ name, windowMs }) => {
-    const store = createMemoryStore({ windowMs });
-    for (let index = 0; name === "default" && index < 100_000; index++) {
-      store.increment(clientKey(`2001:db8:${index >> 16}:${(index & 0xffff).toString(16)}::1`));
-    }
-    return store;
-  };
-  await using service = await startLimited({ RATE_LIMIT_DEFAULT: "2/hour" }, { createStore });
-  const send = async (address: string) => {
-    const response = await service.call("GET", "/todos", from(address));
-    return [response.status, remaining(response)];
-  };
-  // The last addresses of the /47 have no counter of their own and share the one of their /48.
-  expect(await send("2001:db8:1:ffff::1")).toEqual([200, "1"]);
-  expect(await send("2001:db8:1:fffe::1")).toEqual([200, "0"]);
-  expect(await send("2001:db8:1:fffd::1")).toEqual([429, "0"]);
-  expect(await send("2001:db8::1")).toEqual([200, "0"]);
-  for (const newcomer of ["2001:db8:2::1", "2a00::1", "198.51.100.7", "203.0.113.7"]) {
-    expect(await send(newcomer)).toEqual([200, "1"]);
-  }
 });

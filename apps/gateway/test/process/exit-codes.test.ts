@@ -1,9 +1,8 @@
 /** Each error that prevents the start is one line on stderr without a stack trace; the exit code states its kind. */
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { startProcess } from "@latchkey/testing/service-process";
@@ -19,23 +18,6 @@ async function exitOf(env: Readonly<Record<string, string>>) {
 }
 
 const exitWith = (databaseUrl: string) => exitOf({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: databaseUrl });
-
-test("the exit code is 78 for keys that exclude each other or are in the wrong variable, without their content", async () => {
-  const [own, other] = [createKeyPair("EdDSA"), createKeyPair("ES256")];
-  const { code, lines } = await exitOf({
-    AUTH_SECRET_KEY: SECRET_KEY,
-    AUTH_PRIVATE_KEY: own.privatePem,
-    AUTH_NEXT_PUBLIC_KEY: other.privatePem,
-    AUTH_PREVIOUS_PUBLIC_KEY: own.publicPem,
-  });
-  expect(code).toBe(78);
-  expect(lines).toEqual([
-    "AUTH_NEXT_PUBLIC_KEY: is a private key; accepted: a P-256 or Ed25519 public key as PEM (SPKI)",
-    "AUTH_ALGORITHM: is HS256, but AUTH_PRIVATE_KEY is a key for EdDSA; accepted: EdDSA",
-    "AUTH_SECRET_KEY: cannot be combined with AUTH_PRIVATE_KEY; accepted: one of the two",
-    "AUTH_PREVIOUS_PUBLIC_KEY: is the key of AUTH_PRIVATE_KEY, so both have the same kid; accepted: another key",
-  ]);
-});
 
 /** Starts and stops a service, so that its database exists and is migrated. */
 async function migrate(databaseUrl: string): Promise<void> {
@@ -99,15 +81,6 @@ describe("with an embedded database", () => {
     });
     await querySqlite(folder.databaseUrl, COMPATIBLE);
     await expectReadyOnNewerSchema(folder.databaseUrl);
-  });
-
-  test("the exit code is 65 if another application has a table of the same name", async () => {
-    await using folder = await openFolder();
-    {
-      using database = new Database(join(folder.path, "latchkey.db"));
-      database.run("create table users (name text)");
-    }
-    expect(await exitWith(folder.databaseUrl)).toEqual({ code: 65, lines: [expect.any(String)] });
   });
 });
 

@@ -1,49 +1,14 @@
 /** Another process holds the write lock of the embedded database: only writes wait for it, and clients take turns. */
 import { expect, test } from "bun:test";
-import { openFolder } from "@latchkey/testing/folder";
-import { type Line, post, request, startProcess } from "@latchkey/testing/service-process";
+import { type Line, post, request } from "@latchkey/testing/service-process";
 import { holdSqliteLock, spawnSqlite } from "@latchkey/testing/sqlite";
 import { scrape } from "../support/exposition.ts";
-
-/** The duration of the slowest of consecutive probes, in milliseconds. */
-async function slowestProbe(url: string, durationMs: number): Promise<number> {
-  const end = performance.now() + durationMs;
-  let slowest = 0;
-  while (performance.now() < end) {
-    const sentAt = performance.now();
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    slowest = Math.max(slowest, performance.now() - sentAt);
-    await Bun.sleep(5);
-  }
-  return slowest;
-}
-
-test("while the write lock is held for two seconds, liveness takes less than 100 ms, reads succeed, and writes succeed afterwards", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
-  const url = await service.ready();
-  await using holder = spawnSqlite("hold", folder.databaseUrl);
-  await holder.stdout.getReader().read();
-  let settled = 0;
-  const writes = Array.from({ length: 10 }, async () => {
-    const { status } = await post(`${url}/todos`, { title: "waits" });
-    settled += 1;
-    return status;
-  });
-  expect(await slowestProbe(url, 2_000)).toBeLessThan(100);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  expect(await (await fetch(`${url}/todos`)).json()).toEqual({ items: [], next_cursor: null });
-  expect(settled).toBe(0);
-  await holder.stdin.end();
-  await holder.exited;
-  expect(await Promise.all(writes)).toEqual(writes.map(() => 201));
-});
+import { startInFolder } from "../support/service-process.ts";
 
 test("a lock held longer than the busy timeout causes a 503 in the envelope within five seconds", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
+  await using service = await startInFolder();
   const url = await service.ready();
-  await using holder = spawnSqlite("hold", folder.databaseUrl);
+  await using holder = spawnSqlite("hold", service.folder.databaseUrl);
   await holder.stdout.getReader().read();
   const sentAt = performance.now();
   const refused = await post(`${url}/todos`, { title: "times out" });
@@ -64,12 +29,7 @@ async function queriesInFlight(ready: Line, count: number): Promise<void> {
 }
 
 test("a registration waits for the earlier writes of its own client, but not for those of other clients", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({
-    DATABASE_URL: folder.databaseUrl,
-    METRICS_PORT: "0",
-    TRUST_PROXY: "1",
-  });
+  await using service = await startInFolder({ METRICS_PORT: "0", TRUST_PROXY: "1" });
   const ready = await service.line("ready");
   const send = (address: string, path: string, body: unknown) =>
     request(ready.url + path, { method: "POST", body, headers: { "x-forwarded-for": address } });
@@ -79,7 +39,7 @@ test("a registration waits for the earlier writes of its own client, but not for
       email: `${username}@example.org`,
       password: "correct horse",
     });
-  const lock = await holdSqliteLock(folder.databaseUrl);
+  const lock = await holdSqliteLock(service.folder.databaseUrl);
   let created = 0;
   const todos = Array.from({ length: 80 }, async (_, index) => {
     const { status } = await send(`192.0.2.${index % 4}`, "/todos", { title: "queued" });

@@ -1,42 +1,17 @@
 /** Shutdown as clients see it: accepted requests are finished, and a killed process loses no acknowledged write. */
 import { expect, test } from "bun:test";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { post, startProcess } from "@latchkey/testing/service-process";
+import { startInFolder } from "../support/service-process.ts";
+import { openWire, type Wire } from "../support/wire.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 /** One derivation at a time, so that concurrent logins wait for each other. */
 const UNLIMITED = { RATE_LIMIT_ENABLED: "false", HASH_KERNEL: "portable" };
 
-/** A connection that stays open between requests; `until` waits for a text in what was received. */
-function openConnection(url: string) {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  let received = "";
-  const waiting = new Set<() => void>();
-  socket.on("data", (bytes) => {
-    received += String(bytes);
-    for (const check of waiting) check();
-  });
-  socket.on("close", () => close());
-  socket.on("error", () => close());
-  return {
-    send: (text: string) => new Promise<void>((resolve) => void socket.write(text, () => resolve())),
-    closed,
-    received: () => received,
-    until: (text: string) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (received.includes(text)) resolve();
-        };
-        waiting.add(check);
-        check();
-      }),
-    [Symbol.dispose]: () => void socket.destroy(),
-  };
-}
+const connectTo = (url: string): Promise<Wire> => openWire({ port: Number(new URL(url).port) });
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 /** Resolves when `url` refuses connections: draining has begun. */
 async function untilRefused(url: string): Promise<void> {
@@ -50,8 +25,7 @@ async function untilRefused(url: string): Promise<void> {
 }
 
 test("SIGTERM lets waiting logins finish, and the exit code is 0", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ ...UNLIMITED, DATABASE_URL: folder.databaseUrl });
+  await using service = await startInFolder({ ...UNLIMITED });
   const url = await service.ready();
   expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
   const logins = Array.from({ length: 6 }, () => post(`${url}/auth/login`, USER));
@@ -67,34 +41,16 @@ test("SIGTERM lets waiting logins finish, and the exit code is 0", async () => {
 });
 
 test("an idle connection does not delay the shutdown", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, SHUTDOWN_GRACE_SECONDS: "60" });
-  const url = new URL(await service.ready());
-  const socket = connect({ host: url.hostname, port: Number(url.port) });
-  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
-  await new Promise((resolve) => socket.once("data", resolve));
+  await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "60" });
+  using wire = await connectTo(await service.ready());
+  wire.send(GET("/healthz"));
+  await wire.readResponse("GET");
   service.signal("SIGTERM");
   expect((await service.ended()).code).toBe(0);
-  socket.destroy();
-});
-
-test("during SHUTDOWN_DELAY_SECONDS the service is not ready, but alive, and serves requests", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, SHUTDOWN_DELAY_SECONDS: "3600" });
-  const url = await service.ready();
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  service.signal("SIGTERM");
-  await service.line("stopping");
-  const unready = await fetch(`${url}/readyz`);
-  expect(unready.status).toBe(503);
-  expect(await unready.json()).toEqual({ status: "unavailable" });
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect((await post(`${url}/todos`, { title: "late" })).status).toBe(201);
 });
 
 test("a duplicate signal is ignored; a second signal more than 0.5 s later forces an exit", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, SHUTDOWN_DELAY_SECONDS: "3600" });
+  await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
   const url = await service.ready();
   service.signal("SIGTERM");
   service.signal("SIGINT");
@@ -132,28 +88,26 @@ test("a killed process loses no acknowledged write", async () => {
   for (const id of acknowledged) expect((await fetch(`${url}/todos/${id}`)).status).toBe(200);
 });
 
-test("during the delay each response closes its connection, so that the next request goes to another replica", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, SHUTDOWN_DELAY_SECONDS: "3600" });
-  using connection = openConnection(await service.ready());
-  await connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
-  await connection.until('{"status":"ok"}');
-  expect(connection.received().toLowerCase()).not.toContain("connection: close");
+test("during the delay the service is not ready, and each response closes its connection, so that the next request goes to another replica", async () => {
+  await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
+  const url = await service.ready();
+  using wire = await connectTo(url);
+  const isClosing = async () =>
+    (await wire.readResponse("GET"))?.headers.some(
+      ([name, value]) => name === "connection" && value === "close",
+    );
+  wire.send(GET("/healthz"));
+  expect(await isClosing()).toBe(false);
   service.signal("SIGTERM");
   await service.line("stopping");
-  await connection.send("GET /todos HTTP/1.1\r\nHost: x\r\n\r\n");
-  await connection.closed;
-  expect(connection.received()).toContain('"items":[]');
-  expect(connection.received().toLowerCase()).toContain("connection: close");
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  wire.send(GET("/todos"));
+  expect(await isClosing()).toBe(true);
+  await wire.closed;
 });
 
 test("clients that follow `Connection: close` lose no request, and every response is logged", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({
-    ...UNLIMITED,
-    DATABASE_URL: folder.databaseUrl,
-    SHUTDOWN_DELAY_SECONDS: "1",
-  });
+  await using service = await startInFolder({ ...UNLIMITED, SHUTDOWN_DELAY_SECONDS: "1" });
   const url = await service.ready();
   let responded = 0;
   const client = async (): Promise<void> => {
@@ -173,30 +127,30 @@ test("clients that follow `Connection: close` lose no request, and every respons
 });
 
 test("while draining, new connections are refused and a partly sent request is finished", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
+  await using service = await startInFolder();
   const url = await service.ready();
-  using connection = openConnection(url);
+  using wire = await connectTo(url);
   const body = '{"title":"sent in two parts"}';
   const head = `POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-  await connection.send(head + body.slice(0, 10));
+  wire.send(head + body.slice(0, 10));
   // After another complete request, the first part has arrived too.
   await fetch(`${url}/healthz`);
   service.signal("SIGTERM");
   await untilRefused(`${url}/healthz`);
-  await connection.send(body.slice(10));
-  await connection.closed;
-  expect(connection.received()).toStartWith("HTTP/1.1 201");
-  expect(connection.received()).toContain("sent in two parts");
+  wire.send(body.slice(10));
+  const response = await wire.readResponse("POST");
+  expect([response?.status, String(response?.body)]).toEqual([
+    201,
+    expect.stringContaining("sent in two parts"),
+  ]);
   expect((await service.ended()).code).toBe(0);
 });
 
 test("a client that never finishes its request delays the exit by no more than the grace period, and the exit code is 1", async () => {
-  await using folder = await openFolder();
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl, SHUTDOWN_GRACE_SECONDS: "1" });
+  await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "1" });
   const url = await service.ready();
-  using connection = openConnection(url);
-  await connection.send(
+  using wire = await connectTo(url);
+  wire.send(
     "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
   );
   await fetch(`${url}/healthz`);
@@ -211,13 +165,8 @@ test.each([
 ] as const)(
   "an error outside of any request (%s) is logged, accepted requests are finished, and the exit code is 1",
   async (signal, event) => {
-    await using folder = await openFolder();
     const preload = `--preload=${join(import.meta.dir, "../support/fail-on-signal.ts")}`;
-    await using service = startProcess({
-      ...UNLIMITED,
-      DATABASE_URL: folder.databaseUrl,
-      BUN_OPTIONS: preload,
-    });
+    await using service = await startInFolder({ ...UNLIMITED, BUN_OPTIONS: preload });
     const url = await service.ready();
     expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
     const logins = Array.from({ length: 4 }, () => post(`${url}/auth/login`, USER));

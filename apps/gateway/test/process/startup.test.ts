@@ -1,6 +1,6 @@
 /** The process from its start to its `ready` line. */
 import { expect, test } from "bun:test";
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { createKeyPair } from "@latchkey/testing/keys";
@@ -99,26 +99,4 @@ test("with a private key, no key file is read or generated, and the log contains
   const me = await fetch(`${url}/auth/me`, { headers: { authorization: `Bearer ${access_token}` } });
   expect(me.status).toBe(200);
   expect(await readdir(join(folder.path, "auth-secret-key"))).toEqual([]);
-});
-
-test("processes that start together in a new folder share its key and its database", async () => {
-  await using folder = await openFolder();
-  const env = { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false" };
-  await using first = startProcess(env);
-  await using second = startProcess(env);
-  await using third = startProcess(env);
-  const urls = await Promise.all([first.ready(), second.ready(), third.ready()]);
-  expect(new Set(urls).size).toBe(3);
-  const [one = "", ...others] = urls;
-  expect((await post(`${one}/auth/register`, USER)).status).toBe(201);
-  for (const url of others) {
-    const login = await post(`${url}/auth/login`, USER);
-    const { access_token } = (await login.json()) as { access_token: string };
-    const me = await fetch(`${one}/auth/me`, { headers: { authorization: `Bearer ${access_token}` } });
-    expect(me.status).toBe(200);
-  }
-  const key = await stat(join(folder.path, "auth-secret-key"));
-  expect(key.mode & 0o777).toBe(0o600);
-  expect((await stat(folder.path)).mode & 0o777).toBe(0o700);
-  expect((await readdir(folder.path)).filter((name) => name.startsWith(".secret-key"))).toEqual([]);
 });

@@ -84,23 +84,6 @@ describe("PostgreSQL", () => {
       expect(stderr).toContain("ERR_POSTGRES_TLS_NOT_AVAILABLE");
     }
   });
-
-  test("a mode that does not exist and a missing CA file are configuration errors", async () => {
-    for (const query of ["sslmode=verify", "ssl=true", "sslmode=verify-full&sslrootcert=/run/missing.pem"]) {
-      const { code, stderr } = await exitOf(`${url}?${query}`);
-      expect(code).toBe(78);
-      expect(stderr).toMatch(/^DATABASE_URL: .+; accepted: .+\n$/);
-    }
-  });
-
-  test("another host without sslmode causes a warning without the password", async () => {
-    const remote = url.replace("127.0.0.1", "192.0.2.1");
-    await using service = start(remote);
-    const { level } = await service.line(
-      "DATABASE_URL connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)",
-    );
-    expect(level).toBe("warn");
-  });
 });
 
 const hasRedis = Bun.which("redis-server") !== null;

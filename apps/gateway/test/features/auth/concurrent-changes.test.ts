@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { openToken } from "../../support/forge-token.ts";
-import { eachDatabase, type Service, type ServiceOptions, type TestUser } from "../../support/service.ts";
+import { type Service, type ServiceOptions, startService, type TestUser } from "../../support/service.ts";
 
 const NEW_PASSWORD = "a new password";
 const INVALID_TOKEN = [401, { detail: "Invalid or expired token", code: "INVALID_TOKEN" }];
@@ -62,14 +62,11 @@ async function actDuring(start: Start, act: Act, sql: (id: number) => string) {
   await service.sql(sql(user.id));
   hold.release();
   const { status, body, headers } = await pending;
-  const rows = await service.sql<{ username: string; hashed_password: string }>(
-    "select username, hashed_password from users",
-  );
+  const rows = await service.sql<{ username: string }>("select username from users");
   return {
     outcome: [status, body],
     challenge: headers.get("www-authenticate"),
     username: rows[0]?.username,
-    storedHash: rows[0]?.hashed_password,
     user,
   };
 }
@@ -84,190 +81,156 @@ const changePasswordWith = (tokenId: string) => (id: number) =>
   `update users set hashed_password = 'replaced', token_version = token_version + 1,
    password_change_token_id = '${tokenId}' where id = ${id}`;
 
-eachDatabase((startService) => {
-  test("a password change returns 401 and changes nothing if the password was replaced during its derivation", async () => {
-    const { outcome, challenge, username, storedHash, user } = await actDuring(
-      startService,
-      changePassword,
-      REPLACE,
-    );
-    expect(outcome).toEqual(INVALID_TOKEN);
-    expect(challenge).toBe("Bearer");
-    expect([username, storedHash]).toEqual([user.username, "replaced"]);
+const RENAME = (id: number) => `update users set username = 'elsewhere' where id = ${id}`;
+const REPLACE_AND_DEACTIVATE = (id: number) =>
+  `update users set hashed_password = 'replaced', is_active = false where id = ${id}`;
+
+/** What another request changes during the derivation, and the outcome. */
+const DURING_DERIVATION = [
+  ["a password change", changePassword, { REPLACE, REPLACE_AND_DEACTIVATE, REVOKE }, INVALID_TOKEN],
+  ["a password change", changePassword, { DEACTIVATE }, INACTIVE],
+  ["a password change", changePassword, { DELETE }, NOT_FOUND],
+  ["a correct current password", verifyPassword, { REPLACE, REVOKE }, INVALID_TOKEN],
+  ["a correct current password", verifyPassword, { DEACTIVATE }, INACTIVE],
+  ["a correct current password", verifyPassword, { DELETE }, NOT_FOUND],
+  ["a wrong current password", verifyWrongPassword, { REPLACE, REVOKE }, INVALID_TOKEN],
+  ["a wrong current password", verifyWrongPassword, { DEACTIVATE }, INACTIVE],
+  ["a wrong current password", verifyWrongPassword, { DELETE }, NOT_FOUND],
+  ["a login", logIn, { REPLACE, DELETE }, INVALID_CREDENTIALS],
+] as const;
+
+test.each(DURING_DERIVATION)(
+  "%s whose user changed during its derivation returns the error of the user as it is then, and changes nothing",
+  async (_name, act, changes, expected) => {
+    for (const sql of Object.values(changes)) {
+      const { outcome, challenge, username, user } = await actDuring(startService, act, sql);
+      expect(outcome).toEqual(expected);
+      expect(challenge).toBe(expected[0] === 401 ? "Bearer" : null);
+      expect(username).toBe(sql === DELETE ? undefined : user.username);
+    }
+  },
+);
+
+test.each([
+  ["a password change", changePassword, RENAME],
+  ["a login", logIn, DEACTIVATE],
+] as const)("%s succeeds if the user changed otherwise during its derivation", async (_name, act, sql) => {
+  expect((await actDuring(startService, act, sql)).outcome[0]).toBe(200);
+});
+
+test("a password change returns 401 if the token was revoked between the two derivations", async () => {
+  const hold = holdDerivations();
+  await using service = await startService({
+    wrapHasher: (hasher) => ({ ...hasher, hash: hold.wrapHasher(hasher).hash }),
   });
+  const user = await service.createUser();
+  hold.isHeld = true;
+  const body = { current_password: user.password, password: NEW_PASSWORD };
+  const pending = service.call("PATCH", "/auth/me", { token: user.token, body });
+  await hold.arrived;
+  await service.sql(REVOKE(user.id));
+  hold.release();
+  const { status, body: error } = await pending;
+  expect([status, error]).toEqual(INVALID_TOKEN);
+  expect(await service.login(user)).toBeString();
+});
 
-  test("a password change returns 403 and changes nothing if the user was deactivated during its derivation", async () => {
-    const { outcome, username, user } = await actDuring(startService, changePassword, DEACTIVATE);
-    expect(outcome).toEqual(INACTIVE);
-    expect(username).toBe(user.username);
-  });
-
-  test("a password change returns 401, not 403, if the password was replaced and the user deactivated", async () => {
-    const both = (id: number) =>
-      `update users set hashed_password = 'replaced', is_active = false where id = ${id}`;
-    expect((await actDuring(startService, changePassword, both)).outcome).toEqual(INVALID_TOKEN);
-  });
-
-  test("a password change returns 401 and changes nothing if the token was revoked during its derivation", async () => {
-    const { outcome, username, user } = await actDuring(startService, changePassword, REVOKE);
-    expect([outcome, username]).toEqual([INVALID_TOKEN, user.username]);
-  });
-
-  test.each([
-    ["correct", verifyPassword],
-    ["wrong", verifyWrongPassword],
-  ] as const)(
-    "a %s current password returns the error of the user if the user changed during its derivation",
-    async (_value, verify) => {
-      for (const [sql, expected] of [
-        [REPLACE, INVALID_TOKEN],
-        [REVOKE, INVALID_TOKEN],
-        [DEACTIVATE, INACTIVE],
-        [DELETE, NOT_FOUND],
-      ] as const) {
-        expect((await actDuring(startService, verify, sql)).outcome).toEqual(expected);
-      }
-    },
-  );
-
-  test("a password change returns 401 if the token was revoked between the two derivations", async () => {
-    const hold = holdDerivations();
-    await using service = await startService({
-      wrapHasher: (hasher) => ({ ...hasher, hash: hold.wrapHasher(hasher).hash }),
-    });
-    const user = await service.createUser();
-    hold.isHeld = true;
-    const body = { current_password: user.password, password: NEW_PASSWORD };
-    const pending = service.call("PATCH", "/auth/me", { token: user.token, body });
-    await hold.arrived;
-    await service.sql(REVOKE(user.id));
-    hold.release();
-    const { status, body: error } = await pending;
-    expect([status, error]).toEqual(INVALID_TOKEN);
-    expect(await service.login(user)).toBeString();
-  });
-
-  test("a password change returns 404 if the user was deleted during its derivation", async () => {
-    const { outcome, username } = await actDuring(startService, changePassword, DELETE);
-    expect([outcome, username]).toEqual([NOT_FOUND, undefined]);
-  });
-
-  test("a password change succeeds if only the username changed during its derivation", async () => {
-    const rename = (id: number) => `update users set username = 'elsewhere' where id = ${id}`;
-    const { outcome, username } = await actDuring(startService, changePassword, rename);
-    expect([outcome[0], username]).toEqual([200, "renamed"]);
-  });
-
-  test.each([
-    ["a rename", rename, 200],
-    ["a revocation", revokeTokens, 204],
-    ["a deletion", deleteAccount, 204],
-  ] as const)(
-    "%s that waited for the database succeeds only if the user is active and the token still valid",
-    async (_change, act, success) => {
-      let meanwhile: (id: number) => Promise<unknown> = async () => undefined;
-      const wrapDatabase = (database: Database): Database => ({
-        ...database,
-        users: {
-          ...database.users,
-          update: (id, ...rest) => meanwhile(id).then(() => database.users.update(id, ...rest)),
-          revokeTokens: (id, ...rest) => meanwhile(id).then(() => database.users.revokeTokens(id, ...rest)),
-          delete: (id, ...rest) => meanwhile(id).then(() => database.users.delete(id, ...rest)),
-        },
-      });
-      await using service = await startService({ wrapDatabase });
-      for (const [sql, expected] of [
-        [REVOKE, INVALID_TOKEN],
-        [DEACTIVATE, INACTIVE],
-        [REVOKE_AND_DEACTIVATE, INVALID_TOKEN],
-        [changePasswordWith("another token"), INVALID_TOKEN],
-        [DELETE, NOT_FOUND],
-      ] as const) {
-        const user = await service.createUser();
-        let changed: object[] = [];
-        meanwhile = async (id) => {
-          await service.sql(sql(id));
-          changed = await service.sql("select * from users");
-        };
-        const { status, body } = await act(service, user);
-        expect([status, body]).toEqual(expected);
-        expect(await service.sql("select * from users")).toEqual(changed);
-      }
-      const user = await service.createUser();
-      const { jti } = openToken(user.token).claims;
-      meanwhile = (id) => service.sql(changePasswordWith(`${jti}`)(id));
-      expect((await act(service, user)).status).toBe(success);
-    },
-  );
-
-  test("of two password changes at once one succeeds and the other returns 401", async () => {
-    const hold = holdDerivations(2);
-    await using service = await startService({ wrapHasher: hold.wrapHasher });
-    const { email, token } = await service.createUser();
-    hold.isHeld = true;
-    const passwords = ["the first password", "the second password"];
-    const pending = passwords.map((password) =>
-      service.call("PATCH", "/auth/me", { token, body: { password } }),
-    );
-    await hold.arrived;
-    hold.release();
-    const statuses = (await Promise.all(pending)).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([200, 401]);
-    const logins = passwords.map((password) =>
-      service.call("POST", "/auth/login", { body: { email, password } }),
-    );
-    expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(statuses);
-  });
-
-  test("a login with the right password returns 401 if the password was replaced during its derivation", async () => {
-    const { outcome, challenge } = await actDuring(startService, logIn, REPLACE);
-    expect([outcome, challenge]).toEqual([INVALID_CREDENTIALS, "Bearer"]);
-  });
-
-  test("a login returns 401 if the user was deleted during its derivation", async () => {
-    expect((await actDuring(startService, logIn, DELETE)).outcome).toEqual(INVALID_CREDENTIALS);
-  });
-
-  test("a login succeeds if the user was deactivated during its derivation", async () => {
-    expect((await actDuring(startService, logIn, DEACTIVATE)).outcome).toMatchObject([200, {}]);
-  });
-
-  test("the token of a login during which all tokens were revoked is valid", async () => {
-    const hold = holdDerivations();
-    await using service = await startService({ wrapHasher: hold.wrapHasher });
-    const user = await service.createUser();
-    hold.isHeld = true;
-    const pending = service.login(user);
-    await hold.arrived;
-    await service.sql(REVOKE(user.id));
-    hold.release();
-    expect((await service.call("GET", "/auth/me", { token: await pending })).status).toBe(200);
-    expect((await service.call("GET", "/auth/me", { token: user.token })).status).toBe(401);
-  });
-
-  test("every login reads the user twice: correct, wrong password and unknown e-mail alike", async () => {
-    let reads = 0;
+test.each([
+  ["a rename", rename, 200],
+  ["a revocation", revokeTokens, 204],
+  ["a deletion", deleteAccount, 204],
+] as const)(
+  "%s that waited for the database succeeds only if the user is active and the token still valid",
+  async (_change, act, success) => {
+    let meanwhile: (id: number) => Promise<unknown> = async () => undefined;
     const wrapDatabase = (database: Database): Database => ({
       ...database,
       users: {
         ...database.users,
-        findByEmail(email) {
-          reads += 1;
-          return database.users.findByEmail(email);
-        },
+        update: (id, ...rest) => meanwhile(id).then(() => database.users.update(id, ...rest)),
+        revokeTokens: (id, ...rest) => meanwhile(id).then(() => database.users.revokeTokens(id, ...rest)),
+        delete: (id, ...rest) => meanwhile(id).then(() => database.users.delete(id, ...rest)),
       },
     });
     await using service = await startService({ wrapDatabase });
-    const { email, password } = await service.register();
-    const attempts = [
-      { email, password },
-      { email, password: "not the password" },
-      { email: "nobody@example.org", password },
-    ];
-    for (const body of attempts) {
-      reads = 0;
-      await service.call("POST", "/auth/login", { body });
-      expect(reads).toBe(2);
+    for (const [sql, expected] of [
+      [REVOKE, INVALID_TOKEN],
+      [DEACTIVATE, INACTIVE],
+      [REVOKE_AND_DEACTIVATE, INVALID_TOKEN],
+      [changePasswordWith("another token"), INVALID_TOKEN],
+      [DELETE, NOT_FOUND],
+    ] as const) {
+      const user = await service.createUser();
+      let changed: object[] = [];
+      meanwhile = async (id) => {
+        await service.sql(sql(id));
+        changed = await service.sql("select * from users");
+      };
+      const { status, body } = await act(service, user);
+      expect([status, body]).toEqual(expected);
+      expect(await service.sql("select * from users")).toEqual(changed);
     }
+    const user = await service.createUser();
+    const { jti } = openToken(user.token).claims;
+    meanwhile = (id) => service.sql(changePasswordWith(`${jti}`)(id));
+    expect((await act(service, user)).status).toBe(success);
+  },
+);
+
+test("of two password changes at once one succeeds and the other returns 401", async () => {
+  const hold = holdDerivations(2);
+  await using service = await startService({ wrapHasher: hold.wrapHasher });
+  const { email, token } = await service.createUser();
+  hold.isHeld = true;
+  const passwords = ["the first password", "the second password"];
+  const pending = passwords.map((password) =>
+    service.call("PATCH", "/auth/me", { token, body: { password } }),
+  );
+  await hold.arrived;
+  hold.release();
+  const statuses = (await Promise.all(pending)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual([200, 401]);
+  const logins = passwords.map((password) =>
+    service.call("POST", "/auth/login", { body: { email, password } }),
+  );
+  expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(statuses);
+});
+
+test("the token of a login during which all tokens were revoked is valid", async () => {
+  const hold = holdDerivations();
+  await using service = await startService({ wrapHasher: hold.wrapHasher });
+  const user = await service.createUser();
+  hold.isHeld = true;
+  const pending = service.login(user);
+  await hold.arrived;
+  await service.sql(REVOKE(user.id));
+  hold.release();
+  expect((await service.call("GET", "/auth/me", { token: await pending })).status).toBe(200);
+  expect((await service.call("GET", "/auth/me", { token: user.token })).status).toBe(401);
+});
+
+test("every login reads the user twice: correct, wrong password and unknown e-mail alike", async () => {
+  let reads = 0;
+  const wrapDatabase = (database: Database): Database => ({
+    ...database,
+    users: {
+      ...database.users,
+      findByEmail(email) {
+        reads += 1;
+        return database.users.findByEmail(email);
+      },
+    },
   });
+  await using service = await startService({ wrapDatabase });
+  const { email, password } = await service.register();
+  const attempts = [
+    { email, password },
+    { email, password: "not the password" },
+    { email: "nobody@example.org", password },
+  ];
+  for (const body of attempts) {
+    reads = 0;
+    await service.call("POST", "/auth/login", { body });
+    expect(reads).toBe(2);
+  }
 });

@@ -4,7 +4,7 @@ import type { User } from "@latchkey/contracts";
 import { QueueFull } from "@latchkey/hashing";
 import { createMemoryStore } from "../../../src/rate-limit/memory-store.ts";
 import { clockPast } from "../../support/clock.ts";
-import { eachDatabase, type Service, startService, type TestUser } from "../../support/service.ts";
+import { type Service, startService, type TestUser } from "../../support/service.ts";
 
 const NEW_PASSWORD = "a new password";
 const INCORRECT = [403, { detail: "Incorrect current password", code: "CURRENT_PASSWORD_INCORRECT" }];
@@ -18,52 +18,33 @@ const patch = ({ call }: Service, { token }: TestUser, body: object) =>
   call("PATCH", "/auth/me", { token, body });
 const statusOf = async (...patched: Parameters<typeof patch>) => (await patch(...patched)).status;
 
-eachDatabase((start) => {
-  test("the right value permits any change; sent alone, it changes nothing", async () => {
-    await using service = await start();
-    const user = await service.createUser();
-    clockPast(user.user.updated_at);
-    const current = { current_password: user.password };
-    const alone = await patch(service, user, current);
-    expect([alone.status, alone.body]).toEqual([200, user.user]);
-    const renamed = (await patch(service, user, { ...current, username: "renamed" })).expect<User>(200);
-    expect(renamed).toEqual({ ...user.user, username: "renamed", updated_at: renamed.updated_at });
-    expect(await statusOf(service, user, { ...current, password: NEW_PASSWORD })).toBe(200);
-    expect(await service.login({ ...user, password: NEW_PASSWORD })).toBeString();
-    expect(await statusOf(service, user, current)).toBe(403);
-  });
-
-  test("a wrong value returns 403 and changes nothing, not even updated_at", async () => {
-    await using service = await start();
-    const user = await service.createUser();
-    clockPast(user.user.updated_at);
-    const { password } = user;
-    for (const wrong of [NEW_PASSWORD, "", "x", "x".repeat(129), ` ${password}`, password.toUpperCase()]) {
-      const body = { username: "renamed", password: NEW_PASSWORD, current_password: wrong };
-      const response = await patch(service, user, body);
-      expect([response.status, response.body]).toEqual(INCORRECT);
-      expect(await statusOf(service, user, { current_password: wrong })).toBe(403);
-    }
-    expect((await service.call("GET", "/auth/me", { token: user.token })).body).toEqual(user.user);
-    expect(await service.login(user)).toBeString();
-  });
-});
-
-test("a value that is not text without U+0000 returns 422, and 401 without a token", async () => {
+test("the right value permits any change; sent alone, it changes nothing", async () => {
   await using service = await startService();
   const user = await service.createUser();
-  for (const current_password of [null, 1, ["x"], "a\0b", "\ud800"]) {
-    const body = JSON.stringify({ username: "renamed", current_password });
-    const { status, body: error } = await service.call("PATCH", "/auth/me", { token: user.token, body });
-    expect([status, error]).toMatchObject([422, { detail: [{ loc: ["body", "current_password"] }] }]);
-    expect((await service.call("PATCH", "/auth/me", { body })).status).toBe(401);
+  clockPast(user.user.updated_at);
+  const current = { current_password: user.password };
+  const alone = await patch(service, user, current);
+  expect([alone.status, alone.body]).toEqual([200, user.user]);
+  const renamed = (await patch(service, user, { ...current, username: "renamed" })).expect<User>(200);
+  expect(renamed).toEqual({ ...user.user, username: "renamed", updated_at: renamed.updated_at });
+  expect(await statusOf(service, user, { ...current, password: NEW_PASSWORD })).toBe(200);
+  expect(await service.login({ ...user, password: NEW_PASSWORD })).toBeString();
+  expect(await statusOf(service, user, current)).toBe(403);
+});
+
+test("a wrong value returns 403 and changes nothing, not even updated_at", async () => {
+  await using service = await startService();
+  const user = await service.createUser();
+  clockPast(user.user.updated_at);
+  const { password } = user;
+  for (const wrong of [NEW_PASSWORD, "", "x", "x".repeat(129), ` ${password}`, password.toUpperCase()]) {
+    const body = { username: "renamed", password: NEW_PASSWORD, current_password: wrong };
+    const response = await patch(service, user, body);
+    expect([response.status, response.body]).toEqual(INCORRECT);
+    expect(await statusOf(service, user, { current_password: wrong })).toBe(403);
   }
-});
-
-test("by default, a new password does not require the current one", async () => {
-  await using service = await startService();
-  const user = await service.createUser();
-  expect(await statusOf(service, user, { password: NEW_PASSWORD })).toBe(200);
+  expect((await service.call("GET", "/auth/me", { token: user.token })).body).toEqual(user.user);
+  expect(await service.login(user)).toBeString();
 });
 
 test("with AUTH_REQUIRE_CURRENT_PASSWORD, a new password without the current one returns 422 and is not counted", async () => {
@@ -129,24 +110,6 @@ describe("wrong values are limited to ten per user and day", () => {
     expect((await service.call("DELETE", "/auth/tokens", { token: user.token })).status).toBe(204);
   });
 
-  test("of thirty simultaneous wrong values, ten are verified", async () => {
-    await using service = await startLimited();
-    const user = await service.createUser();
-    const derivations = service.derivations();
-    const statuses = await Promise.all(Array.from({ length: 30 }, () => statusOf(service, user, WRONG)));
-    expect(statuses.sort()).toEqual([...Array(10).fill(403), ...Array(20).fill(429)]);
-    expect(service.derivations()).toBe(derivations + 10);
-  });
-
-  test("right values are not counted", async () => {
-    await using service = await startLimited();
-    const user = await service.createUser();
-    for (let count = 1; count <= 12; count++) {
-      expect(await statusOf(service, user, { current_password: user.password })).toBe(200);
-    }
-    await exhaust(service, user);
-  });
-
   test("values that were not verified, because the hash queue was full, are not counted", async () => {
     let isFull = true;
     await using service = await startLimited({
@@ -177,11 +140,5 @@ describe("wrong values are limited to ten per user and day", () => {
     ahead = DAY_MS;
     await exhaust(service, user);
     expect(await statusOf(service, user, WRONG)).toBe(429);
-  });
-
-  test("RATE_LIMIT_ENABLED=false disables the limit", async () => {
-    await using service = await startService();
-    const user = await service.createUser();
-    for (let count = 1; count <= 12; count++) expect(await statusOf(service, user, WRONG)).toBe(403);
   });
 });

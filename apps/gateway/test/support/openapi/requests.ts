@@ -3,6 +3,7 @@ import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable, type User } from "@latchkey/database";
 import { signOneTimeToken } from "../one-time-token.ts";
 import { newCredentials, type Service, startService } from "../service.ts";
+import { parseResponses } from "../wire.ts";
 import type { ReceivedResponse } from "./contract.ts";
 import type { NamedOperation } from "./document.ts";
 
@@ -108,11 +109,13 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 413({ method, path }, { working }) {
     const target = path.replace("{id}", "1");
-    return parseResponse(
-      await working.raw(
-        `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\nConnection: close\r\n\r\n`,
-      ),
+    const raw = await working.raw(
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\nConnection: close\r\n\r\n`,
     );
+    const [response] = parseResponses(raw, [method]);
+    if (!response) throw new Error("No response");
+    const headers = new Headers(response.headers.map(([name, value]): [string, string] => [name, value]));
+    return { status: response.status, headers, text: String(response.body) };
   },
   async 422(operation, { working }) {
     const { token } = await working.createUser();
@@ -155,13 +158,4 @@ function startBroken(error: () => Error): Promise<Service> {
       ping: refuse,
     }),
   });
-}
-
-function parseResponse(raw: string): ReceivedResponse {
-  const [head = "", text = ""] = raw.split("\r\n\r\n");
-  const [statusLine = "", ...lines] = head.split("\r\n");
-  const headers = new Headers();
-  for (const line of lines)
-    headers.append(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1));
-  return { status: Number(statusLine.split(" ")[1]), headers, text };
 }

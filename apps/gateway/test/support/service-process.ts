@@ -1,0 +1,16 @@
+/** The deployed service on a new embedded database, whose folder is removed with it. */
+import { openFolder } from "@latchkey/testing/folder";
+import { startProcess } from "@latchkey/testing/service-process";
+
+export async function startInFolder(env: Readonly<Record<string, string>> = {}) {
+  const folder = await openFolder();
+  const service = startProcess({ DATABASE_URL: folder.databaseUrl, ...env });
+  return {
+    ...service,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
