@@ -270,17 +270,6 @@ describe("iteration", () => {
   });
 });
 
-describe("todos", () => {
-  test("are created, read, changed and deleted", async () => {
-    const client = createClient({ baseUrl: service.url });
-    const { id } = await client.createTodo({ title: "Soap", completed: true });
-    expect(await client.getTodo(id)).toMatchObject({ id, title: "Soap", completed: true });
-    expect(await client.updateTodo(id, { completed: false })).toMatchObject({ completed: false });
-    expect(await client.deleteTodo(id)).toBeUndefined();
-    expect(await errorOf(client.getTodo(id))).toMatchObject({ status: 404 });
-  });
-});
-
 test("every method rejects with the reason of its signal", async () => {
   const client = createClient({ baseUrl: service.url });
   await client.login(ADA);

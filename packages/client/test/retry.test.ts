@@ -16,26 +16,20 @@ test("requests over a rate limit wait for Retry-After, and each is done once", a
   expect((await Array.fromAsync(client.todos())).map(({ title }) => title)).toEqual(titles);
 });
 
-test("with retries: 0, the first 429 is the error", async () => {
+test.each([
+  ["without retries", { retries: 0 }],
+  ["if the wait would exceed the bound", { maxRetryWaitMs: 5_000 }],
+])("%s, the first 429 is the error, at once", async (_case, options) => {
   await using service = await startService({ ...LIMITS, RATE_LIMIT_DEFAULT: "1/minute" });
   const { statuses, fetch } = recordingFetch();
-  const client = createClient({ baseUrl: service.url, retries: 0, fetch });
+  const client = createClient({ baseUrl: service.url, ...options, fetch });
   await client.listTodos();
+  const startedAt = performance.now();
   const error = await client.listTodos().catch((reason: unknown) => reason);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect(error).toBeInstanceOf(LatchkeyError);
   expect(error).toMatchObject({ status: 429, detail: "429: Too Many Requests: 1 per 1 minute" });
   expect(error).toHaveProperty("retryAfterSeconds", expect.any(Number));
-  expect(statuses).toEqual([200, 429]);
-});
-
-test("a wait that would exceed the bound is not begun", async () => {
-  await using service = await startService({ ...LIMITS, RATE_LIMIT_DEFAULT: "1/minute" });
-  const { statuses, fetch } = recordingFetch();
-  const client = createClient({ baseUrl: service.url, maxRetryWaitMs: 5_000, fetch });
-  await client.listTodos();
-  const startedAt = performance.now();
-  expect(await client.listTodos().catch((reason: unknown) => reason)).toMatchObject({ status: 429 });
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect(statuses).toEqual([200, 429]);
 });
 
@@ -62,12 +56,12 @@ test("a signal ends the wait at once", async () => {
 });
 
 test.concurrent("logins that find the hash queue full succeed later", async () => {
-  await using service = await startService({ HASH_QUEUE_LIMIT: "1" });
+  await using service = await startService({ HASH_QUEUE_LIMIT: "1", HASH_KERNEL: "portable" });
   const { statuses, fetch } = recordingFetch();
   const client = createClient({ baseUrl: service.url, retries: 50, maxRetryWaitMs: 25_000, fetch });
   await client.register(ADA);
-  const tokens = await Promise.all(Array.from({ length: 40 }, () => client.login(ADA)));
-  expect(tokens).toHaveLength(40);
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => client.login(ADA)));
+  expect(tokens).toHaveLength(8);
   expect(statuses).toContain(503);
 }, 60_000);
 

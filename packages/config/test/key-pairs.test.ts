@@ -20,7 +20,6 @@ const eddsa = newEdDsa();
 const other = newEdDsa();
 const rsa = pemsOf(generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const p384 = pemsOf(generateKeyPairSync("ec", { namedCurve: "P-384" }));
-const x25519 = pemsOf(generateKeyPairSync("x25519"));
 /** Has no form as JWK; tiny, because only its type matters. */
 const dsa = {
   private: `-----BEGIN PRIVATE KEY-----
@@ -138,7 +137,6 @@ describe("a private key", () => {
   test.each([
     ["an RSA key", rsa.private, "is a key of type RSA"],
     ["a P-384 key", p384.private, "is a key of type P-384"],
-    ["an X25519 key", x25519.private, "is a key of type X25519"],
     ["a DSA key", dsa.private, "is a key of type DSA"],
     ["an encrypted key", encrypted, "is encrypted"],
     ["a key that OpenSSL encrypted in its old format", oldEncrypted, "is encrypted"],
@@ -211,29 +209,6 @@ test("the next and the previous key cannot be the same", () => {
   const keys = { AUTH_NEXT_PUBLIC_KEY: other.public, AUTH_PREVIOUS_PUBLIC_KEY: other.public };
   expect(errorsOf({ ...withEdDsa, ...keys })).toEqual([
     "AUTH_PREVIOUS_PUBLIC_KEY: is the key of AUTH_NEXT_PUBLIC_KEY, so both have the same kid; accepted: another key",
-  ]);
-});
-
-test("all errors in keys are reported together", () => {
-  const lines = errorsOf({
-    AUTH_ALGORITHM: "RS256",
-    AUTH_PRIVATE_KEY: rsa.private,
-    AUTH_NEXT_PUBLIC_KEY: es256.private,
-    AUTH_PREVIOUS_PUBLIC_KEY: "x",
-    AUTH_SECRET_KEY: SECRET_KEY,
-    AUTH_SECRET_KEY_PREVIOUS: es256.public,
-    AUTH_ISSUER: "a b",
-    AUTH_AUDIENCE: "",
-  });
-  expect(lines.map((line) => line.split(":")[0]).sort()).toEqual([
-    "AUTH_ALGORITHM",
-    "AUTH_AUDIENCE",
-    "AUTH_ISSUER",
-    "AUTH_NEXT_PUBLIC_KEY",
-    "AUTH_PREVIOUS_PUBLIC_KEY",
-    "AUTH_PRIVATE_KEY",
-    "AUTH_SECRET_KEY",
-    "AUTH_SECRET_KEY_PREVIOUS",
   ]);
 });
 

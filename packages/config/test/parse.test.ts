@@ -150,13 +150,6 @@ test("METRICS_PORT must differ from PORT", () => {
   expect(errorsOf({ METRICS_PORT: "3000", PORT: "x" })).toEqual([expect.stringMatching(/^PORT: /)]);
 });
 
-test("a kernel that this machine does not support is reported with those it supports", () => {
-  expect(errorsOf({ HASH_KERNEL: "fast" })).toEqual([
-    'HASH_KERNEL: "fast" is not supported on this machine; accepted: auto, portable',
-  ]);
-  expect(parse({ HASH_KERNEL: "portable" }).values.HASH_KERNEL).toBe("portable");
-});
-
 test("a program can read some variables and ignores errors of the others", () => {
   const variables = { PORT: "x", HASH_WORKERS: "2", NODE_ENV: "production" };
   expect(parseVariables(["HASH_WORKERS", "HASH_KERNEL"], variables, options)).toEqual({

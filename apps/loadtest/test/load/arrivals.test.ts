@@ -5,7 +5,6 @@ import { type ArrivalOptions, arrivalTimes } from "../../src/load/arrivals.ts";
 const options: ArrivalOptions = { ratePerSecond: 50, arrivals: "poisson", durationSeconds: 400, seed: 1 };
 const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((time, index) => time - (times[index] ?? Number.NaN));
-const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 
 test("constant arrivals have equal gaps and fill the duration", () => {
   const times = arrivalTimes({ ...options, arrivals: "constant", durationSeconds: 2 });
@@ -35,14 +34,4 @@ test.each([1, 2, 3])("Poisson gaps of seed %d have an exponential distribution",
   // Kolmogorov–Smirnov test: the maximum distance of the distributions is below its 0.1 % bound, 1.95/√n.
   const distances = gaps.map((gap, index) => Math.abs(1 - Math.exp(-gap / 20) - (index + 0.5) / gaps.length));
   expect(Math.max(...distances)).toBeLessThan(1.95 / Math.sqrt(gaps.length));
-});
-
-test("consecutive Poisson gaps are not correlated", () => {
-  const gaps = gapsOf(arrivalTimes(options));
-  const middle = mean(gaps);
-  const products = gapsOf(gaps).map(
-    (_, index) => ((gaps[index] ?? 0) - middle) * ((gaps[index + 1] ?? 0) - middle),
-  );
-  const variance = mean(gaps.map((gap) => (gap - middle) ** 2));
-  expect(Math.abs(mean(products) / variance)).toBeLessThan(0.03);
 });

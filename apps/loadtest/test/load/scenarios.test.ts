@@ -57,9 +57,3 @@ test("registrations have unique usernames of valid length", () => {
   expect(new Set(usernames).size).toBe(requests.length);
   for (const username of usernames) expect(username.length).toBeLessThanOrEqual(32);
 });
-
-test("content-length is the length of the body in bytes", () => {
-  for (const { body, headers } of draw({ scenario: "login" }, 10)) {
-    expect(headers["content-length"]).toBe(String(Buffer.byteLength(body ?? "")));
-  }
-});
