@@ -1,6 +1,6 @@
 /** The prepared statements of the reading connection: locks, snapshots, schema changes, and rows that an operator edited. */
 import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { readdir, readlink, rename, rm, stat } from "node:fs/promises";
+import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { holdSqliteLock, querySqlite } from "@latchkey/testing/sqlite";
@@ -106,25 +106,6 @@ test("reads do not prevent a checkpoint from emptying the write-ahead log", asyn
     expect(await testDatabase.query<object>("pragma wal_checkpoint(truncate)")).toMatchObject([{ busy: 0 }]);
     expect((await stat(`${testDatabase.path}-wal`)).size).toBe(0);
   }
-});
-
-test("a file that is removed or replaced is read unchanged until the database is reopened", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  await using replacement = await openLibsqlTestDatabase();
-  await testDatabase.query(ADD_TODO);
-  await replacement.query(`${ADD_TODO}, ('y')`);
-  await replacement.database.close();
-  await replacement.query("pragma wal_checkpoint(truncate)");
-  const { todos, ping } = testDatabase.database;
-  expect(await todos.list({ after: 0, limit: 10 })).toHaveLength(1);
-  for (const suffix of ["", "-wal", "-shm"]) await rm(testDatabase.path + suffix);
-  await ping();
-  expect(await todos.list({ after: 0, limit: 10 })).toHaveLength(1);
-  await rename(replacement.path, testDatabase.path);
-  expect(await todos.list({ after: 0, limit: 10 })).toHaveLength(1);
-  await using reopened = await testDatabase.reopen();
-  expect(await reopened.todos.list({ after: 0, limit: 10 })).toHaveLength(2);
-  expect(await testDatabase.query<object>("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
 });
 
 test("statements follow schema changes of another process", async () => {

@@ -3,7 +3,6 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
-import { spawnReplica } from "../support/replica.ts";
 
 setDefaultTimeout(30_000);
 
@@ -92,25 +91,4 @@ test("a write that fails does not affect the writes that share its commit, and a
   expect(outcomes).toEqual(["a", "b", conflict, "c", conflict, "d", "e", "f", conflict, "g"]);
   const stored = await users.list({ after: 0, limit: 100 });
   expect(stored.map(({ username }) => username)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
-});
-
-test("no write that a process acknowledged before it was killed is lost", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const acknowledgedBy = async () => {
-    const child = spawnReplica("write", testDatabase.url);
-    let output = "";
-    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      output += chunk;
-      if (output.length > 1_000) child.kill("SIGKILL");
-    }
-    await child.exited;
-    expect(child.signalCode).toBe("SIGKILL");
-    return output.split("\n").slice(0, -1).map(Number);
-  };
-  const acknowledged = (await Promise.all([acknowledgedBy(), acknowledgedBy()])).flat();
-  const kept = new Set(
-    (await testDatabase.database.todos.list({ after: 0, limit: 100_000 })).map((todo) => todo.id),
-  );
-  expect(new Set(acknowledged).size).toBeGreaterThan(400);
-  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
 });

@@ -138,12 +138,6 @@ describe("the connection error explains the cause without the password", () => {
       "28P01",
       /user or the password/,
     ],
-    [
-      "for an unknown user",
-      (url) => url.replace("latchkey:latchkey@", "nobody:hunter2@"),
-      "28P01",
-      /user or the password/,
-    ],
     ["for a missing database", (url) => `${url}_missing`, "3D000", /no database of this name/],
     [
       "for a port without a server",

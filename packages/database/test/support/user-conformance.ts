@@ -55,15 +55,12 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       const { users } = testDatabase.database;
       await users.create(ada);
       const other = await users.create(bob);
-      await expect(users.create({ ...bob, email: ada.email, username: "new" })).rejects.toBeInstanceOf(
-        UserAlreadyExists,
-      );
-      await expect(users.create({ ...bob, email: "new@example.org" })).rejects.toBeInstanceOf(
-        UserAlreadyExists,
-      );
-      await expect(users.update(other.id, { username: ada.username })).rejects.toBeInstanceOf(
-        UserAlreadyExists,
-      );
+      for (const change of [
+        () => users.create({ ...bob, email: ada.email, username: "new" }),
+        () => users.create({ ...bob, email: "new@example.org" }),
+        () => users.update(other.id, { username: ada.username }),
+      ])
+        await expect(change()).rejects.toBeInstanceOf(UserAlreadyExists);
       expect(await users.findById(other.id)).toEqual(other);
       expect(await users.update(other.id, { username: bob.username })).toMatchObject(bob);
     });
@@ -95,7 +92,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
         " ada",
         "é",
         "e\u0301",
-        "É",
         "ß",
         "ss",
         "\u{1F600}",
@@ -115,13 +111,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       await using testDatabase = await open();
       const { users } = testDatabase.database;
       await users.create(ada);
-      for (const email of [
-        "Ada@example.org",
-        "ada@example.org ",
-        " ada@example.org",
-        "ada@example.or_",
-        "%",
-      ]) {
+      for (const email of ["Ada@example.org", "ada@example.org ", "ada@example.or_", "%"]) {
         expect(await users.findByEmail(email)).toBeNull();
       }
     });
@@ -140,6 +130,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       const { users } = testDatabase.database;
       const created = await users.create(ada);
       await waitUntilAfter(created.updatedAt);
+      expect(await users.update(created.id, {})).toEqual(created);
       const renamed = await users.update(created.id, { username: "countess" });
       expect(renamed).toEqual({
         ...created,
@@ -244,14 +235,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       ]);
       const winner = await testDatabase.database.users.findById(id);
       expect(outcomes.toSorted((one) => (one === null ? 1 : -1))).toEqual([winner, null]);
-    });
-
-    test("an empty update changes nothing", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const created = await users.create(ada);
-      await waitUntilAfter(created.updatedAt);
-      expect(await users.update(created.id, {})).toEqual(created);
     });
 
     test("a deactivated user stays inactive until activated", async () => {
