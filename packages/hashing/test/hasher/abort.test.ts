@@ -71,15 +71,6 @@ describe("abort", () => {
     },
   );
 
-  test("after the job has finished has no effect", async () => {
-    await using hasher = createHasher({ workers: 1 });
-    const controller = new AbortController();
-    const digest = await hasher.derive(job(1, controller.signal));
-    controller.abort();
-    expect(digest).toHaveLength(32);
-    expect(hasher.stats()).toMatchObject({ completed: 1, aborted: 0 });
-  });
-
   test("rejects with the signal's reason if it is an AbortError, otherwise with a new AbortError", async () => {
     await using hasher = createHasher({ workers: 1 });
     const own = new DOMException("gone", "AbortError");

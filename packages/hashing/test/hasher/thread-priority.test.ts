@@ -58,9 +58,3 @@ describe.if(process.platform === "linux")("thread priority", () => {
     }
   });
 });
-
-describe("nice", () => {
-  test.each([-1, 20, 1.5, Number.NaN])("throws a RangeError for %p", (nice) => {
-    expect(() => createHasher({ nice })).toThrow(RangeError);
-  });
-});

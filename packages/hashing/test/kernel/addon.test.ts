@@ -50,7 +50,6 @@ await describeNative("the native addon", ({ addon, variants }) => {
     prepare: [
       ["no arguments", TypeError, []],
       ["one argument too few", TypeError, [lanes(1), 0, empty]],
-      ["one argument too many", TypeError, [lanes(1), 0, empty, empty, empty]],
       ["null for state", TypeError, [null, 0, empty, empty]],
       ["signed words", TypeError, [new Int32Array(LANE_WORDS), 0, empty, empty]],
       ["bytes for words", TypeError, [new Uint8Array(128), 0, empty, empty]],
@@ -62,13 +61,9 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["a negative lane", RangeError, [lanes(2), -1, empty, empty]],
       ["a lane beyond the state", RangeError, [lanes(2), 2, empty, empty]],
       ["a fractional lane", RangeError, [lanes(2), 0.5, empty, empty]],
-      ["NaN as a lane", RangeError, [lanes(2), Number.NaN, empty, empty]],
-      ["an infinite lane", RangeError, [lanes(2), Number.POSITIVE_INFINITY, empty, empty]],
       ["a lane as a string", TypeError, [lanes(2), "0", empty, empty]],
-      ["a lane as a BigInt", TypeError, [lanes(2), 0n, empty, empty]],
       ["a lane with valueOf", TypeError, [lanes(2), imitation, empty, empty]],
       ["a password as a string", TypeError, [lanes(1), 0, "password", empty]],
-      ["a password of clamped bytes", TypeError, [lanes(1), 0, new Uint8ClampedArray(4), empty]],
       ["a password as a DataView", TypeError, [lanes(1), 0, new DataView(new ArrayBuffer(4)), empty]],
       ["undefined as the salt", TypeError, [lanes(1), 0, empty, undefined]],
     ],
@@ -76,20 +71,16 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["no arguments", TypeError, []],
       ["a nice value as a string", TypeError, ["7"]],
       ["a nice value of zero", RangeError, [0]],
-      ["a negative nice value", RangeError, [-1]],
       ["a nice value above 19", RangeError, [20]],
       ["a fractional nice value", RangeError, [1.5]],
     ],
     advance: [
       ["no arguments", TypeError, []],
       ["one argument too few", TypeError, sliceWith({}).slice(0, -1)],
-      ["one argument too many", TypeError, [...sliceWith({}), null]],
       ["a kernel by name", TypeError, sliceWith({ kernel: variant.family })],
       ["a list of kernels", TypeError, sliceWith({ kernel: Uint32Array.of(variant.id) })],
       ["a kernel id that does not exist", RangeError, sliceWith({ kernel: 99 })],
-      ["a negative kernel id", RangeError, sliceWith({ kernel: -1 })],
       ["the largest kernel id", RangeError, sliceWith({ kernel: 0xffffffff })],
-      ["a fractional kernel id", RangeError, sliceWith({ kernel: 0.5 })],
       ["state as floats", TypeError, sliceWith({ state: new Float32Array(LANE_WORDS) })],
       ["a detached state", RangeError, sliceWith({ state: detached() })],
       ["lanes as a plain array", TypeError, sliceWith({ lanes: [0] })],
@@ -97,20 +88,15 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["a lane beyond the state", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(2) })],
       ["the largest lane", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(0xffffffff) })],
       ["zero iterations", RangeError, sliceWith({ iterations: 0 })],
-      ["negative iterations", RangeError, sliceWith({ iterations: -1 })],
       ["too many iterations", RangeError, sliceWith({ iterations: 2 ** 32 })],
       ["fractional iterations", RangeError, sliceWith({ iterations: 1.5 })],
-      ["iterations as a string", TypeError, sliceWith({ iterations: "1" })],
       ["a thread as a number", TypeError, sliceWith({ thread: 7 })],
       ["undefined as the thread", TypeError, sliceWith({ thread: undefined })],
-      ["an object as a thread", TypeError, sliceWith({ thread: {} })],
     ],
     wipe: [
       ["no arguments", TypeError, []],
-      ["null", TypeError, [null]],
       ["a buffer without a view", TypeError, [new ArrayBuffer(8)]],
       ["bytes", TypeError, [new Uint8Array(4)]],
-      ["floats", TypeError, [new Float64Array(1)]],
       ["a string", TypeError, ["secret"]],
     ],
   };
@@ -168,12 +154,6 @@ await describeNative("the native addon", ({ addon, variants }) => {
     expect(seconds).toBeGreaterThan(0);
     // The two clocks can differ slightly.
     expect(seconds).toBeLessThan((1.1 * (performance.now() - started)) / 1000);
-  });
-
-  test("derives from an empty password and an empty salt", () => {
-    const state = lanes(1);
-    addon.prepare(state, 0, empty, empty);
-    expect(digestOf(state, 0)).toMatch(/^f7ce0b65/);
   });
 
   test("overwrites exactly the given view in wipe", () => {

@@ -16,38 +16,18 @@ const createPlanner = (costs: readonly number[] = COSTS) =>
 
 describe("Planner", () => {
   test.each([
-    [1, 1],
-    [2, 2],
-    [3, 2],
-    [4, 4],
-    [10, 4],
-    [12, 16],
-    [16, 16],
-  ])("plans %p lanes with the costs of a real processor as a group of %p", (occupied, width) => {
-    expect(createPlanner().settledPlan(occupied).width).toBe(width);
-  });
-
-  test.each([
-    [1, 1],
-    [2, 2],
-    [3, 2],
-    [4, 4],
-    [16, 4],
+    ["Zen 5", COSTS, { 1: 1, 2: 2, 3: 2, 4: 4, 10: 4, 12: 16, 16: 16 }],
+    ["Zen 4", ZEN_4, { 1: 1, 2: 2, 3: 2, 4: 4, 16: 4 }],
+    ["Intel", INTEL, { 6: 2, 7: 8, 11: 8, 12: 16 }],
   ])(
-    "plans %p lanes as a group of %p where a narrow variant is as cheap as a wide one",
-    (occupied, width) => {
-      expect(createPlanner(ZEN_4).settledPlan(occupied).width).toBe(width);
+    "plans the widths of groups for any number of lanes with the costs of %s",
+    (_processor, costs, widths) => {
+      const planned = Object.keys(widths).map(
+        (lanes) => createPlanner(costs).settledPlan(Number(lanes)).width,
+      );
+      expect(planned).toEqual(Object.values(widths));
     },
   );
-
-  test.each([
-    [6, 2],
-    [7, 8],
-    [11, 8],
-    [12, 16],
-  ])("plans %p lanes on Intel as a group of %p", (occupied, width) => {
-    expect(createPlanner(INTEL).settledPlan(occupied).width).toBe(width);
-  });
 
   test.each([
     [1.04, 4],

@@ -53,11 +53,6 @@ describe("dispatch", () => {
     expect(await jobsPerWorker(pool, jobs)).toEqual(expected);
   });
 
-  test("distributes jobs over three workers with a difference of at most one", async () => {
-    await using pool = openPool({ workerUrl, workers: 3, lanes: 4 });
-    expect(await jobsPerWorker(pool, 11)).toEqual([4, 4, 3]);
-  });
-
   test("counts the jobs that a full worker prefetches as waiting", async () => {
     await using pool = openPool({ workerUrl, workers: 1, lanes: 4 });
     const done = jobsPerWorker(pool, 20);

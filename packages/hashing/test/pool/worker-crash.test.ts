@@ -89,54 +89,48 @@ describe("a worker crash", () => {
   });
 });
 
-describe("a worker crash between two slices", () => {
-  test.each(nativeKernelNames)(
-    "runs every job of the worker again and returns its digest with kernel %s",
-    async (name) => {
-      const { choice, lanes } = selectKernel(name);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
-      const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
-        index === 0 ? "crash late once" : `${index}`,
-      );
-      const digests = await Promise.all(passwords.map((password) => pool.submit(job(password, 200_000))));
-      expect(digests.map(hex)).toEqual(passwords.map((password) => expected(password, 200_000)));
-      expect(pool.stats()).toMatchObject({
-        crashedWorkers: 1,
-        completed: lanes + 3,
-        lanesBusy: 0,
-        queueLength: 0,
-      });
-    },
-  );
-});
+test.each(nativeKernelNames)(
+  "a worker crash between two slices runs every job of the worker again and returns its digest with kernel %s",
+  async (name) => {
+    const { choice, lanes } = selectKernel(name);
+    await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
+    const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
+      index === 0 ? "crash late once" : `${index}`,
+    );
+    const digests = await Promise.all(passwords.map((password) => pool.submit(job(password, 200_000))));
+    expect(digests.map(hex)).toEqual(passwords.map((password) => expected(password, 200_000)));
+    expect(pool.stats()).toMatchObject({
+      crashedWorkers: 1,
+      completed: lanes + 3,
+      lanesBusy: 0,
+      queueLength: 0,
+    });
+  },
+);
 
-describe("a job that always crashes its worker", () => {
-  test.each(nativeKernelNames)(
-    "fails, and jobs that waited meanwhile succeed, with kernel %s",
-    async (name) => {
-      const { choice, lanes } = selectKernel(name);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
-      const crashing = pool.submit(job("crash late", 200_000)).catch((error: unknown) => error);
-      const others = Array.from({ length: 2 * lanes }, (_, index) => pool.submit(job(`${index}`, 200_000)));
-      const results = await Promise.allSettled(others);
-      expect(await crashing).toBeInstanceOf(WorkerCrashed);
-      expect(results.slice(lanes).map(({ status }) => status)).toEqual(Array(lanes).fill("fulfilled"));
-      expect(pool.stats()).toMatchObject({ crashedWorkers: 2, lanesBusy: 0, queueLength: 0 });
-    },
-  );
-});
+test.each(nativeKernelNames)(
+  "a job that always crashes its worker fails, and jobs that waited meanwhile succeed, with kernel %s",
+  async (name) => {
+    const { choice, lanes } = selectKernel(name);
+    await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
+    const crashing = pool.submit(job("crash late", 200_000)).catch((error: unknown) => error);
+    const others = Array.from({ length: 2 * lanes }, (_, index) => pool.submit(job(`${index}`, 200_000)));
+    const results = await Promise.allSettled(others);
+    expect(await crashing).toBeInstanceOf(WorkerCrashed);
+    expect(results.slice(lanes).map(({ status }) => status)).toEqual(Array(lanes).fill("fulfilled"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 2, lanesBusy: 0, queueLength: 0 });
+  },
+);
 
-describe("a worker that cannot start", () => {
-  test.each(["failing-worker.ts", "no-such-file.ts"])(
-    "rejects all jobs, backs off between restarts and can be closed: %s",
-    async (file) => {
-      await using pool = openPool({ workerUrl: fixtureUrl(file), workers: 2 });
-      const results = await Promise.allSettled(Array.from({ length: 8 }, () => pool.submit(job("a"))));
-      for (const result of results) {
-        expect(result).toMatchObject({ status: "rejected", reason: expect.any(WorkerCrashed) });
-      }
-      expect(pool.stats().crashedWorkers).toBeLessThan(20);
-      expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 0 });
-    },
-  );
-});
+test.each(["failing-worker.ts", "no-such-file.ts"])(
+  "a worker that cannot start rejects all jobs, backs off between restarts and can be closed: %s",
+  async (file) => {
+    await using pool = openPool({ workerUrl: fixtureUrl(file), workers: 2 });
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => pool.submit(job("a"))));
+    for (const result of results) {
+      expect(result).toMatchObject({ status: "rejected", reason: expect.any(WorkerCrashed) });
+    }
+    expect(pool.stats().crashedWorkers).toBeLessThan(20);
+    expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 0 });
+  },
+);

@@ -5,59 +5,15 @@ import { createHasher } from "../../src/index.ts";
 
 const utf8 = new TextEncoder();
 
-interface Vector {
-  readonly source: string;
-  readonly password: Uint8Array;
-  readonly salt: Uint8Array;
-  readonly iterations: number;
-  readonly digest: string;
-}
-
-/** The first 32 bytes of each published key. */
-const VECTORS: readonly Vector[] = [
-  {
-    source: "RFC 7914 §11, c = 1",
-    password: utf8.encode("passwd"),
-    salt: utf8.encode("salt"),
-    iterations: 1,
-    digest: "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc",
-  },
-  {
-    source: "RFC 7914 §11, c = 80,000",
-    password: utf8.encode("Password"),
-    salt: utf8.encode("NaCl"),
-    iterations: 80_000,
-    digest: "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56",
-  },
-  {
-    source: "the inputs of RFC 6070 with SHA-256, c = 1",
-    password: utf8.encode("password"),
-    salt: utf8.encode("salt"),
-    iterations: 1,
-    digest: "120fb6cffcf8b32c43e7225256c4f837a86548c92ccc35480805987cb70be17b",
-  },
-  {
-    source: "the inputs of RFC 6070 with SHA-256, c = 2",
-    password: utf8.encode("password"),
-    salt: utf8.encode("salt"),
-    iterations: 2,
-    digest: "ae4d0c95af6b46d32d0adff928f06dd02a303f8ef3c251dfd6e2d85a95474c43",
-  },
-  {
-    source: "the inputs of RFC 6070 with SHA-256, c = 4,096",
-    password: utf8.encode("password"),
-    salt: utf8.encode("salt"),
-    iterations: 4096,
-    digest: "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a",
-  },
-  {
-    source: "the inputs of RFC 6070 with SHA-256, NUL inside, c = 4,096",
-    password: utf8.encode("pass\0word"),
-    salt: utf8.encode("sa\0lt"),
-    iterations: 4096,
-    digest: "89b69d0516f829893c696226650a8687",
-  },
-];
+/** RFC 7914 §11, then the inputs of RFC 6070 with SHA-256: the first 32 bytes of each published key. */
+export const VECTORS = [
+  ["passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"],
+  ["Password", "NaCl", 80_000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"],
+  ["password", "salt", 1, "120fb6cffcf8b32c43e7225256c4f837a86548c92ccc35480805987cb70be17b"],
+  ["password", "salt", 2, "ae4d0c95af6b46d32d0adff928f06dd02a303f8ef3c251dfd6e2d85a95474c43"],
+  ["password", "salt", 4_096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"],
+  ["pass\0word", "sa\0lt", 4_096, "89b69d0516f829893c696226650a8687"],
+] as const;
 
 const LENGTHS = [0, 1, 31, 32, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 1000];
 
@@ -86,15 +42,15 @@ export function kernelConformance(kernel: string): void {
       expect(digests.map((digest) => Buffer.from(digest).toString("hex"))).toEqual(inputs.map(expected));
     }
 
-    test.each([...VECTORS])(
-      "returns the published digest: $source",
-      async ({ password, salt, iterations, digest }) => {
-        await using hasher = create();
-        const derived = await hasher.derive({ password, salt, iterations });
+    test("returns the published digests", async () => {
+      await using hasher = create();
+      for (const [password, salt, iterations, digest] of VECTORS) {
+        const input = { password: utf8.encode(password), salt: utf8.encode(salt), iterations };
+        const derived = await hasher.derive(input);
         expect(derived).toHaveLength(32);
         expect(Buffer.from(derived).toString("hex")).toStartWith(digest);
-      },
-    );
+      }
+    });
 
     test("returns the digests of node:crypto for one job, and for one job less or more than it has lanes", async () => {
       await using hasher = create();
@@ -123,15 +79,6 @@ export function kernelConformance(kernel: string): void {
           { password: randomBytes(length), salt: randomBytes(length), iterations: 1 },
         ]),
       );
-    });
-
-    test("accepts invalid UTF-8", async () => {
-      const bytes = Uint8Array.from({ length: 256 }, (_, value) => value);
-      await expectAll([
-        { password: bytes, salt: bytes.toReversed(), iterations: 5 },
-        { password: Uint8Array.of(0xc3, 0x28, 0xff, 0x00), salt: Uint8Array.of(0x80), iterations: 5 },
-        { password: new Uint8Array(64).fill(0xff), salt: new Uint8Array(3), iterations: 5 },
-      ]);
     });
   });
 }
