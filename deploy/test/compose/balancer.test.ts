@@ -44,11 +44,6 @@ describe("haproxy.cfg", () => {
     }
   });
 
-  test("the balancer forwards the client address and checks readiness", () => {
-    expect(text).toContain("option forwardfor");
-    expect(text).toContain("uri /readyz");
-  });
-
   test("the balancer detects an unready replica before that replica stops listening", () => {
     const seconds = (name: string) => Number(new RegExp(` ${name} (\\d+)s`).exec(text)?.[1]);
     const detectionSeconds = seconds("inter") * Number(/ fall (\d+)/.exec(text)?.[1]);

@@ -3,24 +3,16 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { IScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
-import { ScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
 import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
-import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import { EXIT } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
-import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import type { IJob } from "kubernetes-models/batch/v1/Job";
-import { Job } from "kubernetes-models/batch/v1/Job";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
-import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
-import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
 import type { IService } from "kubernetes-models/v1/Service";
-import { Service } from "kubernetes-models/v1/Service";
 import { parseEnvFile } from "../compose/compose-file.ts";
 import {
   checkConfiguration,
@@ -94,20 +86,6 @@ const CONTROLLER = { "app.kubernetes.io/name": "ingress-nginx", "app.kubernetes.
 const PROMETHEUS = { "app.kubernetes.io/name": "prometheus" };
 
 describe("deploy/kubernetes", () => {
-  test("every manifest matches the published schemas", () => {
-    for (const model of [
-      new Deployment(deployment),
-      new Job(job),
-      new Service(service),
-      new NetworkPolicy(policy),
-      new PodDisruptionBudget(disruptionBudget),
-      new PodMonitor(monitor),
-      new ScaledObject(scaler),
-    ]) {
-      expect(() => model.validate()).not.toThrow();
-    }
-  });
-
   test("no manifest contains a field that its kind does not define", () => {
     const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler];
     const values = manifests.map((value) => {
@@ -133,12 +111,6 @@ describe("deploy/kubernetes", () => {
     expect(unknownNames(own)).toEqual([]);
     const required = { AUTH_SECRET_KEY: SECRET, DATABASE_URL };
     expect(checkConfiguration({ NODE_ENV: "production", ...settings, ...required }).errors).toEqual([]);
-  });
-
-  test("the secret can contain a key pair in place of a secret key", () => {
-    const { privatePem } = createKeyPair("EdDSA");
-    const environment = { NODE_ENV: "production", ...settings, DATABASE_URL, AUTH_ALGORITHM: "EdDSA" };
-    expect(checkConfiguration({ ...environment, AUTH_PRIVATE_KEY: privatePem }).errors).toEqual([]);
   });
 
   test("the gateway reads every secret of the cluster, and the migration only the address of the database", () => {
@@ -255,16 +227,7 @@ describe("deploy/kubernetes", () => {
     }
   });
 
-  test("the replicas are spread over zones and over nodes", () => {
-    const keys = gateway.spec?.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey);
-    expect(keys).toEqual(["topology.kubernetes.io/zone", "kubernetes.io/hostname"]);
-  });
-
   describe("the migration job", () => {
-    test("runs the admin tool", () => {
-      expect(migration.container?.command).toEqual(["bun", "apps/admin/src/main.ts", "migrate"]);
-    });
-
     test("fails at once with the exit code of an invalid configuration, and repeats after other failures", async () => {
       const child = Bun.spawnSync([process.execPath, ...(migration.container?.command?.slice(1) ?? [])], {
         cwd: ROOT,
@@ -274,15 +237,6 @@ describe("deploy/kubernetes", () => {
       expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
       expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
       expect(child.exitCode).toBe(EXIT.config);
-    });
-
-    test("runs after its settings and before the replicas with Argo CD", () => {
-      const [generator] = kustomization.configMapGenerator;
-      const waves = [generator?.options.annotations, job.metadata?.annotations].map((annotations) =>
-        Number(annotations?.["argocd.argoproj.io/sync-wave"]),
-      );
-      expect([...waves, 0]).toEqual([...waves, 0].toSorted((a, b) => a - b));
-      expect(new Set([...waves, 0]).size).toBe(3);
     });
   });
 
