@@ -91,13 +91,6 @@ describe("in production", () => {
       },
     );
   });
-
-  test("a secret from a file is checked like any other", () => {
-    const files = { AUTH_SECRET_KEY_FILE: "/run/weak", AUTH_SECRET_KEY_PREVIOUS_FILE: "/run/weak" };
-    expect(errorsOf({ NODE_ENV: "production", DATABASE_URL_FILE: "/run/url", ...files })).toEqual(
-      KEYS.map((name) => expect.stringMatching(new RegExp(`^${name}: is shorter than `))),
-    );
-  });
 });
 
 describe.each(["development", "test"])("in %s", (NodeEnv) => {

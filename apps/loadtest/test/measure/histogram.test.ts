@@ -41,8 +41,3 @@ test("the curve ascends from 0 to 100 percent, with finer steps towards the end,
   expect(percents).toContain(99.375);
   expect(curve.at(-1)).toEqual([100, 5000]);
 });
-
-test("a value out of range counts as the largest value in range, and the maximum is exact", () => {
-  const hours = 3 * 3_600_000;
-  expect(histogramOf([hours, -1]).summary()).toMatchObject({ max: hours, mean: hours / 2, p50: 0 });
-});
