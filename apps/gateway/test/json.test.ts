@@ -61,12 +61,6 @@ test.each([
   );
 });
 
-test("member names are compared after their escapes are decoded", () => {
-  expect(actualOf('{"\\u0074":1}')).toEqual({ t: 1 });
-  expect(actualOf('{"t\\u0069tl\\u0065":2,"t\\u0049tle":3,"t\\n":4,"\\u0074t":5}')).toEqual({ title: 2 });
-  expect(actualOf('{"t":1,"\\u0074":2}')).toEqual({ t: 2 });
-});
-
 test("an object can have 256 members, at any level", () => {
   const object = (members: number) => `{${Array.from({ length: members }, (_, index) => `"${index}":0`)}}`;
   const wrap = (json: string) => `{"x":[${json},{"y":${json}}],"t":1}`;

@@ -164,11 +164,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
       ],
     }),
     get("a page of 100 todos", "/todos?limit=100"),
-    get(
-      "hundreds of headers with one name",
-      "/todos",
-      ...Array.from({ length: 180 }, () => `X-Name: ${"x".repeat(60)}`),
-    ),
     get("thousands of X-Forwarded-For entries", "/todos", header("X-Forwarded-For", "1.2.3.4,")),
     get("an X-Request-ID of 15 KB", "/todos", header("X-Request-ID", "x")),
     get("an Origin of 15 KB", "/todos", header("Origin", "https://a.")),
@@ -183,13 +178,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
     }),
     get("a bearer token of 15 KB", "/auth/me", header("Authorization", "Bearer ")),
     get("a bearer token of spaces", "/auth/me", `Authorization: Bearer${fill(" ", HEAD_BYTES)}x`),
-    get(
-      "a bearer token of three long parts",
-      "/auth/me",
-      `Authorization: Bearer ${Array(3)
-        .fill(fill("x", HEAD_BYTES / 3))
-        .join(".")}`,
-    ),
     get(
       "a bearer token with long claims",
       "/auth/me",

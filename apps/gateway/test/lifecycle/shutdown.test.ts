@@ -18,14 +18,6 @@ function prepare(options: Partial<ShutdownOptions> = {}) {
   return { shutdown, exited: exited.promise, messages };
 }
 
-test("isStopping is true from the first signal on", async () => {
-  const { shutdown, exited } = prepare();
-  expect(shutdown.isStopping()).toBe(false);
-  shutdown.onSignal("SIGTERM");
-  expect(shutdown.isStopping()).toBe(true);
-  expect(await exited).toBe(0);
-});
-
 test("each step begins when the previous one has ended, and the process exits after the last", async () => {
   const done: string[] = [];
   const gate = Promise.withResolvers<void>();

@@ -58,15 +58,7 @@ test("HEAD works wherever GET does, with the same status and headers and no body
   const service = shared();
   const { token } = await service.createUser();
   const { id } = (await service.call("POST", "/todos", { body: { title: "x" } })).expect<Todo>(201);
-  const paths = [
-    "/auth/me",
-    "/todos",
-    "/todos?limit=1",
-    `/todos/${id}`,
-    "/healthz",
-    "/docs",
-    "/openapi.json",
-  ];
+  const paths = ["/auth/me", "/todos", `/todos/${id}`, "/healthz", "/docs", "/openapi.json"];
   for (const path of [...paths, "/todos?limit=0", "/todos/0", "/todos/99999", "/nowhere"]) {
     const [get, head] = [
       await service.call("GET", path, { token }),

@@ -93,14 +93,3 @@ test("no secret is logged when statements with hashes and e-mail addresses fail"
     expect(logged).not.toContain(parameter);
   }
 });
-
-test("no secret is logged when the database is unavailable", async () => {
-  await using service = await startService({ env: { LOG_LEVEL: "trace" } });
-  const { token, email } = await service.createUser({ password: PASSWORD });
-  await service.database.close();
-  await requestEverything(service, token, email);
-  expect(service.log.filter(({ route, err }) => route === "/readyz" && err)).toMatchObject([
-    { level: 40, status: 503, err: { code: "DATABASE_UNAVAILABLE" } },
-  ]);
-  assertNoSecrets(service.log);
-});

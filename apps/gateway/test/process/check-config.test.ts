@@ -30,12 +30,6 @@ test("it prints values to stdout and warnings to stderr, and creates neither a k
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("errors are one line each on stderr, and the exit code is 78", async () => {
-  const { stdout, stderr, code } = await run(["--check-config"], { PORT: "x", METRICS_PORT: "70000" });
-  expect([stdout, code]).toEqual(["", 78]);
-  expect(stderr).toMatch(/^PORT: .+\nMETRICS_PORT: .+\n$/);
-});
-
 test("--version prints the version in the root package.json, even if the configuration is invalid", async () => {
   const { version } = await Bun.file(join(ROOT, "package.json")).json();
   expect(await run(["--version"], { PORT: "x" })).toEqual({ stdout: `${version}\n`, stderr: "", code: 0 });
