@@ -4,7 +4,17 @@ import { EXIT } from "@latchkey/cli";
 import { runTool } from "../support/tool.ts";
 
 const USERS = [
-  ...["create", "show", "list", "activate", "deactivate", "set-password", "revoke-tokens", "send-reset", "delete"],
+  ...[
+    "create",
+    "show",
+    "list",
+    "activate",
+    "deactivate",
+    "set-password",
+    "revoke-tokens",
+    "send-reset",
+    "delete",
+  ],
   ...["import", "export", "stats"],
 ];
 const COMMANDS = [...USERS.map((name) => `users ${name}`), "migrate", "secret generate", "hash bench"];
