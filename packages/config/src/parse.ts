@@ -165,7 +165,7 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
-  if (values.MAIL_URL !== null || isInvalid("MAIL_URL")) {
+  if (values.MAIL_URL !== null) {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");
     if (values.PUBLIC_URL === null && needsOrigin) report("PUBLIC_URL", "is required with MAIL_URL");

@@ -20,7 +20,7 @@ async function openFixture() {
   const path = join(folder.path, "latchkey.db");
   const url = `file:${path}`;
   const tool = (args: readonly string[], env: Record<string, string> = {}, input?: string | Uint8Array) =>
-    runTool(args, { env: { DATABASE_URL: url, ...env }, ...(input && { input }) });
+    runTool(args, { env: { DATABASE_URL: url, ...env }, input: input ?? "" });
   for (const args of [["migrate"], ["users", "create", EMAIL, "--username", "ada"]]) {
     expect(await tool(args, {}, "correct horse battery staple")).toMatchObject({ code: 0 });
   }
