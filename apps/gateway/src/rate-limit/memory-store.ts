@@ -22,6 +22,28 @@ interface Window {
   readonly resetsAt: number;
 }
 
+/** A class, because a closure for each request prolongs the pauses of the garbage collector. */
+class CountedRequest implements Increment {
+  readonly count: number;
+  readonly resetsAt: number;
+  readonly #window: Window;
+  readonly #keys: Map<string, Window>;
+  readonly #key: string;
+
+  constructor(window: Window, keys: Map<string, Window>, key: string) {
+    this.count = window.count;
+    this.resetsAt = window.resetsAt;
+    this.#window = window;
+    this.#keys = keys;
+    this.#key = key;
+  }
+
+  undo(): void {
+    this.#window.count -= 1;
+    if (this.#window.count === 0 && this.#keys.get(this.#key) === this.#window) this.#keys.delete(this.#key);
+  }
+}
+
 /**
  * New clients are counted by the first of these prefixes that has a counter available, then all together. Filling the
  * second takes addresses from 100,000 networks of the size that an internet registry assigns to one provider.
@@ -68,11 +90,7 @@ export function createMemoryStore(options: MemoryStoreOptions) {
       for (const { prefix, windows } of networks) window ??= windowOf(windows, networkOf(key, prefix), time);
       const counted = window ?? sharedWindow(time);
       counted.count += 1;
-      const undo = (): void => {
-        counted.count -= 1;
-        if (counted.count === 0 && keys.get(key) === counted) keys.delete(key);
-      };
-      return { count: counted.count, resetsAt: counted.resetsAt, undo };
+      return new CountedRequest(counted, keys, key);
     },
     /** Live counters of keys and networks. */
     get size(): number {
