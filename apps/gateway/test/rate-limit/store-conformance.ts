@@ -101,9 +101,9 @@ export function storeConformance(open: () => Promise<StoreBackend>): void {
   test("an increment that is taken back after the end of its window changes no other", async () => {
     await using backend = await open();
     const store = backend.create(quota);
-    const { undo } = await store.increment("10.0.0.1");
+    const counted = await store.increment("10.0.0.1");
     await backend.advance(quota.windowMs);
-    await undo();
+    await counted.undo();
     expect((await store.increment("10.0.0.1")).count).toBe(1);
   });
 
