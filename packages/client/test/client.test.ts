@@ -65,7 +65,7 @@ describe("the login state", () => {
     expect(expired.token).toBeUndefined();
   });
 
-  test("changes of the token and the end of the session are reported, and the token's expiry is known", async () => {
+  test("changes of the token and its rejection are reported, and its expiry is known", async () => {
     const user = { email: "joan@example.com", username: "joan", password: ADA.password };
     const events: unknown[] = [];
     const createReporting = (token?: string) =>

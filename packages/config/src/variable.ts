@@ -202,7 +202,7 @@ export const origin: Kind<string> = {
   },
 };
 
-/** The place of the token in a template of a link. */
+/** Replaced by the token in a template of a link. */
 export const TOKEN_PLACEHOLDER = "{token}";
 
 export const linkTemplate: Kind<string> = {

@@ -13,7 +13,7 @@ const WRONG_PASSWORD = "not the password of anyone";
 
 /** The users of a load test are derived from their index, from 0: none of them is kept in memory. */
 export const userOf = (index: number) => ({
-  email: `loadtest-${index + 1}@example.org`,
+  email: `loadtest-${index + 1}@loadtest.invalid`,
   username: `loadtest-${index + 1}`,
   password: PASSWORD,
 });
@@ -26,7 +26,7 @@ export function createRequests(options: RunOptions, tokens: readonly string[]): 
     const index = Math.floor(random() * users);
     const percent = random() * 100;
     const { email, password } = userOf(index);
-    const unknown = `loadtest-unknown-${index + 1}@example.org`;
+    const unknown = `loadtest-unknown-${index + 1}@loadtest.invalid`;
     if (percent < unknownPercent) return post("login", "/auth/login", { email: unknown, password }, 401);
     if (percent >= unknownPercent + wrongPercent)
       return post("login", "/auth/login", { email, password }, 200);
@@ -61,7 +61,7 @@ function registrations(seed: number): NextRequest {
   let count = 0;
   return () => {
     const username = `load-${startedAt}-${seed}-${++count}`;
-    const user = { email: `${username}@example.org`, username, password: PASSWORD };
+    const user = { email: `${username}@loadtest.invalid`, username, password: PASSWORD };
     return post("register", "/auth/register", user, 201);
   };
 }
