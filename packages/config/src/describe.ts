@@ -33,12 +33,10 @@ function maskUrl(url: string): string {
 
 /** A Markdown table. @default all variables */
 export function variablesTable(names: readonly VariableName[] = VARIABLE_NAMES): string {
-  const rows = names.map((name) => {
-    const { accepted, description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
-    const prefix = secret ? ". Secret: can" : ". Can";
-    const file = secret || hasFile ? `${prefix} be read from the file at \`${name}_FILE\`` : "";
-    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${description}${file} |\n`;
-  });
+  const rows = names.map(
+    (name) =>
+      `| \`${name}\` | ${defaultOf(name)} | ${VARIABLES[name].accepted} | ${descriptionOf(name)} |\n`,
+  );
   return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
 }
 
@@ -48,15 +46,18 @@ function defaultOf(name: VariableName): string {
   return definition.requiredInProduction ? `${fallback}; required in production` : `${fallback}`;
 }
 
+function descriptionOf(name: VariableName): string {
+  const { description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
+  return secret || hasFile ? `${description}. From a file: \`${name}_FILE\`` : description;
+}
+
 const HELP_WIDTH = 80;
 const INDENTATION = " ".repeat(6);
 
 /** All variables as plain text for `--help`: the name and the default, and below them the description. */
 export const variablesHelp = (): string =>
   VARIABLE_NAMES.map((name) => {
-    const { accepted, description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
-    const file = secret || hasFile ? `. Can be read from the file at ${name}_FILE` : "";
-    const text = `${description}${file}. Accepted: ${accepted}.`;
+    const text = `${descriptionOf(name)}. Accepted: ${VARIABLES[name].accepted}.`;
     return wrap(`${name}  default: ${defaultOf(name)}`, "  ") + wrap(text, INDENTATION);
   })
     .join("")

@@ -62,18 +62,18 @@ export const VARIABLES = {
   }),
   HOST: variable(host, {
     default: "127.0.0.1",
-    description: "Address the service listens on. The image sets `0.0.0.0`",
+    description: "Address of the service; the image sets `0.0.0.0`",
   }),
   PORT: variable(port, {
     default: "3000",
-    description: "Port of the service; with `0`, the system chooses one",
+    description: "Port of the service; with `0`, the system chooses",
   }),
   DATABASE_URL: variable(databaseUrl, {
     default: "file:./data/latchkey.db",
     requiredInProduction: true,
     description:
-      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For a " +
-      "server on another host, add `?sslmode=verify-full`, and `&sslrootcert=PATH` if its CA is not public",
+      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For " +
+      "another host, add `?sslmode=verify-full`",
     secret: "url",
     warn: (url, { isProduction }) => {
       if (url.startsWith("file:"))
@@ -87,63 +87,59 @@ export const VARIABLES = {
   }),
   DATABASE_POOL_SIZE: variable(wholeNumber(1, 1000), {
     default: "10",
-    description: "Maximum number of connections to PostgreSQL, per process",
+    description: "Maximum connections to PostgreSQL, per process",
   }),
   DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), {
     default: "auto",
     description:
-      "`auto`: prepared statements only on connections that are proved to be direct, because a pooler can mix them up. " +
-      "`true`: always, such as with PgBouncer 1.21 or later and `max_prepared_statements`. `false`: never",
+      "`auto` prepares statements only on connections that are proved to be direct, `true` always, such as with " +
+      "PgBouncer 1.21 or later and `max_prepared_statements`, `false` never",
   }),
   AUTH_SECRET_KEY: variable(secretKey, {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
     description:
-      "Key that signs tokens with HS256, HS384 or HS512; without `AUTH_PRIVATE_KEY` required in production and with " +
-      "PostgreSQL. In production: at least as many bytes as the digest of the algorithm, at least 8 distinct characters, " +
-      "no placeholder",
+      "Signs tokens with HS256, HS384 or HS512. Required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
+      "is set. In production: at least 32, 48 or 64 bytes (the algorithm's digest), 8 distinct characters, no placeholder",
     secret: "all",
   }),
   AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, {
     unset: "none",
     description:
-      "Second key that verifies tokens, for key rotation; with ES256 or EdDSA, it verifies tokens of HS256. In production, " +
-      "it must be as strong as the key",
+      "Also verifies tokens, for key rotation; with ES256 or EdDSA, those of HS256. In production, as strong as the key",
     secret: "all",
   }),
   AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512", "ES256", "EdDSA"), {
     default: "HS256",
-    description: "Signature algorithm of tokens. ES256 and EdDSA sign with `AUTH_PRIVATE_KEY`",
+    description: "Signature algorithm of tokens; ES256 and EdDSA use `AUTH_PRIVATE_KEY`",
   }),
   AUTH_PRIVATE_KEY: variable(privateKey, {
     unset: "none; required with ES256 and EdDSA",
     description:
-      "Key that signs tokens, in place of `AUTH_SECRET_KEY`: P-256 for ES256, Ed25519 for EdDSA. Its public key is " +
-      "published at `/.well-known/jwks.json`. Line breaks can be written as `\\n`",
+      "Signs tokens, in place of `AUTH_SECRET_KEY`: P-256 for ES256, Ed25519 for EdDSA. Its public key is published at " +
+      "`/.well-known/jwks.json`. Line breaks can be `\\n`",
     secret: "all",
   }),
   AUTH_NEXT_PUBLIC_KEY: variable(publicKey, {
     unset: "none",
-    description:
-      "Public key of the next `AUTH_PRIVATE_KEY`, for key rotation: published, and verifies tokens, also with a secret key",
+    description: "Public key of the next `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_PREVIOUS_PUBLIC_KEY: variable(publicKey, {
     unset: "none",
-    description:
-      "Public key of the previous `AUTH_PRIVATE_KEY`, for key rotation: published, and verifies tokens, also with a secret key",
+    description: "Public key of the previous `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_ISSUER: variable(name, {
     unset: "none",
-    description: "Claim `iss` of tokens. If it is set, tokens with another issuer or none are rejected",
+    description: "Claim `iss` of tokens; if set, tokens without this issuer are rejected",
   }),
   AUTH_AUDIENCE: variable(name, {
     unset: "none",
-    description: "Claim `aud` of tokens. If it is set, tokens without this audience are rejected",
+    description: "Claim `aud` of tokens; if set, tokens without this audience are rejected",
   }),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
     default: "60",
-    description: "Lifetime of a token, in minutes",
+    description: "Lifetime of tokens",
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
   }),
@@ -154,7 +150,7 @@ export const VARIABLES = {
   CORS_ORIGINS: variable(origins, {
     default: ({ isProduction }) => (isProduction ? "" : "*"),
     unset: "`*`; none in production",
-    description: "Origins of browser applications that can call the API, separated by commas, or `*` for any",
+    description: "Origins of browser applications that can call the API; `*` for any",
     // Outside production `*` is the default, so that an application on any local port works.
     warn: (value, { isProduction }) =>
       isProduction && value === "*" ? "allows every website to call the API; list the origins instead" : null,
@@ -162,8 +158,8 @@ export const VARIABLES = {
   TRUST_PROXY: variable(wholeNumber(0, 32), {
     default: "0",
     description:
-      "Number of proxies in front of the service. With `n`, the client's address is the n-th `X-Forwarded-For` entry " +
-      "from the right. Safe only if the port is reachable only through the proxies",
+      "Number of proxies in front of the service. With `n`, the client is the n-th `X-Forwarded-For` entry from the " +
+      "right. Safe only if the port is reachable only through the proxies",
   }),
   RATE_LIMIT_ENABLED: variable(boolean, {
     default: "true",
@@ -187,8 +183,8 @@ export const VARIABLES = {
   MAIL_URL: variable(mailUrl, {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
     description:
-      "Server that sends mail: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. " +
-      "`?tls=off` sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
+      "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
+      "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
     secret: "url",
     warn: ({ tls }) =>
       tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
@@ -196,23 +192,22 @@ export const VARIABLES = {
   MAIL_FROM: variable(sender, { unset: "none", description: "Sender of mails, in ASCII" }),
   PUBLIC_URL: variable(origin, {
     unset: "none; without `MAIL_URL`, the address of the port",
-    description: "Where users reach this service: the origin of the pages to which mails link",
+    description: "Where users reach this service, for links in mails",
     warn: warnAboutHttp,
   }),
   MAIL_RESET_URL: variable(linkTemplate, {
     unset: "`/account/reset-password#token={token}` of `PUBLIC_URL`",
-    description: "Link in mails that reset a password, to a page of your application",
+    description: "Page of your application that resets a password",
     warn: warnAboutLink,
   }),
   MAIL_VERIFICATION_URL: variable(linkTemplate, {
     unset: "`/account/verify-email#token={token}` of `PUBLIC_URL`",
-    description: "Link in mails that verify an address, to a page of your application",
+    description: "Page of your application that verifies an address",
     warn: warnAboutLink,
   }),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
-    description:
-      "Counts requests and login attempts in Redis or Valkey, shared by all replicas. `rediss://` uses TLS",
+    description: "Redis or Valkey that counts requests and login attempts for all replicas",
     secret: "url",
     warn: (url) =>
       url.startsWith("redis:") && leavesMachine(url)
@@ -225,8 +220,7 @@ export const VARIABLES = {
   }),
   HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
     unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
-    description:
-      "Maximum number of waiting derivations, counted in units of 600,000 iterations; further requests get 503",
+    description: "Maximum waiting derivations, in units of 600,000 iterations; further requests get 503",
   }),
   HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), {
     default: "5",
@@ -234,7 +228,7 @@ export const VARIABLES = {
   }),
   HASH_KERNEL: variable(text(`auto, or a kernel that the machine supports: ${KERNELS}`, /./s), {
     default: "auto",
-    description: "`auto`, or the name of the kernel that hashes passwords",
+    description: "Kernel that hashes passwords",
   }),
   HASH_NICE: variable(wholeNumber(0, 19), {
     default: "5",
@@ -242,7 +236,7 @@ export const VARIABLES = {
   }),
   LOG_LEVEL: variable(oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"), {
     default: "info",
-    description: "Lowest level that is logged. Probes are logged at `debug`",
+    description: "Lowest level that is logged; probes are logged at `debug`",
   }),
   LOG_FORMAT: variable(oneOf("json", "pretty"), {
     default: ({ isTerminal }) => (isTerminal ? "pretty" : "json"),
@@ -251,7 +245,7 @@ export const VARIABLES = {
   }),
   METRICS_PORT: variable(port, {
     unset: "no metrics",
-    description: "Serves Prometheus metrics at `/metrics` on this port, which must differ from `PORT`",
+    description: "Port of Prometheus metrics (`/metrics`), other than `PORT`",
   }),
   METRICS_HOST: variable(host, {
     default: "127.0.0.1",
