@@ -31,12 +31,12 @@ function maskUrl(url: string): string {
   return parsed.href;
 }
 
-/** A Markdown table. @default all variables */
+/** A Markdown table, in which a range without words is one of whole numbers. @default all variables */
 export function variablesTable(names: readonly VariableName[] = VARIABLE_NAMES): string {
-  const rows = names.map(
-    (name) =>
-      `| \`${name}\` | ${defaultOf(name)} | ${VARIABLES[name].accepted} | ${descriptionOf(name)} |\n`,
-  );
+  const rows = names.map((name) => {
+    const accepted = VARIABLES[name].accepted.replace("a whole number from ", "");
+    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${descriptionOf(name)} |\n`;
+  });
   return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
 }
 

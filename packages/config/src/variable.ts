@@ -105,7 +105,7 @@ export interface Quota {
 const UNIT_MS = new Map(Object.entries({ second: 1_000, minute: 60_000, hour: 3_600_000 }));
 
 export const quota: Kind<Quota> = {
-  accepted: "N/second, N/minute or N/hour, such as 5/minute",
+  accepted: "N/second, N/minute or N/hour",
   parse: (text) => {
     // Nine digits keep every count a safe integer.
     const [, limit, unit = ""] = /^([1-9][0-9]{0,8})\/([a-z]+)$/.exec(text) ?? [];

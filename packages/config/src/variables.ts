@@ -22,7 +22,7 @@ import {
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
 const name = text(
-  "1 to 255 characters without white space, such as https://accounts.example.com",
+  "1 to 255 characters without white space",
   /^\S{1,255}$/,
 );
 /** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
@@ -72,8 +72,8 @@ export const VARIABLES = {
     default: "file:./data/latchkey.db",
     requiredInProduction: true,
     description:
-      "`file:PATH` (embedded; relative to the repository's root) or `postgres://USER:PASSWORD@HOST:PORT/NAME`. For " +
-      "another host, add `?sslmode=verify-full`",
+      "`file:PATH` (embedded; relative to the repository) or `postgres://USER:PASSWORD@HOST:PORT/NAME`, with " +
+      "`?sslmode=verify-full` if it is on another host",
     secret: "url",
     warn: (url, { isProduction }) => {
       if (url.startsWith("file:"))
@@ -98,7 +98,7 @@ export const VARIABLES = {
   AUTH_SECRET_KEY: variable(secretKey, {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
     description:
-      "Signs tokens with HS256, HS384 or HS512. Required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
+      "Signs tokens with HS256, HS384 or HS512; required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
       "is set. In production: at least 32, 48 or 64 bytes (the algorithm's digest), 8 distinct characters, no placeholder",
     secret: "all",
   }),
@@ -174,11 +174,11 @@ export const VARIABLES = {
   RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute", description: "Registrations per client" }),
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
     default: "5/minute",
-    description: "Updates with a password or a current password, per user and per client",
+    description: "Updates with `password` or `current_password`, per user and per client",
   }),
   RATE_LIMIT_MAIL: variable(quota, {
     default: "5/minute",
-    description: "Requests for a reset or a verification mail per client",
+    description: "Requests for mails per client",
   }),
   MAIL_URL: variable(mailUrl, {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
@@ -257,11 +257,11 @@ export const VARIABLES = {
   }),
   SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), {
     default: "10",
-    description: "Maximum time for requests in progress to finish after SIGTERM",
+    description: "Maximum time for requests to finish after SIGTERM",
   }),
   SHUTDOWN_DELAY_SECONDS: variable(wholeNumber(0, 3600), {
     default: "0",
-    description: "Time to keep serving after SIGTERM, not ready, before requests are drained",
+    description: "Time to keep serving after SIGTERM, not ready, before the grace period",
   }),
 };
 
