@@ -1,7 +1,7 @@
 /**
- * Per-request values that middleware shares. A hook must not pass its whole context to a function, nor write it before a
- * comma: the router reads the source text of hooks and would then parse every body, query and cookie. No name starts with
- * that of a member of the router's context, such as `server`, because the router would take one for the other.
+ * Per-request values that middleware shares. The router searches the source text of hooks for what they use. If a hook
+ * passes its whole context to a function, or `context` is followed by a comma, the router parses every body, query and
+ * cookie. No name starts with that of a member of the router's context, such as `server`: the search confuses the two.
  * `elysia-internals.test.ts` checks this.
  */
 import { Elysia } from "elysia";

@@ -1,7 +1,7 @@
 /**
- * BudgetStore in this process, of fixed size: each key has two cells, which it shares with others, and is limited only if
- * both are (a count-min sketch with conservative update: Estan and Varghese, 2002). So nothing is ever dropped, no number
- * of other keys gives back an attempt, and few of them lose one: if 100,000 budgets are empty, 1 % of the other keys.
+ * BudgetStore in this process, of fixed size. Each key has two cells, which other keys share, and is limited only if
+ * neither has an attempt left (a count-min sketch with conservative update: Estan and Varghese, 2002). Nothing is dropped, so
+ * other keys never give back an attempt. They can take some: while 100,000 budgets are empty, 1 % of the others are, too.
  */
 import { hash } from "node:crypto";
 import type { Budget } from "./store.ts";

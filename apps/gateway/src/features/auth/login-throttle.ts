@@ -13,8 +13,8 @@ export interface LoginThrottleOptions {
   readonly digests: Digests;
   readonly createBudgetStore: CreateBudgetStore;
   /**
-   * Time from the start of an attempt to its rejection. It hides that the user lookup takes a little longer if there is a
-   * user; for other attempts, the derivation does. @default 10
+   * Minimum time from the start of an attempt to its rejection. It hides that the lookup of a registered e-mail takes a
+   * little longer. Attempts that are not rejected run the derivation, which takes much longer than both. @default 10
    */
   readonly rejectionDelayMs?: number | undefined;
 }
