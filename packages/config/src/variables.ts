@@ -21,10 +21,7 @@ import {
 
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
-const name = text(
-  "1 to 255 characters without white space",
-  /^\S{1,255}$/,
-);
+const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
 const redisUrl = text(
   "redis://HOST:PORT or rediss://HOST:PORT",
@@ -121,12 +118,14 @@ export const VARIABLES = {
   }),
   AUTH_NEXT_PUBLIC_KEY: variable(publicKey, {
     unset: "none",
-    description: "Public key of the next `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
+    description:
+      "Public key of the next `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_PREVIOUS_PUBLIC_KEY: variable(publicKey, {
     unset: "none",
-    description: "Public key of the previous `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
+    description:
+      "Public key of the previous `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_ISSUER: variable(name, {
