@@ -17,7 +17,8 @@ const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
 const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|database|config|cli|client|mail)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
-const ELYSIA_USERS = /^apps\/gateway\/src\/(app\.ts$|middleware\/|features\/[^/]+\/routes\.ts$|docs\/)/;
+const ELYSIA_USERS =
+  /^apps\/gateway\/src\/(app\.ts$|(http|middleware|openapi|pages)\/|features\/[^/]+\/routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES = /^packages\/database\/src\/(outbox|todos|users)\.ts$/;
@@ -91,7 +92,7 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "pino"],
   },
   {
-    name: "only app.ts, middleware/, routes and docs/ import elysia",
+    name: "only app.ts, middleware/, http/, routes, openapi/ and pages/ import elysia",
     forbids: (path, specifier) => SHIPPED.test(path) && !ELYSIA_USERS.test(path) && ELYSIA.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "elysia"],
   },

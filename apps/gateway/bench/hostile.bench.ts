@@ -8,7 +8,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
-import type { Hold } from "./support/event-loop-probe.ts";
+import type { Hold } from "./support/event-loop-delay.ts";
 import { seed } from "./support/servers.ts";
 
 const { rounds, only } = parseOptions({ rounds: 15, only: "" });
@@ -17,7 +17,7 @@ const LIMIT_MS = 3;
 await using folder = await openFolder();
 const unix = join(folder.path, "probe.sock");
 await using service = await startService({
-  BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-probe.ts")}`,
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-delay.ts")}`,
   EVENT_LOOP_PROBE: unix,
   RATE_LIMIT_ENABLED: "false",
 });

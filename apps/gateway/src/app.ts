@@ -4,8 +4,6 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
-import { readAssets } from "./docs/pages/assets.ts";
-import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createRecoveryService } from "./features/auth/recovery-service.ts";
 import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
@@ -27,10 +25,12 @@ import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
+import { readAssets } from "./pages/assets.ts";
+import { documentRoutes } from "./pages/routes.ts";
 import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
-import type { TokenKeys } from "./token-keys.ts";
+import type { TokenKeys } from "./tokens/token-keys.ts";
 
 interface AppOptions {
   readonly config: Config;

@@ -18,7 +18,7 @@ import { createLogger, type Logger } from "./observability/logger.ts";
 import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
-import { importTokenKeys } from "./token-keys.ts";
+import { importTokenKeys } from "./tokens/token-keys.ts";
 import { VERSION } from "./version.ts";
 
 interface ProgramContext {

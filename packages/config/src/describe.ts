@@ -1,6 +1,6 @@
 /** Describes variables to operators: the effective values for `--check-config`, and the tables of the documentation. */
 import type { Environment } from "./parse.ts";
-import type { Variable } from "./variable.ts";
+import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
 
 const MASK = "***";

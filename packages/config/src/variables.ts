@@ -17,7 +17,7 @@ import {
   type Variable,
   variable,
   wholeNumber,
-} from "./variable.ts";
+} from "./variable-kinds.ts";
 
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);

@@ -3,7 +3,7 @@ import { asc, eq, gt, sql } from "drizzle-orm";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
 import type { TodoRepository } from "./repositories.ts";
-import { singleRow } from "./select.ts";
+import { singleRow } from "./row-decoder.ts";
 
 export function createTodoRepository(
   { orm, prepare, attempt }: RepositoryClient,

@@ -4,7 +4,7 @@ import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { RepositoryClient } from "./postgres/client.ts";
 import type * as schema from "./postgres/schema.ts";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
-import { singleRow } from "./select.ts";
+import { singleRow } from "./row-decoder.ts";
 
 export function createUserRepository(
   { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,

@@ -4,7 +4,7 @@ import { availableCores, createQuotaBudget, quotaCores } from "./cpu-quota.ts";
 import { WorkerCrashed } from "./errors.ts";
 import { startsWith } from "./formats/format.ts";
 import { parseImportedHash } from "./formats/formats.ts";
-import { selectKernel } from "./kernel/select.ts";
+import { selectKernel } from "./kernel/choose-kernel.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";

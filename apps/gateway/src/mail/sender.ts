@@ -6,9 +6,9 @@ import { setTimeout } from "node:timers/promises";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
 import { MailNotSent, type Transport } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
-import type { OneTimeTokens } from "../one-time-tokens.ts";
 import { withTimeout } from "../timeout.ts";
-import type { Digests } from "../token-keys.ts";
+import type { OneTimeTokens } from "../tokens/one-time-tokens.ts";
+import type { Digests } from "../tokens/token-keys.ts";
 import { LIFETIME_MS, type Links, textOf } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */

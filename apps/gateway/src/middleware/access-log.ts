@@ -3,10 +3,10 @@
  * and for an error that did not change the response, debug for probes, info for everything else.
  */
 import { Elysia } from "elysia";
+import { createDefaultHeaders, markSynchronous } from "../http/elysia-internals.ts";
+import { requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
-import { createDefaultHeaders, markSynchronous } from "./elysia-internals.ts";
-import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
   readonly path: string;

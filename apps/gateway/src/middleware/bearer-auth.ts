@@ -7,8 +7,8 @@ import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
-import type { TokenClaims, TokenKey, TokenKeys, Tokens } from "../token-keys.ts";
-import { requestContext } from "./request-context.ts";
+import { requestContext } from "../http/request-context.ts";
+import type { TokenClaims, TokenKey, TokenKeys, Tokens } from "../tokens/token-keys.ts";
 
 /**
  * RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). The header

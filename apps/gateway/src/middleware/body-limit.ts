@@ -3,7 +3,7 @@ import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, JSON_MAX_MEMBERS } fro
 import { Elysia } from "elysia";
 import type Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { readJsonMembers } from "../json.ts";
+import { readJsonMembers } from "../http/json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;

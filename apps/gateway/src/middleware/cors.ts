@@ -1,9 +1,9 @@
 /** CORS headers on every response, and responses to preflights. Credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
+import { markSynchronous } from "../http/elysia-internals.ts";
+import { type RequestPath, requestContext } from "../http/request-context.ts";
 import type { AccessLog } from "./access-log.ts";
-import { markSynchronous } from "./elysia-internals.ts";
-import { type RequestPath, requestContext } from "./request-context.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";

@@ -6,11 +6,11 @@ import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
+import { skipCookies } from "../http/elysia-internals.ts";
+import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
-import { skipCookies } from "./elysia-internals.ts";
-import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 type Quota = RateLimits[keyof RateLimits];
 

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
 import type { Database, DatabaseOptions } from "../repositories.ts";
-import type { Select } from "../select.ts";
+import type { Select } from "../row-decoder.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
 import { type LibsqlClient, openClient } from "./client.ts";

@@ -6,7 +6,7 @@ import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
-import { createRowDecoder, type Select } from "../select.ts";
+import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 

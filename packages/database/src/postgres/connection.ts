@@ -1,7 +1,7 @@
 /** Opens connections to the server, and proves that one is direct: no pooler lies between it and its server process. */
 import { SQL } from "bun";
 import type { DatabaseOptions } from "../repositories.ts";
-import { singleRow } from "../select.ts";
+import { singleRow } from "../row-decoder.ts";
 import type { Address } from "./url.ts";
 
 /** Shared by all connections of a process. `auto` becomes `false` for good after a connection without a proof. */

@@ -10,7 +10,7 @@ import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
-import { singleRow } from "../select.ts";
+import { singleRow } from "../row-decoder.ts";
 import { withDeadline } from "./client.ts";
 import { connect, type PreparedStatements } from "./connection.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";

@@ -5,7 +5,7 @@
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
 import { assertWorkerThread, type Kernel, type LaneJob, type Slice, type Throughput } from "./kernel.ts";
-import { Planner } from "./planner.ts";
+import { Planner } from "./variant-planner.ts";
 
 /** Long compared to a turn of the event loop, short compared to a login. */
 const SLICE_SECONDS = 0.006;

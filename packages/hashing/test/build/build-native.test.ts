@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { buildNative } from "../../build/build-native.ts";
 import { loadAddon } from "../../src/kernel/addon.ts";
 import { addonFilePrefix } from "../../src/kernel/addon-file.ts";
-import { probeNativeKernels } from "../../src/kernel/probe.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { probeNativeKernels } from "../../src/kernel/check-kernels.ts";
+import { selectKernel } from "../../src/kernel/choose-kernel.ts";
 import { buildInto, compilingTest, failedKernels, temporaryDirectory } from "../support/native-addon.ts";
 
 // A single build takes about a second, and several run at the same time here.

@@ -5,7 +5,7 @@ import { getPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { selectKernel } from "../../src/kernel/choose-kernel.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { WorkerCrashed } from "../../src/errors.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { selectKernel } from "../../src/kernel/choose-kernel.ts";
 import type { JobInput } from "../../src/pool/job.ts";
 import type { WorkerSetup } from "../../src/protocol.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";

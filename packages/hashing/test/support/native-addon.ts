@@ -16,7 +16,7 @@ import {
   type NativeAddon,
 } from "../../src/kernel/addon.ts";
 import { BUILD_DIRECTORY, findAddonFile } from "../../src/kernel/addon-file.ts";
-import { type NativeStatus, probeNativeKernels } from "../../src/kernel/probe.ts";
+import { type NativeStatus, probeNativeKernels } from "../../src/kernel/check-kernels.ts";
 
 export interface NativeFixture {
   readonly path: string;

@@ -1,7 +1,7 @@
 /** A lane and its job's memory are wiped when the job ends; jobs that arrive together finish a few at a time. */
 import { describe, expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { selectKernel } from "../../src/kernel/choose-kernel.ts";
 import { Job } from "../../src/pool/job.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";

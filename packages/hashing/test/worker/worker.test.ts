@@ -4,7 +4,7 @@ import { pbkdf2Sync } from "node:crypto";
 import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { selectKernel } from "../../src/kernel/choose-kernel.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 

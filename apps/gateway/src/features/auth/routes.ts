@@ -13,14 +13,14 @@ import {
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { requestContext } from "../../http/request-context.ts";
+import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
-import { requestContext } from "../../middleware/request-context.ts";
-import { validator } from "../../middleware/validator.ts";
-import type { Digests } from "../../token-keys.ts";
-import { operations } from "./operations.ts";
+import type { Digests } from "../../tokens/token-keys.ts";
+import { operations } from "./openapi.ts";
 import type { RecoveryService } from "./recovery-service.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 

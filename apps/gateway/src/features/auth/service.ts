@@ -4,7 +4,7 @@ import { type User, UserAlreadyExists, type UserRepository, type ValidToken } fr
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuditEvent } from "../../observability/audit.ts";
-import type { Tokens } from "../../token-keys.ts";
+import type { Tokens } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createPublicKey } from "node:crypto";
 import type { User } from "@latchkey/contracts";
 import { createKeyPair } from "@latchkey/testing/keys";
-import { createOneTimeTokens } from "../../../src/one-time-tokens.ts";
+import { createOneTimeTokens } from "../../../src/tokens/one-time-tokens.ts";
 import { signOneTimeToken } from "../../support/one-time-token.ts";
 import {
   eachDatabase,

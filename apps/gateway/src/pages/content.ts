@@ -5,7 +5,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context } from "elysia";
-import { CORS_HEADERS } from "../../middleware/cors.ts";
+import { CORS_HEADERS } from "../middleware/cors.ts";
 
 const COMPRESSORS = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 }),

@@ -1,6 +1,6 @@
 /** The todo operations in the OpenAPI document. */
 import { CreateTodoRequest, TodoPath, TodoQuery, UpdateTodoRequest } from "@latchkey/contracts";
-import { describeOperations } from "../../docs/operation.ts";
+import { describeOperations } from "../../openapi/operation.ts";
 
 export const operations = describeOperations("Todos", {
   listTodos: {

@@ -3,7 +3,7 @@ import { createHmac, createPrivateKey, hkdfSync } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
 
 /** The user whom a token identifies, and what decides whether the token has been revoked. */

@@ -1,6 +1,6 @@
 /** The planner picks the smallest group whose cost per lane is close to the lowest, resists noise and remeasures old costs. */
 import { describe, expect, test } from "bun:test";
-import { Planner } from "../../src/kernel/planner.ts";
+import { Planner } from "../../src/kernel/variant-planner.ts";
 
 const WIDTHS = [16, 1, 2, 4, 8];
 /** Milliseconds for 600,000 iterations; only the ratios matter. On Zen 5, sixteen lanes are cheapest by far. */

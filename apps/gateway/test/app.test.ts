@@ -1,7 +1,7 @@
 /** Every kind of response passes through all middleware. Exceptions are stated in `response-cases.ts`. */
 import { expect, test } from "bun:test";
-import { ORIGIN, REQUEST_ID, RESPONSE_CASES, type ResponseCase } from "../support/response-cases.ts";
-import { startService } from "../support/service.ts";
+import { ORIGIN, REQUEST_ID, RESPONSE_CASES, type ResponseCase } from "./support/response-cases.ts";
+import { startService } from "./support/service.ts";
 
 type ExpectHeaders = (headers: Headers, testCase: ResponseCase) => void;
 

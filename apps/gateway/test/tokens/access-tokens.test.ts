@@ -1,7 +1,7 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { createTokens } from "../../src/middleware/bearer-auth.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
 import { readConfig, SECRET_KEY, shareService, startService } from "../support/service.ts";

@@ -1,7 +1,7 @@
 /** The JSON reader accepts exactly what `JSON.parse` accepts, within its two limits, and returns the declared members only. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readJsonMembers } from "../src/json.ts";
+import { readJsonMembers } from "../../src/http/json.ts";
 
 const NAMES = ["title", "t"];
 

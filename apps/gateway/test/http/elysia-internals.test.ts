@@ -7,7 +7,7 @@ import { createHasher, kernels } from "@latchkey/hashing";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { openLibsqlFile, SECRET_KEY } from "../support/service.ts";
 
 const hasInference = (app: object): app is { readonly inference: Readonly<Record<string, boolean>> } =>

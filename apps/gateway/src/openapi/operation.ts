@@ -4,7 +4,7 @@ import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
-import { type ValidatorOptions, validator } from "../middleware/validator.ts";
+import { type ValidatorOptions, validator } from "../http/validator.ts";
 import type { HeaderName, Tag } from "./document.ts";
 import { errorSchemaName, mapMembers, type SchemaName } from "./schemas.ts";
 

@@ -8,7 +8,7 @@ import {
   RegisterRequest,
   UpdateUserRequest,
 } from "@latchkey/contracts";
-import { defaultQuota, describeOperations } from "../../docs/operation.ts";
+import { defaultQuota, describeOperations } from "../../openapi/operation.ts";
 
 const LOGIN_QUOTA = defaultQuota("RATE_LIMIT_LOGIN");
 const REGISTER_QUOTA = defaultQuota("RATE_LIMIT_REGISTER");

@@ -2,11 +2,11 @@
 import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, type Context, Elysia, NotFoundError } from "elysia";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { completeDocument, type DescribedRoutes } from "./document.ts";
-import { ACCOUNT_PAGES } from "./pages/account.ts";
-import type { Assets } from "./pages/assets.ts";
-import { createText, serve } from "./pages/content.ts";
-import { createPage, EXPLORER, REFERENCE } from "./pages/pages.ts";
+import { completeDocument, type DescribedRoutes } from "../openapi/document.ts";
+import { ACCOUNT_PAGES } from "./account.ts";
+import type { Assets } from "./assets.ts";
+import { createText, serve } from "./content.ts";
+import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
 
 interface DocumentRoutesOptions {
   /** The routes to document, without middleware. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { createHmac, createPrivateKey } from "node:crypto";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { calculateJwkThumbprint, type JWK } from "jose";
-import { importTokenKeys, type TokenKeys } from "../src/token-keys.ts";
-import { readConfig } from "./support/service.ts";
+import { importTokenKeys, type TokenKeys } from "../../src/tokens/token-keys.ts";
+import { readConfig } from "../support/service.ts";
 
 const es256 = createKeyPair("ES256");
 const eddsa = createKeyPair("EdDSA");

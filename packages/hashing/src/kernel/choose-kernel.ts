@@ -1,8 +1,8 @@
 /** Selects the kernel: with "auto" all native kernels that run on this machine, otherwise the one with the given name. */
 import { HashKernelUnavailable } from "../errors.ts";
 import { BUILD_DIRECTORY } from "./addon-file.ts";
+import { probeNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
 import type { KernelChoice } from "./kernel.ts";
-import { probeNativeKernels, type UnavailableKernel } from "./probe.ts";
 
 const PORTABLE = "portable";
 

@@ -10,7 +10,7 @@ import {
   quota,
   text,
   wholeNumber,
-} from "../src/variable.ts";
+} from "../src/variable-kinds.ts";
 
 const readFile = (path: string): string => {
   if (path === "/run/ca.pem") return "certificate";
