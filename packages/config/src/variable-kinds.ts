@@ -125,36 +125,6 @@ export const origins: Kind<"*" | readonly string[]> = {
   },
 };
 
-/** Modes that the PostgreSQL client implements; `allow` and `prefer` fall back to an unencrypted connection. */
-const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
-const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
-
-export const databaseUrl: Kind<string> = {
-  accepted: "file:PATH, postgres://… or postgresql://…",
-  parse: (text, readFile) => {
-    if (!/^(file:.+|postgres(ql)?:\/\/.+)$/.test(text)) invalid();
-    if (text.startsWith("file:")) return text;
-    const parameters = URL.parse(text)?.searchParams ?? new URLSearchParams();
-    // Aliases of the client. Two parameters with one meaning can contradict each other.
-    for (const alias of ["ssl", "tls"])
-      if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
-    const modes = parameters.getAll("sslmode");
-    if (modes.length > 1 || !modes.every((mode) => SSL_MODES.includes(mode)))
-      throw new InvalidValue("contains an unsupported or repeated sslmode", {
-        accepted: `one of sslmode=${SSL_MODES.join(", ")}`,
-      });
-    for (const name of SSL_FILES) {
-      const path = parameters.get(name);
-      try {
-        if (path !== null) readFile(path);
-      } catch {
-        invalid(`names a file as ${name} that cannot be read`);
-      }
-    }
-    return text;
-  },
-};
-
 export interface MailServer {
   readonly host: string;
   readonly port: number;
@@ -214,6 +184,6 @@ export const linkTemplate: Kind<string> = {
   },
 };
 
-function invalid(problem?: string): never {
+export function invalid(problem?: string): never {
   throw new InvalidValue(problem);
 }

@@ -1,8 +1,8 @@
 /** The kinds of variables: which texts each accepts, and the value it returns. */
 import { expect, test } from "bun:test";
+import { databaseUrl } from "../src/database-url.ts";
 import {
   boolean,
-  databaseUrl,
   InvalidValue,
   type Kind,
   oneOf,

@@ -2,7 +2,7 @@
  * Checks requests against wire schemas. The length of every string is checked before any pattern runs, and an issue
  * never contains the submitted value.
  */
-import { EMAIL_PATTERN, type ValidationIssue } from "@latchkey/contracts";
+import { describeViolation, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
@@ -23,7 +23,7 @@ type Members = Record<string, unknown>;
 export interface ValidatorOptions {
   readonly in: "body" | "query" | "path";
   /** Applied to the members before they are checked. */
-  readonly prepare?: ((members: Members) => Members) | undefined;
+  readonly normalize?: ((members: Members) => Members) | undefined;
 }
 
 /** Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues. */
@@ -46,9 +46,9 @@ export function validator<Schema extends Type.TObject>(
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  prepare?: ValidatorOptions["prepare"],
+  normalize?: ValidatorOptions["normalize"],
 ): (url: string) => Type.Static<Schema> {
-  const check = createCheck(schema, { in: "query", prepare });
+  const check = createCheck(schema, { in: "query", normalize });
   const names = Object.keys(schema.properties);
   return (url) => {
     const start = url.indexOf("?");
@@ -64,7 +64,7 @@ export function queryValidator<Schema extends Type.TObject>(
 
 function createCheck<Schema extends Type.TObject>(
   schema: Schema,
-  { in: location, prepare = (members) => members }: ValidatorOptions,
+  { in: location, normalize = (members) => members }: ValidatorOptions,
 ): (value: unknown) => Type.Static<Schema> {
   const compiled = Compile(schema);
   const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -73,7 +73,7 @@ function createCheck<Schema extends Type.TObject>(
       : [],
   );
   return (value) => {
-    const candidate = isMembers(value) ? prepare(value) : value;
+    const candidate = isMembers(value) ? normalize(value) : value;
     if (isMembers(candidate) && location !== "body") readNumbers(candidate, schema);
     const tooLong = maxLengths.filter(
       ({ name, maxLength }) => isMembers(candidate) && isLongerThan(candidate[name], maxLength),
@@ -119,33 +119,9 @@ function readNumbers(members: Members, schema: Type.TObject): void {
 
 function issuesOf(error: TLocalizedValidationError, location: string): ValidationIssue[] {
   const loc = [location, ...error.instancePath.split("/").slice(1)];
-  const issue = (msg: string, type: string): ValidationIssue[] => [{ loc, msg, type }];
-  switch (error.keyword) {
-    case "required":
-    case "dependentRequired": {
-      const { params } = error;
-      const names = "dependencies" in params ? params.dependencies : params.requiredProperties;
-      return names.map((name) => ({ loc: [...loc, name], msg: "is required", type: "missing" }));
-    }
-    case "type": {
-      const type = [error.params.type].flat().join();
-      return issue(`must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, `${type}_type`);
-    }
-    case "minLength": {
-      const { limit } = error.params;
-      const msg = limit === 1 ? "must not be empty" : `must be at least ${limit} characters long`;
-      return issue(msg, "string_too_short");
-    }
-    case "pattern": {
-      const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
-      const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
-      return issue(msg, "string_pattern_mismatch");
-    }
-    case "minimum":
-      return issue(`must be at least ${error.params.limit}`, "greater_than_equal");
-    case "maximum":
-      return issue(`must be at most ${error.params.limit}`, "less_than_equal");
-    default:
-      return issue(error.message, error.keyword);
-  }
+  if (error.keyword !== "required" && error.keyword !== "dependentRequired")
+    return [{ loc, ...describeViolation(error) }];
+  const { params } = error;
+  const names = "dependencies" in params ? params.dependencies : params.requiredProperties;
+  return names.map((name) => ({ loc: [...loc, name], msg: "is required", type: "missing" }));
 }

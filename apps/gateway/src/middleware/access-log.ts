@@ -3,7 +3,8 @@
  * and for an error that did not change the response, debug for probes, info for everything else.
  */
 import { Elysia } from "elysia";
-import { createDefaultHeaders, markSynchronous } from "../http/elysia-internals.ts";
+import { createDefaultHeaders } from "../http/default-headers.ts";
+import { markSynchronous } from "../http/elysia-internals.ts";
 import { requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";

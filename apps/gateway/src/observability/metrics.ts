@@ -1,11 +1,11 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
+import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { type MailKind, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import { listen } from "../lifecycle/startup-errors.ts";
 import { VERSION } from "../version.ts";
-import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
+import type { AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
@@ -188,10 +188,7 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
   };
 }
 
-/**
- * Serves `/metrics` on a port of its own, never the public one.
- * @throws {StartupError} if the port is not available
- */
+/** Serves `/metrics` on a port of its own, never the public one. @throws if the port is not available */
 export function serveMetrics(
   metrics: Pick<Metrics, "read">,
   { host, port }: NonNullable<Config["metrics"]>,
@@ -203,15 +200,13 @@ export function serveMetrics(
     const { contentType, text } = await metrics.read();
     return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
   };
-  return listen("METRICS_PORT", { host, port }, () =>
-    Bun.serve({
-      hostname: host,
-      port,
-      // A second process on this port would receive half of the scrapes.
-      reusePort: false,
-      development: false,
-      routes: { "/metrics": respond },
-      fetch: () => new Response("Not Found", { status: 404 }),
-    }),
-  );
+  return Bun.serve({
+    hostname: host,
+    port,
+    // A second process on this port would receive half of the scrapes.
+    reusePort: false,
+    development: false,
+    routes: { "/metrics": respond },
+    fetch: () => new Response("Not Found", { status: 404 }),
+  });
 }

@@ -1,4 +1,5 @@
 /** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
+import { swagger } from "@elysiajs/swagger";
 import {
   BODY_MAX_BYTES,
   JSON_MAX_DEPTH,
@@ -6,12 +7,13 @@ import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
 } from "@latchkey/contracts";
+import { type AnyElysia, Elysia } from "elysia";
 import { ERROR_TABLE } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, mapMembers, translate } from "./schemas.ts";
 
 /** The routes as the framework's plugin describes them; only the members used here. */
-export interface DescribedRoutes {
+interface DescribedRoutes {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 }
@@ -23,7 +25,16 @@ interface DescribedOperation {
 
 const JSON_TYPE = "application/json";
 
-export function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
+/** Returns the document of the routes as JSON. The service calls it once at startup: a route that cannot be described is a startup error. */
+export async function createDocument(features: AnyElysia): Promise<string> {
+  const specPath = "/openapi.json";
+  // Otherwise the plugin omits paths with a dot.
+  const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
+  const response = await described.handle(new Request(`http://localhost${specPath}`));
+  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
+}
+
+function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
   return {
     openapi: "3.0.3",
     info: {

@@ -1,31 +1,27 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
-import { swagger } from "@elysiajs/swagger";
-import { type AnyElysia, type Context, Elysia, NotFoundError } from "elysia";
+import { type Context, Elysia, NotFoundError } from "elysia";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { completeDocument, type DescribedRoutes } from "../openapi/document.ts";
 import { ACCOUNT_PAGES } from "./account.ts";
 import type { Assets } from "./assets.ts";
 import { createText, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
 
-interface DocumentRoutesOptions {
-  /** The routes to document, without middleware. */
-  readonly features: AnyElysia;
+interface PageRoutesOptions {
+  /** The OpenAPI document as JSON. */
+  readonly document: Promise<string>;
   readonly assets: Assets;
   /** Whether there are pages to which mails link. */
   readonly hasAccountPages: boolean;
 }
 
-export function documentRoutes({ features, assets, hasAccountPages }: DocumentRoutesOptions) {
-  const document = createDocument(features).then((json) =>
-    createText(json, { type: "application/json; charset=utf-8" }),
-  );
+export function pageRoutes({ document, assets, hasAccountPages }: PageRoutesOptions) {
+  const json = document.then((text) => createText(text, { type: "application/json; charset=utf-8" }));
   const explorer = createPage(EXPLORER, assets);
   const reference = createPage(REFERENCE, assets);
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
-    .get("/openapi.json", async (context) => serve(await document, context), hidden)
+    .get("/openapi.json", async (context) => serve(await json, context), hidden)
     .get("/docs", (context) => serve(explorer, context), hidden)
     .get("/redoc", (context) => serve(reference, context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
@@ -57,12 +53,3 @@ const acceptsHtml = (accept: string): boolean =>
     .some(
       ([type, ...parameters]) => type === "text/html" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)),
     );
-
-/** Returns the document as JSON. The service runs it once at startup: a route that cannot be described is a startup error. */
-export async function createDocument(features: AnyElysia): Promise<string> {
-  const specPath = "/openapi.json";
-  // Otherwise the plugin omits paths with a dot.
-  const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
-  const response = await described.handle(new Request(`http://localhost${specPath}`));
-  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
-}

@@ -6,21 +6,6 @@ import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
 
-/** The user whom a token identifies, and what decides whether the token has been revoked. */
-export interface TokenClaims {
-  readonly userId: number;
-  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
-  readonly version: number;
-  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
-  readonly tokenId: string | null;
-}
-
-export interface Tokens {
-  sign(claims: Omit<TokenClaims, "tokenId">): Promise<string>;
-  /** Returns null if the token is invalid. */
-  verify(token: string): Promise<TokenClaims | null>;
-}
-
 /** A key for one algorithm. */
 export interface TokenKey {
   readonly algorithm: AuthAlgorithm;

@@ -149,7 +149,7 @@ describe("the document", async () => {
 });
 
 test("bun run openapi ends without an error if the reader closes the pipe, as head does", () => {
-  const command = `set -o pipefail; '${process.execPath}' apps/gateway/src/openapi/print.ts | head -c 10`;
+  const command = `set -o pipefail; '${process.execPath}' apps/gateway/src/print-openapi.ts | head -c 10`;
   const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: ROOT });
   expect([exitCode, `${stdout}`, `${stderr}`]).toEqual([0, '{"openapi"', ""]);
 });

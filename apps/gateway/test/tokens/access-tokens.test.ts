@@ -1,6 +1,6 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { createTokens } from "../../src/middleware/bearer-auth.ts";
+import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createPublicKey } from "node:crypto";
 import { createKeyPair, type KeyPairPem } from "@latchkey/testing/keys";
-import { createTokens } from "../../src/middleware/bearer-auth.ts";
+import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { readConfig, SECRET_KEY, startService } from "../support/service.ts";

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
-import type { Database, DatabaseOptions } from "../repositories.ts";
+import type { Database } from "../repositories.ts";
 import type { Select } from "../row-decoder.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
@@ -10,10 +10,10 @@ import { type LibsqlClient, openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
 import { createRetry } from "./retry.ts";
 import * as schema from "./schema.ts";
-import { parseFileUrl } from "./url.ts";
 
-/** The file of the URL and its folder are created if they do not exist. */
-interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
+/** The file and its folder are created if they do not exist. */
+interface LibsqlOptions {
+  readonly path: string;
   /** How long a statement waits while another process holds the write lock, in milliseconds. @default 4000 */
   readonly busyTimeoutMs?: number;
 }
@@ -57,16 +57,8 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
   };
 }
 
-/**
- * @throws UnsupportedDatabaseUrl
- * @throws DatabaseUnavailable
- */
-export async function openLibsqlDatabase({
-  url,
-  baseDirectory,
-  busyTimeoutMs = 4_000,
-}: LibsqlOptions): Promise<Database> {
-  const path = parseFileUrl(url, baseDirectory);
+/** @throws DatabaseUnavailable */
+export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: LibsqlOptions): Promise<Database> {
   const client = await openClient(path, busyTimeoutMs);
   const attemptPing = createRetry(PING_TIMEOUT_MS);
   // A query without a table would not read the file.

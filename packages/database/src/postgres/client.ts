@@ -2,6 +2,7 @@
  * The deadline of each query. Invariant: a caller never waits longer than the deadline, and after a query exceeds it, later
  * queries use a new pool.
  */
+import { withTimeout } from "@latchkey/contracts";
 import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
@@ -42,16 +43,11 @@ function createOrm(query: Query): BunSQLDatabase {
   return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
+const createDeadlineError = () => unavailable(DEADLINE_REASON);
+
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
-export async function withDeadline<T>(query: Promise<T>, deadlineMs: number): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(unavailable(DEADLINE_REASON)), deadlineMs);
-  try {
-    return await Promise.race([query, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
+  withTimeout(query, deadlineMs, createDeadlineError);
 
 export function openClient(options: ConnectionPoolOptions): PostgresClient {
   let pool = new ConnectionPool(options);

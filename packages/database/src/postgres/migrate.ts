@@ -3,6 +3,7 @@
  * runs each statement in its own transaction, and no query waits long behind a statement that waits for a lock.
  */
 import { fileURLToPath } from "node:url";
+import type { PostgresAddress } from "@latchkey/contracts";
 import type { SQL as Client } from "bun";
 import { type SQL, sql } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
@@ -14,7 +15,6 @@ import { singleRow } from "../row-decoder.ts";
 import { withDeadline } from "./client.ts";
 import { connect, type PreparedStatements } from "./connection.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
-import type { Address } from "./url.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
 
@@ -41,7 +41,7 @@ interface Progress extends MigrationRecord {
 }
 
 interface MigrateOptions {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   /** Migrations prepare no statements, except with `true`. @default the mode `auto` */
   readonly preparedStatements?: PreparedStatements;
   /** Receives a sentence for each attempt that did not get a lock on a table. */

@@ -1,22 +1,22 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import {
-  EMAIL_MAX_LENGTH,
   EmailVerificationConfirmation,
   LoginRequest,
+  normalizeEmail,
   PasswordResetConfirmation,
   PasswordResetRequest,
   RegisterRequest,
   StrictUpdateUserRequest,
   type Token,
+  toUser,
   UpdateUserRequest,
   type User as UserShape,
 } from "@latchkey/contracts";
-import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { ignoreBody, jsonBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
-import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
@@ -35,12 +35,8 @@ export interface AuthRoutesOptions {
   readonly requireCurrentPassword: boolean;
 }
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
-function normalizeEmail(members: Record<string, unknown>): Record<string, unknown> {
-  if (typeof members.email !== "string") return members;
-  const email = members.email.trim();
-  return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
-}
+const withNormalizedEmail = (members: Record<string, unknown>): Record<string, unknown> =>
+  typeof members.email === "string" ? { ...members, email: normalizeEmail(members.email) } : members;
 
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
@@ -67,13 +63,13 @@ export function authRoutes(options: AuthRoutesOptions) {
   const register = new Elysia()
     .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.register))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
+    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/register",
       async ({ body, authRequest, set }): Promise<UserShape> => {
         const user = await authService.register(body, authRequest);
         set.status = 201;
-        return toShape(user);
+        return toUser(user);
       },
       { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
     );
@@ -81,7 +77,7 @@ export function authRoutes(options: AuthRoutesOptions) {
   const login = new Elysia()
     .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.login))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normalizeEmail }) })
+    .model({ LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/login",
       async ({ body, authRequest }): Promise<Token> => ({
@@ -95,12 +91,12 @@ export function authRoutes(options: AuthRoutesOptions) {
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
     .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
-    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), { detail: operations.getMe })
+    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), { detail: operations.getMe })
     .use(withAuthRequest)
     .patch(
       "/auth/me",
       async ({ principal, body, authRequest }): Promise<UserShape> =>
-        toShape(await authService.update(principal, body, authRequest)),
+        toUser(await authService.update(principal, body, authRequest)),
       {
         parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
@@ -137,7 +133,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       .use(withAuthRequest)
       .use(rateLimitRoutes(limiters?.mail))
       .model({
-        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", prepare: normalizeEmail }),
+        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
       })
       .post(
         "/auth/password-reset",
@@ -199,14 +195,3 @@ export function authRoutes(options: AuthRoutesOptions) {
     return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
 }
-
-/** Lists each member, so that a new column is never exposed by accident. */
-const toShape = (user: User): UserShape => ({
-  id: user.id,
-  email: user.email,
-  email_verified: user.emailVerified,
-  username: user.username,
-  is_active: user.isActive,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-});

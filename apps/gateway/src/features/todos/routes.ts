@@ -10,8 +10,8 @@ import {
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { ignoreBody, jsonBody } from "../../http/body.ts";
 import { queryValidator, validator } from "../../http/validator.ts";
-import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { operations } from "./openapi.ts";
 import type { TodoService } from "./service.ts";

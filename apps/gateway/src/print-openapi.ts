@@ -1,7 +1,7 @@
 /** Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. */
 import { exitOnOutputError, write } from "@latchkey/cli";
-import { createFeatures } from "../app.ts";
-import { createDocument } from "../pages/routes.ts";
+import { createFeatures } from "./features/routes.ts";
+import { createDocument } from "./openapi/document.ts";
 
 /** The cast is safe because describing the routes calls none of their services. */
 const uncalled = <Service>(): Service => ({}) as Service;

@@ -4,20 +4,19 @@
 const TICKS = 3;
 
 /**
- * Settles like `work`, or rejects after the time limit; no timer remains. A stall of the event loop, in which no response
- * can be read, counts as one third of the limit at most.
- * @param subject what must respond, for the message
+ * Settles like `work`, or rejects after the time limit; a later result is discarded, and no timer remains. A stall of the event
+ * loop, in which no response can be read, counts as one third of the limit at most.
  */
 export async function withTimeout<Value>(
-  subject: string,
   work: Promise<Value>,
   timeoutMs: number,
+  createError: () => Error,
 ): Promise<Value> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   let ticks = 0;
   const tick = () => {
     ticks += 1;
-    if (ticks === TICKS) reject(new Error(`${subject} did not respond within ${timeoutMs} ms`));
+    if (ticks === TICKS) reject(createError());
   };
   const timer = setInterval(tick, timeoutMs / TICKS);
   try {
