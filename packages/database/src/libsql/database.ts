@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
 import type { Database } from "../repositories.ts";
+import type { Orm, RepositoryClient, Tables } from "../repository-client.ts";
 import type { Select } from "../row-decoder.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
@@ -20,10 +21,6 @@ interface LibsqlOptions {
 
 const PING_TIMEOUT_MS = 900;
 
-/** With the types of PostgreSQL. */
-type RepositoryClient = Parameters<typeof createUserRepository>[0];
-type Tables = Parameters<typeof createUserRepository>[1];
-
 /** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
 type TablesWithSameRows = {
   [Name in "users" | "userNetworks" | "todos" | "outbox"]: Pick<Tables[Name], "$inferSelect">;
@@ -38,7 +35,7 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
     const run = reader.prepare(query);
     return (values: Record<string, unknown>) => reader.attempt(() => run(values));
   };
-  const orm = writer.orm as unknown as RepositoryClient["orm"];
+  const orm = writer.orm as unknown as Orm;
   const client: RepositoryClient = {
     orm,
     attempt: writer.attempt,

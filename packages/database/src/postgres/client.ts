@@ -7,24 +7,13 @@ import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
+import type { RepositoryClient } from "../repository-client.ts";
 import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
-/** What the repositories need. `libsql/database.ts` provides the same, with Drizzle's query builders for SQLite. */
-export interface RepositoryClient {
-  /** Its queries run only within `attempt`. */
-  readonly orm: BunSQLDatabase;
-  readonly attempt: Attempt;
-  /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
-  attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
-  /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
-  transact<T>(queries: (transaction: BunSQLDatabase) => Promise<T>): Promise<T>;
-  /** Builds the query once and returns the function that runs it with the values of its placeholders. */
-  prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
-}
-
 interface PostgresClient extends RepositoryClient {
+  readonly orm: BunSQLDatabase;
   close(): Promise<void>;
 }
 
