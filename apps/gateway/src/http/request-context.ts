@@ -2,7 +2,7 @@
  * Per-request values that middleware shares. A hook must not pass its whole context to a function, nor write it before a
  * comma: the router reads the source text of hooks and would then parse every body, query and cookie. No name starts with
  * that of a member of the router's context, such as `server`, because the router would take one for the other.
- * `elysia-internals.test.ts` checks this.
+ * `request-context.test.ts` checks this.
  */
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";
