@@ -37,5 +37,5 @@ function handle({ url }: Request): Response {
   return Response.json(hold);
 }
 
-const { EVENT_LOOP_PROBE: unix } = process.env;
+const { EVENT_LOOP_DELAY: unix } = process.env;
 if (isMainThread && unix !== undefined) Bun.serve({ unix, fetch: handle });

@@ -87,7 +87,7 @@ export async function openRedisStore(options: RedisStoreOptions) {
     try {
       await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS, createTimeoutError);
       // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
-      const attempt = evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000);
+      const attempt = evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:check", 1000);
       await withTimeout(attempt, CONNECT_TIMEOUT_MS, createTimeoutError);
     } catch {
       candidate.close();

@@ -2,9 +2,9 @@
 import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
-import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/create-users.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
+import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
 import { startProbeStream } from "./probe-stream.ts";

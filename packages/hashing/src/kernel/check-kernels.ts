@@ -24,24 +24,22 @@ export type NativeStatus =
     }
   | { readonly available: false; readonly reason: string };
 
-const FAMILIES = ["sha-ni-avx512", "avx512", "avx2", "sha-ni", "armv8"];
-
 /** A child takes about 30 ms; a kernel that never returns counts as crashed. */
 const CHILD_TIMEOUT_MS = 20_000;
 
 const statuses = new Map<string, NativeStatus>();
 
 /** The native kernels of the addon in `directory`. The known-answer tests run once per process and file. */
-export function probeNativeKernels(directory: string = BUILD_DIRECTORY): NativeStatus {
+export function checkNativeKernels(directory: string = BUILD_DIRECTORY): NativeStatus {
   const file = findAddonFile(directory);
   if ("reason" in file) return { available: false, reason: file.reason };
-  const status = statuses.get(file.path) ?? probe(file.path);
+  const status = statuses.get(file.path) ?? checkAddon(file.path);
   statuses.set(file.path, status);
   return status;
 }
 
 /** A crash affects only the kernel that was being tested: the next child continues with the others. */
-function probe(path: string): NativeStatus {
+function checkAddon(path: string): NativeStatus {
   const errors = new Map<number, string | null>();
   for (;;) {
     const child = runChild(path, [...errors.keys()]);
@@ -95,8 +93,5 @@ function summarize(
     else if (error) add(family, "failed", `the known-answer test with ${width} lanes ${error}`);
     else variants.push({ id, family, width });
   }
-  for (const family of FAMILIES)
-    if (listed.every((variant) => variant.family !== family))
-      add(family, "unsupported", `not a kernel for ${process.arch}`);
   return { available: true, path, variants, unavailable: [...unavailable.values()] };
 }

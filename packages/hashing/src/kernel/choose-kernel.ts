@@ -1,17 +1,17 @@
-/** Selects the kernel: with "auto" all native kernels that run on this machine, otherwise the one with the given name. */
+/** Chooses the kernel: with "auto" all native kernels that run on this machine, otherwise the one with the given name. */
 import { HashKernelUnavailable } from "../errors.ts";
 import { BUILD_DIRECTORY } from "./addon-file.ts";
-import { probeNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
+import { checkNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
 import type { KernelChoice } from "./kernel.ts";
 
 const PORTABLE = "portable";
 
-interface KernelSelection {
+interface ChosenKernel {
   /** The kernel that is reported until a worker has measured which one is fastest. */
   readonly name: string;
   /** The number of lanes of one worker. */
   readonly lanes: number;
-  /** Why "auto" selected the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
+  /** Why "auto" chose the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
   readonly fallbackReason: string | null;
   readonly choice: KernelChoice;
 }
@@ -21,7 +21,7 @@ interface KernelSelection {
  * process tests the native kernels in a child process, which takes about 30 ms.
  */
 export function kernels(): readonly { readonly name: string }[] {
-  const status = probeNativeKernels();
+  const status = checkNativeKernels();
   const families = status.available ? status.variants.map(({ family }) => family) : [];
   return [...new Set([...families, PORTABLE])].map((name) => ({ name }));
 }
@@ -31,9 +31,9 @@ export function kernels(): readonly { readonly name: string }[] {
  * @param directory the folder of the addon.
  * @throws HashKernelUnavailable if the kernel does not exist or cannot run on this machine.
  */
-export function selectKernel(name: string, directory: string = BUILD_DIRECTORY): KernelSelection {
-  if (name === PORTABLE) return portableSelection(null);
-  const status = probeNativeKernels(directory);
+export function chooseKernel(name: string, directory: string = BUILD_DIRECTORY): ChosenKernel {
+  if (name === PORTABLE) return choosePortable(null);
+  const status = checkNativeKernels(directory);
   const isRequested = ({ family }: { readonly family: string }) => name === "auto" || family === name;
   const variants = status.available ? status.variants.filter(isRequested) : [];
   const [widest] = variants.toSorted((a, b) => b.width - a.width);
@@ -46,13 +46,15 @@ export function selectKernel(name: string, directory: string = BUILD_DIRECTORY):
       choice: { kind: "native", path: status.path, variants },
     };
   }
-  if (name === "auto")
-    return portableSelection(status.available ? describe(status.unavailable) : status.reason);
+  if (name === "auto") return choosePortable(status.available ? describe(status.unavailable) : status.reason);
   if (!status.available) throw new HashKernelUnavailable(name, status.reason);
-  throw new HashKernelUnavailable(name, status.unavailable.find(isRequested)?.reason ?? "unknown kernel");
+  throw new HashKernelUnavailable(
+    name,
+    status.unavailable.find(isRequested)?.reason ?? `not a kernel for ${process.arch}`,
+  );
 }
 
-function portableSelection(fallbackReason: string | null): KernelSelection {
+function choosePortable(fallbackReason: string | null): ChosenKernel {
   return { name: PORTABLE, lanes: 1, fallbackReason, choice: { kind: "portable" } };
 }
 

@@ -28,7 +28,7 @@ interface Variant extends MeasuredVariant {
   measuredAt: number;
 }
 
-export class Planner {
+export class VariantPlanner {
   /** At least one, ascending by width. */
   readonly #variants: readonly Variant[];
   #slice = 0;
@@ -41,16 +41,16 @@ export class Planner {
   }
 
   /** The variant for one slice with this number of busy lanes (at least 1). */
-  plan(busyLanes: number): MeasuredVariant {
+  choose(busyLanes: number): MeasuredVariant {
     this.#slice += 1;
-    if (this.#slice % EXPLORE_EVERY !== 0) return this.settledPlan(busyLanes);
+    if (this.#slice % EXPLORE_EVERY !== 0) return this.chooseMeasured(busyLanes);
     return this.#variants.reduce((oldest, variant) =>
       variant.measuredAt < oldest.measuredAt ? variant : oldest,
     );
   }
 
-  /** The plan without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
-  settledPlan(busyLanes: number): MeasuredVariant {
+  /** Without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
+  chooseMeasured(busyLanes: number): MeasuredVariant {
     const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
     const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
     // The cast is safe because the cheapest variant is within the limit.

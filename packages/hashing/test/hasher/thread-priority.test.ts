@@ -5,7 +5,7 @@ import { getPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
-import { selectKernel } from "../../src/kernel/choose-kernel.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
@@ -39,7 +39,7 @@ describe.if(process.platform === "linux")("thread priority", () => {
   test.each(nativeKernelNames)(
     "is unchanged, with a warning, if the system cannot start a thread with kernel %s",
     async (name) => {
-      const worker = new Worker(fixtureUrl("failing-thread.ts"), { workerData: selectKernel(name).choice });
+      const worker = new Worker(fixtureUrl("failing-thread.ts"), { workerData: chooseKernel(name).choice });
       const [warning] = await once(worker, "message");
       expect(warning).toContain("nice");
       await worker.terminate();

@@ -1,6 +1,6 @@
 /** The planner picks the smallest group whose cost per lane is close to the lowest, resists noise and remeasures old costs. */
 import { describe, expect, test } from "bun:test";
-import { Planner } from "../../src/kernel/variant-planner.ts";
+import { VariantPlanner } from "../../src/kernel/variant-planner.ts";
 
 const WIDTHS = [16, 1, 2, 4, 8];
 /** Milliseconds for 600,000 iterations; only the ratios matter. On Zen 5, sixteen lanes are cheapest by far. */
@@ -12,9 +12,9 @@ const ZEN_4 = [304, 42.6, 45.8, 74];
 const INTEL = [248, 45, 59.6, 119, 174];
 
 const createPlanner = (costs: readonly number[] = COSTS) =>
-  new Planner(costs.map((seconds, id) => ({ id, family: "test", width: WIDTHS[id] ?? 0, seconds })));
+  new VariantPlanner(costs.map((seconds, id) => ({ id, family: "test", width: WIDTHS[id] ?? 0, seconds })));
 
-describe("Planner", () => {
+describe("VariantPlanner", () => {
   test.each([
     ["Zen 5", COSTS, { 1: 1, 2: 2, 3: 2, 4: 4, 10: 4, 12: 16, 16: 16 }],
     ["Zen 4", ZEN_4, { 1: 1, 2: 2, 3: 2, 4: 4, 16: 4 }],
@@ -23,7 +23,7 @@ describe("Planner", () => {
     "plans the widths of groups for any number of lanes with the costs of %s",
     (_processor, costs, widths) => {
       const planned = Object.keys(widths).map(
-        (lanes) => createPlanner(costs).settledPlan(Number(lanes)).width,
+        (lanes) => createPlanner(costs).chooseMeasured(Number(lanes)).width,
       );
       expect(planned).toEqual(Object.values(widths));
     },
@@ -37,9 +37,9 @@ describe("Planner", () => {
     (ratio, width) => {
       for (const before of [100, 400]) {
         const planner = createPlanner([before, 100, 100, 50]);
-        planner.settledPlan(16);
+        planner.chooseMeasured(16);
         for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, (4 * 50) / ratio);
-        expect(planner.settledPlan(16).width).toBe(width);
+        expect(planner.chooseMeasured(16).width).toBe(width);
       }
     },
   );
@@ -48,9 +48,9 @@ describe("Planner", () => {
     const planner = createPlanner();
     for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, 250);
     planner.record({ id: 0 }, 5_000);
-    expect(planner.settledPlan(16).width).toBe(16);
+    expect(planner.chooseMeasured(16).width).toBe(16);
     for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, 500);
-    expect(planner.settledPlan(16).width).toBe(4);
+    expect(planner.chooseMeasured(16).width).toBe(4);
   });
 
   test("returns to a kernel that was slow only for a while", () => {
@@ -58,26 +58,26 @@ describe("Planner", () => {
     const costsNow = [...COSTS];
     const run = (slices: number) => {
       for (let slice = 0; slice < slices; slice++) {
-        const variant = planner.plan(16);
+        const variant = planner.choose(16);
         planner.record(variant, costsNow[variant.id] ?? 0);
       }
     };
     costsNow[0] = 500;
     run(50);
-    expect(planner.settledPlan(16).width).toBe(4);
+    expect(planner.chooseMeasured(16).width).toBe(4);
     costsNow[0] = 250;
     run(2_000);
-    expect(planner.settledPlan(16).width).toBe(16);
+    expect(planner.chooseMeasured(16).width).toBe(16);
   });
 
   test("corrects a wrong initial measurement", () => {
     const planner = createPlanner([1_000, 42.5, 53, 400]);
-    expect(planner.settledPlan(4).width).toBe(2);
+    expect(planner.chooseMeasured(4).width).toBe(2);
     for (let slice = 0; slice < 500; slice++) {
-      const variant = planner.plan(4);
+      const variant = planner.choose(4);
       planner.record(variant, COSTS[variant.id] ?? 0);
     }
-    expect(planner.settledPlan(4).width).toBe(4);
+    expect(planner.chooseMeasured(4).width).toBe(4);
   });
 
   test("explores other plans in less than one slice of a hundred", () => {
@@ -85,9 +85,9 @@ describe("Planner", () => {
     let explored = 0;
     for (let slice = 0; slice < 1_000; slice++) {
       const occupied = 1 + (slice % 16);
-      const variant = planner.plan(occupied);
+      const variant = planner.choose(occupied);
       planner.record(variant, COSTS[variant.id] ?? 0);
-      if (variant.id !== planner.settledPlan(occupied).id) explored += 1;
+      if (variant.id !== planner.chooseMeasured(occupied).id) explored += 1;
     }
     expect(explored).toBeLessThan(10);
   });

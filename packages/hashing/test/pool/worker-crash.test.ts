@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import { WorkerCrashed } from "../../src/errors.ts";
-import { selectKernel } from "../../src/kernel/choose-kernel.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import type { JobInput } from "../../src/pool/job.ts";
 import type { WorkerSetup } from "../../src/protocol.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
@@ -92,7 +92,7 @@ describe("a worker crash", () => {
 test.each(nativeKernelNames)(
   "a worker crash between two slices runs every job of the worker again and returns its digest with kernel %s",
   async (name) => {
-    const { choice, lanes } = selectKernel(name);
+    const { choice, lanes } = chooseKernel(name);
     await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
     const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
       index === 0 ? "crash late once" : `${index}`,
@@ -111,7 +111,7 @@ test.each(nativeKernelNames)(
 test.each(nativeKernelNames)(
   "a job that always crashes its worker fails, and jobs that waited meanwhile succeed, with kernel %s",
   async (name) => {
-    const { choice, lanes } = selectKernel(name);
+    const { choice, lanes } = chooseKernel(name);
     await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
     const crashing = pool.submit(job("crash late", 200_000)).catch((error: unknown) => error);
     const others = Array.from({ length: 2 * lanes }, (_, index) => pool.submit(job(`${index}`, 200_000)));

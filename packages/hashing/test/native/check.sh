@@ -2,7 +2,7 @@
 # Runs the C self-test for this machine under AddressSanitizer and UndefinedBehaviorSanitizer, then under ThreadSanitizer,
 # and on x86-64 also for arm64 in an emulator (correctness only). CC, CROSS_CC and EMULATOR select other programs. Stops at the first error.
 set -eu
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/../../native"
 
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
@@ -14,12 +14,12 @@ selftest() {
     echo "self-test, $1"
     processor=$2 emulator=$3 objects=
     shift 3
-    { grep -v '^#' sources.txt; echo 'selftest.c any'; } >"$directory/list"
+    { grep -v '^#' sources.txt; echo '../test/native/selftest.c any'; } >"$directory/list"
     while read -r file for flags; do
         [ "$for" = any ] || [ "$for" = "$processor" ] || continue
         object=$directory/$(basename "$file").o
         # $flags is unquoted because it is a list of words.
-        "$@" -std=c11 -pthread -Wall -Wextra -Werror $flags -c "$file" -o "$object"
+        "$@" -std=c11 -pthread -Wall -Wextra -Werror -I. $flags -c "$file" -o "$object"
         objects="$objects $object"
     done <"$directory/list"
     "$@" -pthread $objects -o "$directory/selftest"
