@@ -1,7 +1,7 @@
 /** Closing finishes the submitted jobs, rejects new ones and never hangs. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob, HasherClosed } from "../../src/index.ts";
-import { fixtureUrl } from "../support/open-pool.ts";
+import { createHasher, type DeriveJob, HasherClosed } from "../src/index.ts";
+import { fixtureUrl } from "./support/open-pool.ts";
 
 const job = (iterations = 10_000): DeriveJob => ({
   password: new Uint8Array(8),

@@ -16,7 +16,7 @@ import { repositoryConformance } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 
 const isInstalled = Bun.which("pgbouncer") !== null;
-if (!isInstalled) process.stderr.write("pooler.test.ts: skipped, because pgbouncer is not installed\n");
+if (!isInstalled) process.stderr.write("pool.test.ts: skipped, because pgbouncer is not installed\n");
 
 /** Prepared statements in transaction mode need 1.21. */
 const isSupported =

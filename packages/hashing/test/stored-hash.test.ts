@@ -1,8 +1,8 @@
 /** The form and cost of stored hashes, compared with an independent PBKDF2. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
-import { createHasher, type Hasher } from "../../src/index.ts";
-import { Pool } from "../../src/pool/pool.ts";
+import { createHasher, type Hasher } from "../src/index.ts";
+import { Pool } from "../src/pool/pool.ts";
 
 let hasher: Hasher;
 beforeAll(() => {
