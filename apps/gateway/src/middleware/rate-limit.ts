@@ -6,6 +6,7 @@ import { Elysia } from "elysia";
 import type { RateLimits } from "../config.ts";
 import { ServiceError } from "../errors.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
+import { mapMembers } from "../map-members.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
@@ -31,16 +32,8 @@ const MAX_PROMPT_REJECTIONS = 1000;
 const REJECTION_DELAY_MS = 1000;
 
 /** Quotas with equal values have separate counters. */
-export function createRateLimiters(quotas: RateLimits, createStore: CreateStore): RateLimiters {
-  const create = (name: keyof RateLimits) => createRateLimiter(name, quotas[name], createStore);
-  return {
-    default: create("default"),
-    login: create("login"),
-    register: create("register"),
-    passwordChange: create("passwordChange"),
-    mail: create("mail"),
-  };
-}
+export const createRateLimiters = (quotas: RateLimits, createStore: CreateStore): RateLimiters =>
+  mapMembers(quotas, (quota, name) => createRateLimiter(name, quota, createStore));
 
 function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
   const { limit, windowMs, text } = quota;

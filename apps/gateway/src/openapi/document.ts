@@ -9,8 +9,9 @@ import {
 } from "@latchkey/contracts";
 import { type AnyElysia, Elysia } from "elysia";
 import { ERROR_TABLE } from "../errors.ts";
+import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
-import { componentSchemas, type JsonObject, mapMembers, translate } from "./schemas.ts";
+import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
 /** The routes as the framework's plugin describes them; only the members used here. */
 interface DescribedRoutes {

@@ -1,12 +1,13 @@
 /** Describes operations for the OpenAPI document. Their error responses are derived from the error table. */
-import { parseVariables } from "@latchkey/config";
+import { parseVariables, type VariableName } from "@latchkey/config";
 import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
 import { type ValidatorOptions, validator } from "../http/validator.ts";
+import { mapMembers } from "../map-members.ts";
 import type { HeaderName, Tag } from "./document.ts";
-import { errorSchemaName, mapMembers, type SchemaName } from "./schemas.ts";
+import { errorSchemaName, type SchemaName } from "./schemas.ts";
 
 interface OperationOptions {
   readonly summary: string;
@@ -43,20 +44,11 @@ type MediaType = NonNullable<ResponseObject["content"]>[string];
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-const QUOTAS = parseVariables(
-  [
-    "RATE_LIMIT_DEFAULT",
-    "RATE_LIMIT_LOGIN",
-    "RATE_LIMIT_REGISTER",
-    "RATE_LIMIT_PASSWORD_CHANGE",
-    "RATE_LIMIT_MAIL",
-  ],
-  {},
-  { readFile: String },
-);
+type QuotaName = Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LIMIT_ENABLED">;
 
 /** The quota that applies if the variable is not set, as clients read it. */
-export const defaultQuota = (variable: keyof typeof QUOTAS): string => QUOTAS[variable].text;
+export const defaultQuota = (variable: QuotaName): string =>
+  parseVariables([variable], {}, { readFile: String })[variable].text;
 
 /** By operation id. Operations tagged `Probes` have no rate limit and no errors of the table. */
 export const describeOperations = <Id extends string>(

@@ -5,6 +5,7 @@
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
 import { ERROR_TABLE } from "../errors.ts";
+import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -88,12 +89,3 @@ const isLong = ({ type, maximum }: JsonObject): boolean =>
   type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;
 
 const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
-
-/** The cast is safe because the result has the same names. */
-export const mapMembers = <Name extends string, Value, Mapped>(
-  members: Readonly<Record<Name, Value>>,
-  map: (value: Value, name: Name) => Mapped,
-): Record<Name, Mapped> =>
-  Object.fromEntries(
-    Object.entries<Value>(members).map(([name, value]) => [name, map(value, name as Name)]),
-  ) as Record<Name, Mapped>;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { mapMembers } from "../openapi/schemas.ts";
+import { mapMembers } from "../map-members.ts";
 import { type Content, createContent, hashOf } from "./content.ts";
 
 const ONE_YEAR_SECONDS = 31_536_000;
