@@ -18,7 +18,7 @@ import { requestContext } from "../../http/request-context.ts";
 import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { clientKey } from "../../middleware/client-address.ts";
-import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
+import { limitRoute, type RateLimiters } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations } from "./openapi.ts";
 import type { RecoveryService } from "./recovery-service.ts";
@@ -60,10 +60,12 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  const register = new Elysia()
+  const credentials = new Elysia()
     .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.register))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }) })
+    .model({
+      RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }),
+      LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }),
+    })
     .post(
       "/auth/register",
       async ({ body, authRequest, set }): Promise<UserShape> => {
@@ -71,20 +73,25 @@ export function authRoutes(options: AuthRoutesOptions) {
         set.status = 201;
         return toUser(user);
       },
-      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
-    );
-
-  const login = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.login))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }) })
+      {
+        parse: [jsonBody(RegisterRequest)],
+        body: "RegisterRequest",
+        beforeHandle: limitRoute(limiters?.register),
+        detail: operations.register,
+      },
+    )
     .post(
       "/auth/login",
       async ({ body, authRequest }): Promise<Token> => ({
         access_token: await authService.login(body, authRequest),
         token_type: "bearer",
       }),
-      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
+      {
+        parse: [jsonBody(LoginRequest)],
+        body: "LoginRequest",
+        beforeHandle: limitRoute(limiters?.login),
+        detail: operations.login,
+      },
     );
 
   const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
@@ -125,15 +132,16 @@ export function authRoutes(options: AuthRoutesOptions) {
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
-  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
+  const auth = new Elysia({ name: "auth" }).use(credentials).use(me);
   return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
 
   function recoveryRoutes(service: RecoveryService) {
-    const resetRequest = new Elysia()
+    return new Elysia({ name: "recovery" })
       .use(withAuthRequest)
-      .use(rateLimitRoutes(limiters?.mail))
       .model({
         PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
+        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
+        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
       })
       .post(
         "/auth/password-reset",
@@ -144,16 +152,10 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetRequest)],
           body: "PasswordResetRequest",
+          beforeHandle: limitRoute(limiters?.mail),
           detail: operations.requestPasswordReset,
         },
-      );
-
-    const confirmations = new Elysia()
-      .use(withAuthRequest)
-      .model({
-        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
-        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
-      })
+      )
       .post(
         "/auth/email-verification/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -166,7 +168,6 @@ export function authRoutes(options: AuthRoutesOptions) {
           detail: operations.confirmEmailVerification,
         },
       )
-      .use(rateLimitRoutes(limiters?.passwordChange))
       .post(
         "/auth/password-reset/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -176,22 +177,22 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetConfirmation)],
           body: "PasswordResetConfirmation",
+          beforeHandle: limitRoute(limiters?.passwordChange),
           detail: operations.confirmPasswordReset,
         },
-      );
-
-    const verificationRequest = new Elysia()
+      )
       .use(bearerAuth(authService.authenticate))
-      .use(rateLimitRoutes(limiters?.mail))
       .post(
         "/auth/email-verification",
         async ({ principal, set }): Promise<void> => {
           await service.requestVerification(principal);
           set.status = 202;
         },
-        { parse: [ignoreBody], detail: operations.requestEmailVerification },
+        {
+          parse: [ignoreBody],
+          beforeHandle: limitRoute(limiters?.mail),
+          detail: operations.requestEmailVerification,
+        },
       );
-
-    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
 }
