@@ -8,6 +8,12 @@ interface Violation {
   readonly type: string;
 }
 
+/** Of text that is longer than this many code points. */
+export const describeTooLong = (limit: number): Violation => ({
+  msg: `must be at most ${limit} characters long`,
+  type: "string_too_long",
+});
+
 /** Describes an error of a schema. */
 export function describeViolation(error: TLocalizedValidationError): Violation {
   switch (error.keyword) {
@@ -21,7 +27,7 @@ export function describeViolation(error: TLocalizedValidationError): Violation {
       return { msg, type: "string_too_short" };
     }
     case "maxLength":
-      return { msg: `must be at most ${error.params.limit} characters long`, type: "string_too_long" };
+      return describeTooLong(error.params.limit);
     case "pattern": {
       const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
       const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";

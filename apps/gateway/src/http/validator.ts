@@ -2,7 +2,7 @@
  * Checks requests against wire schemas. The length of every string is checked before any pattern runs, and an issue
  * never contains the submitted value.
  */
-import { describeViolation, type ValidationIssue } from "@latchkey/contracts";
+import { describeTooLong, describeViolation, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
@@ -84,11 +84,7 @@ function createCheck<Schema extends Type.TObject>(
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
     const errors = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
     const issues = [
-      ...tooLong.map(({ name, maxLength }) => ({
-        loc: [location, name],
-        msg: `must be at most ${maxLength} characters long`,
-        type: "string_too_long",
-      })),
+      ...tooLong.map(({ name, maxLength }) => ({ loc: [location, name], ...describeTooLong(maxLength) })),
       ...errors
         .flatMap((error) => issuesOf(error, location))
         .filter(({ loc: [, name = ""] }) => !(name in emptied)),
