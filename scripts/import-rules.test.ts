@@ -14,17 +14,50 @@ const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli", "mail"];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
-const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|database|config|cli|client|mail)\//;
+const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|client|mail)\/src\//;
+const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli)\/src\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
-const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
-const ELYSIA_USERS = /^apps\/gateway\/src\/(app\.ts$|middleware\/|features\/[^/]+\/routes\.ts$|docs\/)/;
+const ELYSIA = /^(elysia|@elysiajs\/.+)(\/|$)/;
+const ELYSIA_USERS =
+  /^apps\/gateway\/src\/(app\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
-const REPOSITORIES = /^packages\/database\/src\/(outbox|todos|users)\.ts$/;
+const REPOSITORIES = /^packages\/database\/src\/(outbox|todos|users|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
-/** Folders of a package whose imports go in one direction: each folder imports only folders to its right. */
+/** What does not depend on HTTP: the services, and the stores of the rate limits. */
+const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
+/** Folders and files of a package whose imports go in one direction: each imports only those to its right. */
 const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
+  "apps/gateway/src": [
+    "main.ts",
+    "program.ts",
+    "app.ts",
+    "features",
+    "pages",
+    "openapi",
+    "middleware",
+    "http",
+    "mail",
+    "rate-limit",
+    "tokens",
+    "lifecycle",
+    "observability",
+    "config.ts",
+  ],
   "apps/loadtest/src": ["cli", "report", "capacity", "measure", "load"],
+  // Only `repository-client.ts` refers to the types of PostgreSQL.
+  "packages/database/src": [
+    "index.ts",
+    "open.ts",
+    "libsql",
+    "postgres",
+    "users.ts",
+    "todos.ts",
+    "outbox.ts",
+    "row-decoder.ts",
+    "repositories.ts",
+    "errors.ts",
+  ],
 };
 
 const packageOf = (path: string): string | undefined =>
@@ -40,16 +73,21 @@ const isOtherPackage = (specifier: string, allowed: readonly string[]): boolean 
   return name !== undefined && !allowed.includes(name);
 };
 
-/** The position of a file's folder in an order of folders, or -1. */
+/** The position of a file or its folder in an order, or -1. */
 const folderIndex = (path: string, root: string, order: readonly string[]): number =>
   path.startsWith(`${root}/`) ? order.indexOf(path.slice(root.length + 1).split("/")[0] ?? "") : -1;
 
 const RULES: readonly ImportRule[] = [
   {
-    name: "contracts, hashing, database, config, cli, client and mail import no other package of this repository",
-    forbids: (path, specifier) =>
-      INDEPENDENT_PACKAGES.test(path) && sourceFolderOf(path) === "src" && isOtherPackage(specifier, []),
+    name: "contracts, hashing, client and mail import no other package of this repository",
+    forbids: (path, specifier) => INDEPENDENT_PACKAGES.test(path) && isOtherPackage(specifier, []),
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
+  },
+  {
+    name: "database, config and cli import contracts only",
+    forbids: (path, specifier) =>
+      PACKAGES_OVER_CONTRACTS.test(path) && isOtherPackage(specifier, ["contracts"]),
+    example: ["packages/database/src/open.ts", "@latchkey/config"],
   },
   {
     name: "apps import contracts, hashing, database, config, cli and mail only",
@@ -91,7 +129,7 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "pino"],
   },
   {
-    name: "only app.ts, middleware/, routes and docs/ import elysia",
+    name: "only app.ts, middleware/, http/, routes, openapi/ and pages/ import elysia",
     forbids: (path, specifier) => SHIPPED.test(path) && !ELYSIA_USERS.test(path) && ELYSIA.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "elysia"],
   },
@@ -122,18 +160,10 @@ const RULES: readonly ImportRule[] = [
     example: ["apps/gateway/src/features/auth/routes.ts", "../todos/service.ts"],
   },
   {
-    name: "services do not depend on HTTP",
+    name: "services and the stores of the rate limits do not depend on HTTP",
     forbids: (path, specifier) =>
-      /\/features\/[^/]+\/service\.ts$/.test(path) &&
-      /^(elysia|apps\/gateway\/src\/middleware\/)/.test(specifier),
-    example: ["apps/gateway/src/features/todos/service.ts", "../../middleware/cors.ts"],
-  },
-  {
-    name: "the rate limit store and policy do not depend on HTTP",
-    forbids: (path, specifier) =>
-      path.startsWith("apps/gateway/src/rate-limit/") &&
-      /^(elysia|apps\/gateway\/src\/middleware\/)/.test(specifier),
-    example: ["apps/gateway/src/rate-limit/policy.ts", "../middleware/cors.ts"],
+      WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|http)\/)/.test(specifier),
+    example: ["apps/gateway/src/features/auth/recovery-service.ts", "../../middleware/cors.ts"],
   },
   ...Object.entries(FOLDER_ORDER).map(([root, order]) => ({
     name: `imports in ${root} go in one direction: ${order.join(", ")}`,
@@ -141,7 +171,7 @@ const RULES: readonly ImportRule[] = [
       const to = folderIndex(specifier, root, order);
       return to !== -1 && to < folderIndex(path, root, order);
     },
-    example: [`${root}/${order.at(-1)}/a.ts`, `../${order[0]}/b.ts`] as const,
+    example: [`${root}/${order.at(-1)}/a.ts`, `../${order[1]}/b.ts`] as const,
   })),
 ];
 

@@ -1,7 +1,8 @@
 /** The parts of the code style that Biome cannot check. Each check has an example that fails. */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import ts from "typescript";
-import { parseSource, readSources, type SourceFile } from "./source-tree.ts";
+import { parseSource, ROOT, readSources, type SourceFile } from "./source-tree.ts";
 
 const HEADER = /^(#!.*\n)?\/\*\*([^*]|\*(?!\/))*\*\/\n(?!\nimport )/;
 const MIN_LINES_WITH_HEADER = 40;
@@ -61,6 +62,28 @@ function unusedExports(files: readonly SourceFile[]): string[] {
   );
 }
 
+const contributing = await Bun.file(join(ROOT, "CONTRIBUTING.md")).text();
+const [, , purposes = ""] = contributing.split(/^(## Tests)$/m);
+/** The tests without a source file of the same name, as CONTRIBUTING lists them with their purposes. */
+const mapOfPurposes = [...purposes.matchAll(/^- ([^:]+):/gm)]
+  .flatMap(([, paths = ""]) => [...paths.matchAll(/`([^`]+)`/g)])
+  .map(([, pattern = ""]) => new Bun.Glob(pattern));
+
+/** `apps/x/test/a/b.test.ts` tests `apps/x/src/a/b.ts` or `apps/x/a/b.ts`, and `scripts/a.test.ts` tests `scripts/a.ts`. */
+const sourcesOf = (test: string): readonly string[] =>
+  ["src/", ""].map((folder) => test.replace(/\/test\//, `/${folder}`).replace(/\.test\.ts$/, ".ts"));
+
+/** Tests whose name does not show what they test, and that the map of purposes does not list. */
+function unexplainedTests(files: readonly SourceFile[]): string[] {
+  const paths = new Set(files.map(({ path }) => path));
+  return [...paths].filter(
+    (path) =>
+      path.endsWith(".test.ts") &&
+      !sourcesOf(path).some((source) => paths.has(source)) &&
+      !mapOfPurposes.some((pattern) => pattern.match(path)),
+  );
+}
+
 const CHECKS = [
   {
     name: "each file of 40 lines or more starts with a comment, without a blank line before the imports",
@@ -77,16 +100,30 @@ const CHECKS = [
     check: unusedExports,
     example: "export const a = 1;",
   },
+  {
+    name: "each test file has a source file of the same name or a line in CONTRIBUTING's map of purposes",
+    check: unexplainedTests,
+    path: "apps/x/test/a.test.ts",
+    example: "",
+  },
 ];
 
 const sources = await readSources();
 
-describe.each(CHECKS.map((check) => [check.name, check] as const))("%s", (_name, { check, example }) => {
-  test("in this repository", () => {
-    expect(check(sources)).toEqual([]);
-  });
+describe.each(CHECKS.map((check) => [check.name, check] as const))(
+  "%s",
+  (_name, { check, path, example }) => {
+    test("in this repository", () => {
+      expect(check(sources)).toEqual([]);
+    });
 
-  test("and a violation is found", () => {
-    expect(check([parseSource("apps/x/src/a.ts", example)])).toHaveLength(1);
-  });
+    test("and a violation is found", () => {
+      expect(check([parseSource(path ?? "apps/x/src/a.ts", example)])).toHaveLength(1);
+    });
+  },
+);
+
+test("each line of the map of purposes has a test", () => {
+  expect(mapOfPurposes.length).toBeGreaterThan(0);
+  for (const pattern of mapOfPurposes) expect(sources.some(({ path }) => pattern.match(path))).toBe(true);
 });

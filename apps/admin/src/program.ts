@@ -1,5 +1,5 @@
 /** All commands, the program's help and its exit codes, on one screen. */
-import { CliError, describeError, EXIT, type ExitCode, runProgram, usageError } from "@latchkey/cli";
+import { CliError, databaseError, EXIT, runProgram, usageError } from "@latchkey/cli";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { hashCommand } from "./commands/hash.ts";
@@ -60,16 +60,6 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
   return runProgram({ program, args, convertError, jsonErrors: args.includes("--json") });
 }
 
-/** The database's errors have the same exit codes as in the service. */
-const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
-  UNSUPPORTED_DATABASE_URL: EXIT.config,
-  DATABASE_UNAVAILABLE: EXIT.unavailable,
-  UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
-  INVALID_BACKUP: EXIT.dataError,
-  SCHEMA_TOO_NEW: EXIT.dataError,
-  MIGRATION_REJECTED: EXIT.dataError,
-};
-
 export function convertError(error: unknown): CliError | CommanderError {
   if (error instanceof CommanderError) {
     if (error.code !== "commander.unknownOption" || !error.message.includes("'--password")) return error;
@@ -78,6 +68,5 @@ export function convertError(error: unknown): CliError | CommanderError {
     );
   }
   if (error instanceof CliError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return new CliError(describeError(error), EXIT_BY_CODE[code] ?? EXIT.failed, code || undefined);
+  return databaseError(error, EXIT.failed);
 }

@@ -1,6 +1,6 @@
 /** Parses and validates what identifies or describes a user, with the schemas of the API. */
 import { usageError } from "@latchkey/cli";
-import { ID_MAX, RegisterRequest } from "@latchkey/contracts";
+import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 
@@ -10,7 +10,7 @@ export type UserRef = { readonly email: string } | { readonly id: number };
 const { email, username, password } = RegisterRequest.properties;
 
 /** Trimmed and lowercased, as in the service. @throws {CliError} with exit code 64 */
-export const parseEmail = textParser("e-mail address", email, (text) => text.trim().toLowerCase());
+export const parseEmail = textParser("e-mail", email, normalizeEmail);
 
 /** @throws {CliError} with exit code 64 */
 export const parseUsername = textParser("username", username);
@@ -32,14 +32,6 @@ function textParser(name: string, schema: Type.TSchema, normalize = (text: strin
     const text = normalize(given);
     const [error] = compiled.Errors(text);
     if (!error) return text;
-    throw usageError(`The ${name} ${describe(error)}.`);
+    throw usageError(`The ${name} ${describeViolation(error).msg}.`);
   };
-}
-
-function describe(error: ReturnType<ReturnType<typeof Compile>["Errors"]>[number]): string {
-  if (error.keyword === "maxLength") return `must be at most ${error.params.limit} characters long`;
-  if (error.keyword !== "minLength") return "is not valid";
-  return error.params.limit === 1
-    ? "must not be empty"
-    : `must be at least ${error.params.limit} characters long`;
 }

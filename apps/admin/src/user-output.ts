@@ -1,6 +1,6 @@
 /** Prints users with the members of the API's `User`, as aligned tables or as JSON. A password hash is never printed. */
 import { printable, toJson, write } from "@latchkey/cli";
-import { User as ApiUser } from "@latchkey/contracts";
+import { User as ApiUser, toUser } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 
 export interface Format {
@@ -8,26 +8,15 @@ export interface Format {
   readonly json?: boolean;
 }
 
-/** Lists the members explicitly: a new column of the database is not printed automatically. */
-const toApiUser = (user: User): ApiUser => ({
-  id: user.id,
-  email: user.email,
-  email_verified: user.emailVerified,
-  username: user.username,
-  is_active: user.isActive,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-});
-
 const COLUMNS = Object.keys(ApiUser.properties);
 
 const toRow = (user: User): string[] => {
-  const members: Readonly<Record<string, unknown>> = toApiUser(user);
+  const members: Readonly<Record<string, unknown>> = toUser(user);
   return COLUMNS.map((column) => printable(String(members[column])));
 };
 
 export async function printUser(user: User, { json = false }: Format): Promise<void> {
-  await write(json ? `${toJson(toApiUser(user))}\n` : createTable()([COLUMNS, toRow(user)]));
+  await write(json ? `${toJson(toUser(user))}\n` : createTable()([COLUMNS, toRow(user)]));
 }
 
 /** Prints page by page; as JSON, one array with one user per line. */
@@ -38,7 +27,7 @@ export async function printUsers(
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
-    const lines = () => users.map((user) => toJson(toApiUser(user))).join(",\n");
+    const lines = () => users.map((user) => toJson(toUser(user))).join(",\n");
     if (json) await write(`${isFirst ? "[" : ","}\n${lines()}`);
     else await write(formatRows([...(isFirst ? [COLUMNS] : []), ...users.map(toRow)]));
     isFirst = false;

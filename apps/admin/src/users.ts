@@ -1,5 +1,6 @@
 /** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
+import type { AuditEvent } from "@latchkey/contracts";
 import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
@@ -10,16 +11,6 @@ const PAGE_SIZE = 500;
 export async function findUser(users: UserRepository, ref: UserRef): Promise<User> {
   return expectUser("id" in ref ? await users.findById(ref.id) : await users.findByEmail(ref.email), ref);
 }
-
-/** The service logs all but `user.activated` and `user.deactivated` under the same names. */
-type AuditEvent =
-  | "user.registered"
-  | "user.activated"
-  | "user.deactivated"
-  | "user.deleted"
-  | "password.changed"
-  | "reset.requested"
-  | "tokens.revoked";
 
 /**
  * Logs a change as one JSON line on standard error, unless that is a terminal, with the fields of the service's log, and returns

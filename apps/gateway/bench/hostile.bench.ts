@@ -8,17 +8,17 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
-import type { Hold } from "./support/event-loop-probe.ts";
+import type { Hold } from "./support/event-loop-delay.ts";
 import { seed } from "./support/servers.ts";
 
 const { rounds, only } = parseOptions({ rounds: 15, only: "" });
 const LIMIT_MS = 3;
 
 await using folder = await openFolder();
-const unix = join(folder.path, "probe.sock");
+const unix = join(folder.path, "event-loop.sock");
 await using service = await startService({
-  BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-probe.ts")}`,
-  EVENT_LOOP_PROBE: unix,
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/event-loop-delay.ts")}`,
+  EVENT_LOOP_DELAY: unix,
   RATE_LIMIT_ENABLED: "false",
 });
 const port = Number(new URL(service.url).port);
@@ -30,7 +30,7 @@ const requests = createHostileRequests({
 });
 
 const command = async (path: string): Promise<Hold> =>
-  (await (await fetch(`http://probe${path}`, { unix })).json()) as Hold;
+  (await (await fetch(`http://event-loop${path}`, { unix })).json()) as Hold;
 
 async function measure({ method, bytes }: HostileRequest): Promise<Hold & { readonly status: number }> {
   using wire = await openWire({ port });
@@ -41,7 +41,7 @@ async function measure({ method, bytes }: HostileRequest): Promise<Hold & { read
 }
 
 print(`Each request was sent ${rounds} times, alone, over a connection of its own, to a service process that had just started.
-A probe in that process runs in every turn of the event loop. A request holds the loop for the longest time between two
+A task in that process runs in every turn of the event loop. A request holds the loop for the longest time between two
 turns, without the time in which the kernel ran another thread on that core (Linux). The median decides: at most ${LIMIT_MS} ms.
 The first time includes just-in-time compilation, the longest can include garbage collection. No request leads to a
 derivation, because the time of these depends on the hashing threads.

@@ -1,23 +1,17 @@
 /** The server on one screen: middleware in order, then the features. Opens no resource; `program.ts` passes them in. */
-import type { PublicKeySet } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
-import { readAssets } from "./docs/pages/assets.ts";
-import { documentRoutes } from "./docs/routes.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createRecoveryService } from "./features/auth/recovery-service.ts";
-import { type AuthRoutesOptions, authRoutes } from "./features/auth/routes.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
-import { keyRoutes } from "./features/keys/routes.ts";
-import { isLiveness, isProbe, probeRoutes } from "./features/probes/routes.ts";
-import { createReadiness, type Readiness } from "./features/probes/service.ts";
-import { todoRoutes } from "./features/todos/routes.ts";
-import { createTodoService, type TodoService } from "./features/todos/service.ts";
+import { isLiveness, isProbe } from "./features/probes/routes.ts";
+import { createReadiness } from "./features/probes/service.ts";
+import { createFeatures } from "./features/routes.ts";
+import { createTodoService } from "./features/todos/service.ts";
 import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
-import { createTokens } from "./middleware/bearer-auth.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
@@ -27,10 +21,14 @@ import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
+import { createDocument } from "./openapi/document.ts";
+import { readAssets } from "./pages/assets.ts";
+import { pageRoutes } from "./pages/routes.ts";
 import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
 import { createMemoryStore } from "./rate-limit/memory-store.ts";
 import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
-import type { TokenKeys } from "./token-keys.ts";
+import { createTokens } from "./tokens/access-tokens.ts";
+import type { TokenKeys } from "./tokens/token-keys.ts";
 
 interface AppOptions {
   readonly config: Config;
@@ -60,20 +58,6 @@ const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The route of all assets in logs and metrics: each has its own path, which contains a hash. */
 const ASSET_ROUTE = "/docs/assets/*";
-
-interface FeatureOptions extends AuthRoutesOptions {
-  readonly readiness: Readiness;
-  readonly todoService: TodoService;
-  readonly publicKeySet: PublicKeySet;
-}
-
-/** The routes that the OpenAPI document describes. */
-export const createFeatures = ({ readiness, todoService, publicKeySet, ...auth }: FeatureOptions) =>
-  new Elysia()
-    .use(probeRoutes(readiness))
-    .use(authRoutes(auth))
-    .use(keyRoutes(publicKeySet))
-    .use(todoRoutes(todoService));
 
 export function createApp({
   config,
@@ -156,7 +140,7 @@ export function createApp({
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(documentRoutes({ features, assets, hasAccountPages: config.mail !== null }));
+    .use(pageRoutes({ document: createDocument(features), assets, hasAccountPages: config.mail !== null }));
 
   return app.use(methodNotAllowed(app));
 }

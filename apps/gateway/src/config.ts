@@ -2,14 +2,12 @@
 import {
   describeEnvironment,
   type Environment,
-  InvalidValue,
   type ParseOptions,
   parseEnvironment,
   type Variables,
   validateKernel,
   variablesHelp,
 } from "@latchkey/config";
-import { databaseFile, UnsupportedDatabaseUrl } from "@latchkey/database";
 
 /** The definitions of the variables state what null means. */
 export type Config = ReturnType<typeof createConfig>;
@@ -53,7 +51,7 @@ const DEFAULT_SENDER = "Latchkey <latchkey@localhost.invalid>";
 const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
   parseEnvironment(variables, {
     ...options,
-    checks: { DATABASE_URL: validateDatabaseUrl, HASH_KERNEL: validateKernel(kernels) },
+    checks: { HASH_KERNEL: validateKernel(kernels) },
   });
 
 function createConfig({ values, warnings }: Environment) {
@@ -114,15 +112,6 @@ function createConfig({ values, warnings }: Environment) {
     shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
     warnings,
   });
-}
-
-function validateDatabaseUrl(url: string): void {
-  try {
-    databaseFile({ url });
-  } catch (error) {
-    if (!(error instanceof UnsupportedDatabaseUrl)) throw error;
-    throw new InvalidValue(`is not supported: ${error.problem.replace(/\.$/, "")}`);
-  }
 }
 
 function deepFreeze<Value extends object>(value: Value): Value {

@@ -1,16 +1,16 @@
 /** Environment -> resources -> app -> listen. A signal can end the process at any time before the port is open. */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { printable } from "@latchkey/cli";
+import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
 import { ConfigurationError, type Variables } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
+import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
-import { databaseStartupError, EXIT, listen, StartupError } from "./lifecycle/startup-errors.ts";
 import { createFileTransport } from "./mail/file-transport.ts";
 import { createLinks } from "./mail/messages.ts";
 import { startMailSender } from "./mail/sender.ts";
@@ -18,7 +18,7 @@ import { createLogger, type Logger } from "./observability/logger.ts";
 import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
-import { importTokenKeys } from "./token-keys.ts";
+import { importTokenKeys } from "./tokens/token-keys.ts";
 import { VERSION } from "./version.ts";
 
 interface ProgramContext {
@@ -47,7 +47,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<D
       logger.warn("The database schema is newer than this release and compatible with it.");
     return database;
   } catch (error) {
-    throw databaseStartupError(error);
+    throw databaseError(error, EXIT.dataError);
   }
 }
 
@@ -104,13 +104,15 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error) => {
       logger.fatal({ err: error }, event);
-      shutdown.begin(event, EXIT.failure);
+      shutdown.begin(event, EXIT.failed);
     });
   }
 
   await hasher.ready();
   onListen(shutdown);
-  if (metrics && config.metrics) metricsServer = serveMetrics(metrics, config.metrics);
+  const metricsAddress = config.metrics;
+  if (metrics && metricsAddress)
+    metricsServer = listen("METRICS_PORT", metricsAddress, () => serveMetrics(metrics, metricsAddress));
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
@@ -164,12 +166,12 @@ export async function run(args: readonly string[], context: ProgramContext): Pro
       case "--version":
         return void process.stdout.write(`${VERSION}\n`);
       default:
-        throw new StartupError(EXIT.usage, `Invalid arguments: ${printable(args.join(" "))}\n${USAGE}`);
+        throw new CliError(`Invalid arguments: ${printable(args.join(" "))}\n${USAGE}`, EXIT.usage);
     }
   } catch (error) {
     const isConfiguration = error instanceof ConfigurationError;
-    if (!isConfiguration && !(error instanceof StartupError)) throw error;
+    if (!isConfiguration && !(error instanceof CliError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    context.exit(isConfiguration ? EXIT.configuration : error.exitCode);
+    context.exit(isConfiguration ? EXIT.config : error.exitCode);
   }
 }

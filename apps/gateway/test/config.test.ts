@@ -1,7 +1,7 @@
 /** The Config that variables become; `packages/config` tests the variables themselves. */
 import { expect, test } from "bun:test";
 import { ConfigurationError, VARIABLES } from "@latchkey/config";
-import { kernels } from "@latchkey/hashing";
+import { createHasher, kernels } from "@latchkey/hashing";
 import { checkConfig, parseConfig } from "../src/config.ts";
 
 const context = {
@@ -40,6 +40,16 @@ test("a URL that the database package does not support is an error, as is an uns
 test("the definition of HASH_KERNEL names every kernel of this machine", () => {
   const names = VARIABLES.HASH_KERNEL.accepted.split(/[:,]? /);
   expect(names).toEqual(expect.arrayContaining(kernels().map(({ name }) => name)));
+});
+
+test.each([
+  ["HASH_WORKERS", { workers: -1 }],
+  ["HASH_QUEUE_LIMIT", { queueLimit: -1 }],
+  ["HASH_QUEUE_SECONDS", { queueSeconds: -1 }],
+  ["HASH_NICE", { nice: -1 }],
+] as const)("the definition of %s has the bounds of the hasher", (name, options) => {
+  const [bounds] = /from \d+ to \d+/.exec(VARIABLES[name].accepted) ?? ["none"];
+  expect(() => createHasher(options)).toThrow(bounds);
 });
 
 test("RATE_LIMIT_ENABLED=false disables all limits", () => {

@@ -33,7 +33,7 @@ const PLANTED = [
   "apps/gateway/soak/planted.ts",
   "apps/gateway/src/.env",
   "apps/gateway/src/data/latchkey",
-  "apps/gateway/src/docs/pages/browser/tls.pem",
+  "apps/gateway/src/pages/browser/tls.pem",
   "apps/gateway/src/features/auth-secret-key",
   "apps/gateway/src/latchkey.db",
   "apps/gateway/src/latchkey.db-wal",

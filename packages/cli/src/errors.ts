@@ -1,14 +1,21 @@
 /** Exit codes, and the errors that cause them. The message of a `CliError` is printed as it is, without a stack. */
 
-/** The codes from 64 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_CONFIG; 130 is 128 + SIGINT. */
+/**
+ * The codes from 64 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_OSERR, EX_CONFIG; those from 128 are 128 and
+ * the number of SIGINT or SIGTERM.
+ */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 64,
+  /** Also a database whose schema cannot be migrated: a restart does not help. */
   dataError: 65,
+  /** A database that cannot be reached or used: a restart can help. */
   unavailable: 69,
+  osError: 71,
   config: 78,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -19,8 +26,10 @@ const CODES: Readonly<Record<ExitCode, string>> = {
   [EXIT.usage]: "USAGE_ERROR",
   [EXIT.dataError]: "DATA_ERROR",
   [EXIT.unavailable]: "UNAVAILABLE",
+  [EXIT.osError]: "OS_ERROR",
   [EXIT.config]: "CONFIGURATION_ERROR",
   [EXIT.interrupted]: "INTERRUPTED",
+  [EXIT.terminated]: "TERMINATED",
 };
 
 export class CliError extends Error {
@@ -47,3 +56,19 @@ export const unavailable = (message: string): CliError => new CliError(message, 
 
 export const describeError = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
+
+/** By the `code` of the errors that the database package throws. */
+const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
+  UNSUPPORTED_DATABASE_URL: EXIT.config,
+  DATABASE_UNAVAILABLE: EXIT.unavailable,
+  UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
+  INVALID_BACKUP: EXIT.dataError,
+  SCHEMA_TOO_NEW: EXIT.dataError,
+  MIGRATION_REJECTED: EXIT.dataError,
+};
+
+/** Converts an error of the database, with its `code`; `otherwise` is the exit code of all other errors. */
+export function databaseError(error: unknown, otherwise: ExitCode): CliError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new CliError(describeError(error), DATABASE_EXIT_CODES[code] ?? otherwise, code || undefined);
+}

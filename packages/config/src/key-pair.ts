@@ -1,6 +1,6 @@
 /** Keys of ES256 and EdDSA, read from PEM. No message contains text of the value, which can be a key in the wrong variable. */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { InvalidValue, type Kind } from "./variable.ts";
+import { InvalidValue, type Kind } from "./variable-kinds.ts";
 
 export type KeyPairAlgorithm = "ES256" | "EdDSA";
 

@@ -37,15 +37,3 @@ export function leavesMachine(url: string): boolean {
     isIP(host) === 0 ? /^(.+\.)?localhost\.?$/i.test(host) : loopbackAddresses.check(host, familyOf(host));
   return host !== "" && !isLoopback;
 }
-
-/**
- * Whether connections to the PostgreSQL server of `url` are always encrypted, or use a Unix socket. `allow` and `prefer`
- * fall back to plaintext; a CA file raises every mode to `verify-full`.
- */
-export function usesTls(url: string): boolean {
-  const parameters = URL.parse(url)?.searchParams ?? new URLSearchParams();
-  return (
-    /^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "") ||
-    ["sslrootcert", "path", "socket"].some((name) => parameters.has(name))
-  );
-}

@@ -1,7 +1,7 @@
 /** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
-import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable.ts";
+import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;

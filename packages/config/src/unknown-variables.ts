@@ -1,5 +1,5 @@
 /** Finds variables that are not read, but have almost the name of one that is. */
-import type { Variable } from "./variable.ts";
+import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES } from "./variables.ts";
 
 const NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) => {

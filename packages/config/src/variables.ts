@@ -1,9 +1,9 @@
 /** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
+import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
-import { isPublicAddress, leavesMachine, usesTls } from "./network.ts";
+import { isPublicAddress, leavesMachine } from "./network.ts";
 import {
   boolean,
-  databaseUrl,
   InvalidValue,
   type Kind,
   linkTemplate,
@@ -17,7 +17,7 @@ import {
   type Variable,
   variable,
   wholeNumber,
-} from "./variable.ts";
+} from "./variable-kinds.ts";
 
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
@@ -77,7 +77,7 @@ export const VARIABLES = {
         return isProduction
           ? "names an embedded database, which supports one machine only; use PostgreSQL in production"
           : null;
-      return leavesMachine(url) && !usesTls(url)
+      return isUnencrypted(url)
         ? "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)"
         : null;
     },

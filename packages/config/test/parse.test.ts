@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { ConfigurationError, parseEnvironment, parseVariables, type Variables } from "../src/parse.ts";
-import { InvalidValue, type Variable } from "../src/variable.ts";
+import { InvalidValue, type Variable } from "../src/variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES, type VariableName, validateKernel } from "../src/variables.ts";
 
 const options = {

@@ -1,8 +1,12 @@
-/** Wire shapes as schemas, the limits of the wire format, and the error codes. */
+/** Wire shapes as schemas, the limits of the wire format, the error codes, and rules that several programs share. */
+export * from "./audit.ts";
+export * from "./database-url.ts";
 export * from "./errors.ts";
 export * from "./keys.ts";
 export * from "./limits.ts";
 export * from "./probes.ts";
 export * from "./text.ts";
+export * from "./timeout.ts";
 export * from "./todos.ts";
 export * from "./users.ts";
+export * from "./validation.ts";

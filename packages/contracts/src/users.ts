@@ -10,6 +10,12 @@ const Email = Type.String({
   examples: ["ada@example.com"],
 });
 
+/** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
+export function normalizeEmail(text: string): string {
+  const email = text.trim();
+  return email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase();
+}
+
 const Username = text({ minLength: 1, maxLength: 32, examples: ["ada"] });
 
 const Password = text({
@@ -79,6 +85,20 @@ export const User = Type.Object({
   updated_at: Timestamp,
 });
 export type User = Type.Static<typeof User>;
+
+type StoredUser = Pick<User, "id" | "email" | "username"> &
+  Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>>;
+
+/** Lists each member, so that a new column is never exposed by accident. */
+export const toUser = (stored: StoredUser): User => ({
+  id: stored.id,
+  email: stored.email,
+  email_verified: stored.emailVerified,
+  username: stored.username,
+  is_active: stored.isActive,
+  created_at: stored.createdAt,
+  updated_at: stored.updatedAt,
+});
 
 export const Token = Type.Object({
   access_token: Type.String({

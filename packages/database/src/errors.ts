@@ -58,17 +58,6 @@ export class InvalidBackup extends Error {
   }
 }
 
-/** The URL is invalid or its scheme is not supported. The message does not quote it because it can contain a password. */
-export class UnsupportedDatabaseUrl extends Error {
-  override readonly name = "UnsupportedDatabaseUrl";
-  readonly code = "UNSUPPORTED_DATABASE_URL";
-
-  /** @param problem a sentence about the URL that does not quote it */
-  constructor(readonly problem: string) {
-    super(`Unsupported database URL: ${problem}`);
-  }
-}
-
 /**
  * Reasons for which a reachable database rejects a statement: PostgreSQL's classes 22, 23 and 42 (appendix A: data,
  * constraints, names and privileges), and the equivalent codes of SQLite.

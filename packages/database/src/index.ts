@@ -6,7 +6,6 @@ export {
   MigrationRejected,
   SchemaTooNew,
   UnsupportedDatabaseServer,
-  UnsupportedDatabaseUrl,
   UserAlreadyExists,
 } from "./errors.ts";
 export { backUpFile, databaseFile, openDatabase, restoreFile } from "./open.ts";

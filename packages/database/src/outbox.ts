@@ -3,9 +3,8 @@
  * recipient are counted one after another, so that all replicas share its budget.
  */
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
-import type { RepositoryClient } from "./postgres/client.ts";
-import type * as schema from "./postgres/schema.ts";
 import type { MailKind, OutboxRepository } from "./repositories.ts";
+import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 interface Budget {
   /** Mails of these kinds count together. */
@@ -23,7 +22,7 @@ const NOTIFICATIONS: Budget = { kinds: ["password"], mails: 5, pauseSeconds: DAY
 
 export function createOutboxRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
-  { outbox, users, now, later, skipLocked, lockText }: typeof schema,
+  { outbox, users, now, later, skipLocked, lockText }: Tables,
 ): OutboxRepository {
   // PostgreSQL rounds the time of a new mail to milliseconds, also up.
   const isDue = lte(outbox.nextAttemptAt, later(0.001));
@@ -37,7 +36,7 @@ export function createOutboxRepository(
 
   /** Waits until other transactions have counted their mails to this recipient. */
   const isWithinBudget = async (
-    transaction: typeof orm,
+    transaction: Orm,
     { id, kind }: { readonly id: number; readonly kind: MailKind },
     digest: string,
   ): Promise<boolean> => {

@@ -1,32 +1,11 @@
-/** The database interface. Every implementation passes `test/support/repository-conformance.ts`. */
+/** The database interface. Every implementation passes `test/support/repository-conformance.ts`; rows have the columns of `schema.ts`. */
+import type { Tables } from "./repository-client.ts";
 
 /** RFC 3339 in UTC with milliseconds, as on the wire: `2026-01-02T03:04:05.678Z`. */
 export type Timestamp = string;
 
-export interface User {
-  readonly id: number;
-  readonly email: string;
-  readonly username: string;
-  readonly hashedPassword: string;
-  readonly isActive: boolean;
-  /** A token is revoked if its version differs, unless it is the one below. */
-  readonly tokenVersion: number;
-  /** The `jti` of the token that made the latest password change. That token is still valid. */
-  readonly passwordChangeTokenId: string | null;
-  readonly emailVerified: boolean;
-  readonly createdAt: Timestamp;
-  readonly updatedAt: Timestamp;
-  /** The hash of another system, which is valid only together with the `hashedPassword` that was stored with it. */
-  readonly importedHash: string | null;
-}
-
-export interface Todo {
-  readonly id: number;
-  readonly title: string;
-  readonly completed: boolean;
-  readonly createdAt: Timestamp;
-  readonly updatedAt: Timestamp;
-}
+export type User = Readonly<Tables["users"]["$inferSelect"]>;
+export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
 
 /** Selects the first `limit` rows with an id greater than `after`, in ascending order of id. */
 export interface PageRequest {
@@ -142,8 +121,7 @@ export interface TodoRepository {
   list(page: PageRequest): Promise<Todo[]>;
 }
 
-/** `password`: the notification of a new password. */
-export type MailKind = "reset" | "verification" | "password";
+export type MailKind = Tables["outbox"]["$inferSelect"]["kind"];
 
 /** A mail that this process has claimed. */
 export interface Mail {

@@ -1,13 +1,12 @@
 /** Todos in either database. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt, sql } from "drizzle-orm";
-import type { RepositoryClient } from "./postgres/client.ts";
-import type * as schema from "./postgres/schema.ts";
 import type { TodoRepository } from "./repositories.ts";
-import { singleRow } from "./select.ts";
+import type { RepositoryClient, Tables } from "./repository-client.ts";
+import { singleRow } from "./row-decoder.ts";
 
 export function createTodoRepository(
   { orm, prepare, attempt }: RepositoryClient,
-  { todos, now }: typeof schema,
+  { todos, now }: Tables,
 ): TodoRepository {
   const given = {
     id: sql.placeholder("id"),

@@ -1,14 +1,13 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
 import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import type { RepositoryClient } from "./postgres/client.ts";
-import type * as schema from "./postgres/schema.ts";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
-import { singleRow } from "./select.ts";
+import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { singleRow } from "./row-decoder.ts";
 
 export function createUserRepository(
   { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
-  { users, userNetworks, outbox, now, forShare, isElementOf }: typeof schema,
+  { users, userNetworks, outbox, now, forShare, isElementOf }: Tables,
 ): UserRepository {
   const given = {
     id: sql.placeholder("id"),
@@ -60,7 +59,7 @@ export function createUserRepository(
     and(eq(users.id, id), condition && isValid(condition));
 
   const update = async (
-    connection: typeof orm,
+    connection: Orm,
     id: number,
     values: PgUpdateSetSource<typeof users>,
     condition?: ValidToken,
@@ -79,7 +78,7 @@ export function createUserRepository(
     passwordChangeTokenId,
   });
 
-  const deleteResets = async (transaction: typeof orm, userId: number) => {
+  const deleteResets = async (transaction: Orm, userId: number) => {
     const ofUser = and(eq(outbox.userId, userId), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
     await transaction.delete(outbox).where(ofUser).execute();
   };
@@ -99,7 +98,7 @@ export function createUserRepository(
   return {
     findById,
     create: ({ email, username, hashedPassword, networkDigest, verifies = false }) => {
-      const insert = async (connection: typeof orm) => {
+      const insert = async (connection: Orm) => {
         const query = connection.insert(users).values({ email, username, hashedPassword }).returning();
         return singleRow(await query.execute());
       };

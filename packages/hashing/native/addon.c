@@ -65,8 +65,8 @@ static bool get_lane_buffer(napi_env env, napi_value value, struct view *view)
            throw_range_error(env, "state must contain one or more whole lanes");
 }
 
-/* prepare(state, lane, password, salt) */
-static napi_value prepare(napi_env env, napi_callback_info info)
+/* prepareLane(state, lane, password, salt) */
+static napi_value prepare_lane(napi_env env, napi_callback_info info)
 {
     napi_value values[4];
     struct view state, password, salt;
@@ -243,7 +243,7 @@ NAPI_MODULE_INIT()
     }
     const napi_property_descriptor properties[] = {
         {.utf8name = "kernels", .value = list, .attributes = napi_default_jsproperty},
-        {.utf8name = "prepare", .method = prepare, .attributes = napi_default_jsproperty},
+        {.utf8name = "prepareLane", .method = prepare_lane, .attributes = napi_default_jsproperty},
         {.utf8name = "startThread", .method = start_thread, .attributes = napi_default_jsproperty},
         {.utf8name = "advance", .method = advance, .data = (void *)supported, .attributes = napi_default_jsproperty},
         {.utf8name = "wipe", .method = wipe_view, .attributes = napi_default_jsproperty},

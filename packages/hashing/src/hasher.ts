@@ -4,7 +4,7 @@ import { availableCores, createQuotaBudget, quotaCores } from "./cpu-quota.ts";
 import { WorkerCrashed } from "./errors.ts";
 import { startsWith } from "./formats/format.ts";
 import { parseImportedHash } from "./formats/formats.ts";
-import { selectKernel } from "./kernel/select.ts";
+import { chooseKernel } from "./kernel/choose-kernel.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
@@ -82,7 +82,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   if (queueLimit !== undefined) checkInteger("queueLimit", queueLimit, { min: 0, max: 1_000_000 });
   checkInteger("queueSeconds", queueSeconds, { min: 1, max: 3600 });
   checkInteger("nice", nice, { min: 0, max: 19 });
-  const { name, lanes, choice, fallbackReason } = selectKernel(options.kernel ?? "auto");
+  const { name, lanes, choice, fallbackReason } = chooseKernel(options.kernel ?? "auto");
   const pool = new Pool({
     workers,
     lanes,

@@ -10,6 +10,6 @@ export {
   type HasherOptions,
   type HasherStats,
 } from "./hasher.ts";
-export { kernels } from "./kernel/select.ts";
+export { kernels } from "./kernel/choose-kernel.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";
 export { bindImportedHash, isStoredHash, randomStoredHash, validImportedHash } from "./stored-hash.ts";

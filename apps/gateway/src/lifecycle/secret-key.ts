@@ -1,9 +1,9 @@
 /** The signing key that is generated next to an embedded database and stored there: mode 0600, never replaced. */
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CliError, EXIT } from "@latchkey/cli";
 import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import type { Logger } from "../observability/logger.ts";
-import { EXIT, StartupError } from "./startup-errors.ts";
 
 interface SecretKeyOptions {
   /** The folder of the database, which exists. */
@@ -14,7 +14,7 @@ interface SecretKeyOptions {
 
 /**
  * Reads the key from the folder, or generates it. Warns if it is weak or if other users have access to its file.
- * @throws {StartupError} if the file cannot be used or is empty
+ * @throws {CliError} if the file cannot be used or is empty
  */
 export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
   const path = join(folder, "auth-secret-key");
@@ -32,16 +32,13 @@ export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): 
     return key;
   } catch (error) {
     // Errors of the file system have a code; any other error is unexpected.
-    if (error instanceof StartupError || !(error instanceof Error && "code" in error)) throw error;
+    if (error instanceof CliError || !(error instanceof Error && "code" in error)) throw error;
     throw unusable(path, String(error.code));
   }
 }
 
-const unusable = (path: string, reason: string): StartupError =>
-  new StartupError(
-    EXIT.configuration,
-    `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`,
-  );
+const unusable = (path: string, reason: string): CliError =>
+  new CliError(`AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`, EXIT.config);
 
 /**
  * The file is written under another name and then linked, so that it appears complete, and only once: of several

@@ -1,6 +1,6 @@
 /** Graceful shutdown: not ready, wait for load balancers, drain, then close resources in reverse order. It runs once. */
+import { EXIT } from "@latchkey/cli";
 import type { Logger } from "../observability/logger.ts";
-import { EXIT } from "./startup-errors.ts";
 
 export interface ShutdownOptions {
   /** Time to keep serving, not ready, before draining. */
@@ -17,8 +17,6 @@ export type Shutdown = ReturnType<typeof createShutdown>;
 
 /** A signal to a process group arrives twice: directly, and forwarded by the parent. */
 const DUPLICATE_SIGNAL_MS = 500;
-/** 128 + SIGTERM, as shells report it. */
-const EXIT_FORCED = 143;
 
 export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
   let startedAt: number | null = null;
@@ -28,7 +26,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     await Bun.sleep(delayMs);
     const timer = setTimeout(() => {
       logger.error("shutdown took longer than its grace");
-      exit(EXIT.failure);
+      exit(EXIT.failed);
     }, graceMs);
     for (const step of steps) {
       await step().catch((error: unknown) => logger.error({ err: error }, "shutdown step failed"));
@@ -53,7 +51,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
     onSignal(signal: string): void {
       if (startedAt === null) begin(signal, 0);
-      else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT_FORCED);
+      else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT.terminated);
     },
   };
 }

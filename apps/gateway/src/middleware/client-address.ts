@@ -6,8 +6,8 @@ import { isIP } from "node:net";
 import { callers } from "@latchkey/database";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
+import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { Logger } from "../observability/logger.ts";
-import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 interface ClientAddressOptions {
   /** Number of proxies that append to `X-Forwarded-For`; the client is the entry at this place from the right. */

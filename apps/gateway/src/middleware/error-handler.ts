@@ -1,8 +1,8 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
 import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
+import { requestContext } from "../http/request-context.ts";
 import type { Logger } from "../observability/logger.ts";
-import { requestContext } from "./request-context.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
 
 export function errorHandler() {

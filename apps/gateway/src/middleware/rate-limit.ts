@@ -3,14 +3,13 @@
  * counts again in `beforeHandle`, so only valid requests count there.
  */
 import { Elysia } from "elysia";
-import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
-import { errorResponseFor, ServiceError } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
+import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
+import { mapMembers } from "../map-members.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
-import { skipCookies } from "./elysia-internals.ts";
-import { type RequestPath, requestContext, withoutTrailingSlash } from "./request-context.ts";
 
 type Quota = RateLimits[keyof RateLimits];
 
@@ -33,16 +32,8 @@ const MAX_PROMPT_REJECTIONS = 1000;
 const REJECTION_DELAY_MS = 1000;
 
 /** Quotas with equal values have separate counters. */
-export function createRateLimiters(quotas: RateLimits, createStore: CreateStore): RateLimiters {
-  const create = (name: keyof RateLimits) => createRateLimiter(name, quotas[name], createStore);
-  return {
-    default: create("default"),
-    login: create("login"),
-    register: create("register"),
-    passwordChange: create("passwordChange"),
-    mail: create("mail"),
-  };
-}
+export const createRateLimiters = (quotas: RateLimits, createStore: CreateStore): RateLimiters =>
+  mapMembers(quotas, (quota, name) => createRateLimiter(name, quota, createStore));
 
 function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
   const { limit, windowMs, text } = quota;
@@ -73,11 +64,9 @@ function createRateLimiter(name: string, quota: Quota, createStore: CreateStore)
     }
   };
   return {
-    quota,
     /** Whether `increment` returns no promise for a client without `userId`. */
     isSynchronous: addresses.isSynchronous,
     increment,
-    delayMs,
     check,
     /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
     limit: async (client: Client, headers: ResponseHeaders) => check(await increment(client), headers),
@@ -118,37 +107,14 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
 /** Safe because a synchronous store returns no promise. */
 const synchronous = (counted: Increment | Promise<Increment>): Increment => counted as Increment;
 
-/** Counts valid requests of the routes registered after it, in `beforeHandle`. */
-export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
-  if (!limiter) return (app) => app;
-  const { limit, windowMs, text } = limiter.quota;
-  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
-  const plugin = rateLimitPlugin({
-    duration: windowMs,
-    // A function, because two instances with equal numbers are merged into one.
-    max: () => limit,
-    scoping: "scoped",
-    countFailedRequest: true,
-    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
-    // The plugin adds the headers.
-    errorResponse: Response.json(body, { status }),
-    context: {
-      init() {},
-      async increment(clientAddress) {
-        const counted = await limiter.increment({ clientAddress });
-        const delayMs = limiter.delayMs(counted);
-        if (delayMs > 0) await Bun.sleep(delayMs);
-        const { count, resetsAt } = counted;
-        return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };
-      },
-      decrement() {},
-      reset() {},
-      kill() {},
-    },
-  });
-  return (app) => {
-    plugin(app);
-    skipCookies(app);
-    return app;
-  };
+interface LimitedContext {
+  readonly clientAddress: string;
+  readonly set: { readonly headers: ResponseHeaders };
 }
+
+/** For the `beforeHandle` of a route with its own quota: counts its valid requests. */
+export const limitRoute =
+  (limiter: RateLimiter | undefined) =>
+  async ({ clientAddress, set }: LimitedContext): Promise<void> => {
+    await limiter?.limit({ clientAddress }, set.headers);
+  };

@@ -1,6 +1,6 @@
 /** Sets `X-Request-ID`: the client's value if it is well-formed, otherwise a new UUIDv7. */
 import { Elysia } from "elysia";
-import { requestContext } from "./request-context.ts";
+import { requestContext } from "../http/request-context.ts";
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 

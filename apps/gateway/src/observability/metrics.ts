@@ -1,11 +1,11 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
+import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { type MailKind, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import { listen } from "../lifecycle/startup-errors.ts";
 import { VERSION } from "../version.ts";
-import { AUDIT_EVENTS, type AuditEntry } from "./audit.ts";
+import type { AuditEntry } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
@@ -70,12 +70,19 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
     if (metric) registry.registerMetric(metric);
   }
   registerHasherMetrics(registry, hasher);
-  new Gauge({
-    name: "latchkey_build_info",
-    help: "The version of the running release; always 1.",
-    labelNames: ["version"],
-    registers,
-  }).set({ version: VERSION }, 1);
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string, collect: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await collect());
+      },
+    });
+  const build = { name: "latchkey_build_info", help: "The version of the running release; always 1." };
+  new Gauge({ ...build, labelNames: ["version"], registers }).set({ version: VERSION }, 1);
 
   const requests = new Histogram({
     name: "http_request_duration_seconds",
@@ -84,24 +91,18 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
     buckets: REQUEST_BOUNDS_SECONDS,
     registers,
   });
-  const limited = new Counter({
-    name: "http_request_rate_limited_total",
-    help: "Total number of requests rejected with 429.",
-    registers,
-  });
-  const audited = new Counter({
-    name: "audit_events_total",
-    help: "Total number of security-relevant events of users, by event.",
-    labelNames: ["event"] as const,
-    registers,
-  });
+  const limited = counter("http_request_rate_limited_total", "Total number of requests rejected with 429.");
+  const audited = counter(
+    "audit_events_total",
+    "Total number of security-relevant events of users, by event.",
+    "event",
+  );
   for (const event of AUDIT_EVENTS) audited.inc({ event }, 0);
-  const rehashed = new Counter({
-    name: "password_rehashes_total",
-    help: "Total number of imported hashes that were replaced at a login, by format.",
-    labelNames: ["format"] as const,
-    registers,
-  });
+  const rehashed = counter(
+    "password_rehashes_total",
+    "Total number of imported hashes that were replaced at a login, by format.",
+    "format",
+  );
   registerImportedUsers(registers, users);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
@@ -111,48 +112,32 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
     registers,
   });
   const mails = {
-    sent: createMailCounter(
-      "mail_sent_total",
-      "Total number of mails that the mail server accepted, by kind.",
-    ),
-    failed: createMailCounter(
+    sent: counter("mail_sent_total", "Total number of mails that the mail server accepted, by kind.", "kind"),
+    failed: counter(
       "mail_failed_total",
       "Total number of mails that the mail server rejected or that expired before it accepted them, by kind.",
+      "kind",
     ),
-    suppressed: createMailCounter(
+    suppressed: counter(
       "mail_suppressed_total",
       "Total number of mails that were not sent because the recipient's budget was exceeded, by kind.",
+      "kind",
     ),
   };
-  function createMailCounter(name: string, help: string) {
-    const counter = new Counter({ name, help, labelNames: ["kind"] as const, registers });
-    for (const kind of MAIL_KINDS) counter.inc({ kind }, 0);
-    return counter;
-  }
-  new Gauge({
-    name: "mail_outbox_length",
-    help: "Number of mails that wait, the same in all replicas.",
-    registers,
-    // Without the database, the last number remains.
-    collect: async function () {
-      await countMails().then(
-        (count) => this.set(count),
-        () => undefined,
-      );
-    },
+  for (const outcome of Object.values(mails)) for (const kind of MAIL_KINDS) outcome.inc({ kind }, 0);
+  // Without the database, the last number remains.
+  let waitingMails = 0;
+  gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", async () => {
+    waitingMails = await countMails().catch(() => waitingMails);
+    return waitingMails;
   });
   let inFlight = 0;
-  new Gauge({
-    name: "database_queries_in_flight",
-    help: "Number of database calls in progress; those above the pool size wait for a connection.",
-    registers,
-    collect() {
-      this.set(inFlight);
-    },
-  });
-  new Gauge({ name: "database_pool_size", help: "Maximum number of database connections.", registers }).set(
-    poolSize,
+  gauge(
+    "database_queries_in_flight",
+    "Number of database calls in progress; those above the pool size wait for a connection.",
+    () => inFlight,
   );
+  gauge("database_pool_size", "Maximum number of database connections.", () => poolSize);
 
   return {
     observeRequest(observation: RequestObservation): void {
@@ -188,10 +173,7 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
   };
 }
 
-/**
- * Serves `/metrics` on a port of its own, never the public one.
- * @throws {StartupError} if the port is not available
- */
+/** Serves `/metrics` on a port of its own, never the public one. @throws if the port is not available */
 export function serveMetrics(
   metrics: Pick<Metrics, "read">,
   { host, port }: NonNullable<Config["metrics"]>,
@@ -203,15 +185,13 @@ export function serveMetrics(
     const { contentType, text } = await metrics.read();
     return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
   };
-  return listen("METRICS_PORT", { host, port }, () =>
-    Bun.serve({
-      hostname: host,
-      port,
-      // A second process on this port would receive half of the scrapes.
-      reusePort: false,
-      development: false,
-      routes: { "/metrics": respond },
-      fetch: () => new Response("Not Found", { status: 404 }),
-    }),
-  );
+  return Bun.serve({
+    hostname: host,
+    port,
+    // A second process on this port would receive half of the scrapes.
+    reusePort: false,
+    development: false,
+    routes: { "/metrics": respond },
+    fetch: () => new Response("Not Found", { status: 404 }),
+  });
 }

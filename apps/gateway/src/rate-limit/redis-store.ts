@@ -2,9 +2,9 @@
  * The stores in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the
  * first command that fails or times out closes the connection, and attempts in the background open a new one.
  */
+import { withTimeout } from "@latchkey/contracts";
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
-import { withTimeout } from "../timeout.ts";
 import { BUDGET_CELLS, cellsOf, createMemoryBudgetStore } from "./memory-budget-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import type { CreateBudgetStore, CreateStore, Increment } from "./store.ts";
@@ -85,10 +85,10 @@ export async function openRedisStore(options: RedisStoreOptions) {
     });
     candidate.onclose = () => disconnect(candidate);
     try {
-      await withTimeout("Redis", candidate.connect(), CONNECT_TIMEOUT_MS);
+      await withTimeout(candidate.connect(), CONNECT_TIMEOUT_MS, createTimeoutError);
       // Redis can accept PING and still reject writes, so the attempt runs the script that requests run.
-      const attempt = evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:probe", 1000);
-      await withTimeout("Redis", attempt, CONNECT_TIMEOUT_MS);
+      const attempt = evaluate(candidate, INCREMENT_SCRIPT, "latchkey:limit:check", 1000);
+      await withTimeout(attempt, CONNECT_TIMEOUT_MS, createTimeoutError);
     } catch {
       candidate.close();
       retryLater();
@@ -125,7 +125,7 @@ export async function openRedisStore(options: RedisStoreOptions) {
   ): Result | Promise<Result> => {
     const connected = client;
     if (!connected) return inMemory();
-    return withTimeout("Redis", evaluate(connected, ...command), commandTimeoutMs)
+    return withTimeout(evaluate(connected, ...command), commandTimeoutMs, createTimeoutError)
       .then(parse)
       .catch(() => {
         disconnect(connected);
@@ -169,7 +169,7 @@ export async function openRedisStore(options: RedisStoreOptions) {
   };
 
   void connect();
-  await withTimeout("Redis", firstConnection.promise, startTimeoutMs).catch(() => {});
+  await withTimeout(firstConnection.promise, startTimeoutMs, createTimeoutError).catch(() => {});
   return {
     create,
     createBudgets,
@@ -179,6 +179,8 @@ export async function openRedisStore(options: RedisStoreOptions) {
     [Symbol.asyncDispose]: close,
   };
 }
+
+const createTimeoutError = () => new Error("Redis did not respond in time");
 
 type Command = readonly [script: string, key: string, ...args: number[]];
 

@@ -4,7 +4,7 @@ import pino from "pino";
 import { createShutdown, type ShutdownOptions } from "../../src/lifecycle/shutdown.ts";
 
 /** A shutdown whose exit is a promise, and its log messages. */
-function prepare(options: Partial<ShutdownOptions> = {}) {
+function createRecordedShutdown(options: Partial<ShutdownOptions> = {}) {
   const exited = Promise.withResolvers<number>();
   const messages: string[] = [];
   const shutdown = createShutdown({
@@ -22,7 +22,7 @@ test("each step begins when the previous one has ended, and the process exits af
   const done: string[] = [];
   const gate = Promise.withResolvers<void>();
   const draining = Promise.withResolvers<void>();
-  const { shutdown, exited } = prepare({
+  const { shutdown, exited } = createRecordedShutdown({
     steps: [
       async () => {
         draining.resolve();
@@ -45,7 +45,7 @@ test("each step begins when the previous one has ended, and the process exits af
 
 test("a failed step is logged, and the later steps still run", async () => {
   let closed = false;
-  const { shutdown, exited, messages } = prepare({
+  const { shutdown, exited, messages } = createRecordedShutdown({
     steps: [
       () => Promise.reject(new Error("stuck")),
       async () => {
@@ -60,7 +60,9 @@ test("a failed step is logged, and the later steps still run", async () => {
 });
 
 test("an error during the shutdown sets the exit code", async () => {
-  const { shutdown, exited } = prepare({ steps: [async () => shutdown.begin("uncaughtException", 1)] });
+  const { shutdown, exited } = createRecordedShutdown({
+    steps: [async () => shutdown.begin("uncaughtException", 1)],
+  });
   shutdown.onSignal("SIGTERM");
   expect(await exited).toBe(1);
 });

@@ -1,8 +1,8 @@
 /** The log line of a request contains its security-relevant event, the user's id and a digest of the e-mail. */
 import { expect, test } from "bun:test";
-import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
-import type { Purpose } from "../../src/one-time-tokens.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { AUDIT_EVENTS } from "@latchkey/contracts";
+import type { Purpose } from "../../src/tokens/one-time-tokens.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
 import { type LogLine, readConfig, SECRET_KEY, type Service, startService } from "../support/service.ts";
 
@@ -93,7 +93,7 @@ test("each event is logged once, in the line of its request, and no line contain
   const lines = await linesOf(service);
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
-  // Has a line of its own: see imported-hash.test.ts.
+  // Has a line of its own: see verify-password.test.ts.
   const seen = new Set(logged.map(({ event }) => event)).add("password.rehashed");
   expect(seen).toEqual(new Set(AUDIT_EVENTS));
   expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);

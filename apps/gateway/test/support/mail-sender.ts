@@ -3,7 +3,7 @@ import type { MailKind } from "@latchkey/database";
 import type { Transport } from "@latchkey/mail";
 import { createLinks } from "../../src/mail/messages.ts";
 import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
 /** Starts a sender beside a service, as `program.ts` does. */

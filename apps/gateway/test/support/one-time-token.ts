@@ -1,7 +1,7 @@
 /** Signs tokens as the links of mails contain them. */
 import type { User } from "@latchkey/database";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { createOneTimeTokens, type Purpose } from "../../src/one-time-tokens.ts";
+import { createOneTimeTokens, type Purpose } from "../../src/tokens/one-time-tokens.ts";
 
 const { sign } = createOneTimeTokens([SECRET_KEY]);
 

@@ -15,7 +15,7 @@ import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import type { CreateBudgetStore, CreateStore } from "../../src/rate-limit/store.ts";
-import { importTokenKeys } from "../../src/token-keys.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
 import { assertDocumented } from "./openapi/assertion.ts";

@@ -4,7 +4,7 @@
  * lowest that failed. A rate fails if two runs fail, so that a short disturbance of the machine does not determine the capacity.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
-import { prepareRequests } from "../load/prepare.ts";
+import { prepareRequests } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { Run } from "../measure/results.ts";
 import { type RunLoadOptions, runLoad } from "../measure/run.ts";

@@ -4,7 +4,7 @@ import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
-import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare.ts";
+import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
 import { startProbeStream } from "./probe-stream.ts";

@@ -2,27 +2,24 @@
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
-import type { Database, DatabaseOptions } from "../repositories.ts";
-import type { Select } from "../select.ts";
+import type { Database } from "../repositories.ts";
+import type { Orm, RepositoryClient, Tables } from "../repository-client.ts";
+import type { Select } from "../row-decoder.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
 import { type LibsqlClient, openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
 import { createRetry } from "./retry.ts";
 import * as schema from "./schema.ts";
-import { parseFileUrl } from "./url.ts";
 
-/** The file of the URL and its folder are created if they do not exist. */
-interface LibsqlOptions extends Omit<DatabaseOptions, "poolSize"> {
+/** The file and its folder are created if they do not exist. */
+interface LibsqlOptions {
+  readonly path: string;
   /** How long a statement waits while another process holds the write lock, in milliseconds. @default 4000 */
   readonly busyTimeoutMs?: number;
 }
 
 const PING_TIMEOUT_MS = 900;
-
-/** With the types of PostgreSQL. */
-type RepositoryClient = Parameters<typeof createUserRepository>[0];
-type Tables = Parameters<typeof createUserRepository>[1];
 
 /** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
 type TablesWithSameRows = {
@@ -38,7 +35,7 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
     const run = reader.prepare(query);
     return (values: Record<string, unknown>) => reader.attempt(() => run(values));
   };
-  const orm = writer.orm as unknown as RepositoryClient["orm"];
+  const orm = writer.orm as unknown as Orm;
   const client: RepositoryClient = {
     orm,
     attempt: writer.attempt,
@@ -57,16 +54,8 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
   };
 }
 
-/**
- * @throws UnsupportedDatabaseUrl
- * @throws DatabaseUnavailable
- */
-export async function openLibsqlDatabase({
-  url,
-  baseDirectory,
-  busyTimeoutMs = 4_000,
-}: LibsqlOptions): Promise<Database> {
-  const path = parseFileUrl(url, baseDirectory);
+/** @throws DatabaseUnavailable */
+export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: LibsqlOptions): Promise<Database> {
   const client = await openClient(path, busyTimeoutMs);
   const attemptPing = createRetry(PING_TIMEOUT_MS);
   // A query without a table would not read the file.

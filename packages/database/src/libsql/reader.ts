@@ -7,7 +7,7 @@
 import { Column, fillPlaceholders, is } from "drizzle-orm";
 import Database from "libsql";
 import { DatabaseUnavailable } from "../errors.ts";
-import { createRowDecoder, type Select } from "../select.ts";
+import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { isLockConflict } from "./errors.ts";
 
 export interface Reader {

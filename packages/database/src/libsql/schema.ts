@@ -1,7 +1,6 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
 import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { MailKind } from "../repositories.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
 
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
@@ -92,7 +91,7 @@ export const outbox = sqliteTable(
   "outbox",
   {
     id: id(),
-    kind: text().$type<MailKind>().notNull(),
+    kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
     /** null: no user has the e-mail of the request. */
     userId: integer("user_id"),
     /** Of the recipient, once the mail is counted in its budget. */

@@ -2,28 +2,18 @@
  * The deadline of each query. Invariant: a caller never waits longer than the deadline, and after a query exceeds it, later
  * queries use a new pool.
  */
+import { withTimeout } from "@latchkey/contracts";
 import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
-import { createRowDecoder, type Select } from "../select.ts";
+import type { RepositoryClient } from "../repository-client.ts";
+import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
-/** What the repositories need. `libsql/database.ts` provides the same, with Drizzle's query builders for SQLite. */
-export interface RepositoryClient {
-  /** Its queries run only within `attempt`. */
-  readonly orm: BunSQLDatabase;
-  readonly attempt: Attempt;
-  /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
-  attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
-  /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
-  transact<T>(queries: (transaction: BunSQLDatabase) => Promise<T>): Promise<T>;
-  /** Builds the query once and returns the function that runs it with the values of its placeholders. */
-  prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
-}
-
 interface PostgresClient extends RepositoryClient {
+  readonly orm: BunSQLDatabase;
   close(): Promise<void>;
 }
 
@@ -42,16 +32,11 @@ function createOrm(query: Query): BunSQLDatabase {
   return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
+const createDeadlineError = () => unavailable(DEADLINE_REASON);
+
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
-export async function withDeadline<T>(query: Promise<T>, deadlineMs: number): Promise<T> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(unavailable(DEADLINE_REASON)), deadlineMs);
-  try {
-    return await Promise.race([query, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
+  withTimeout(query, deadlineMs, createDeadlineError);
 
 export function openClient(options: ConnectionPoolOptions): PostgresClient {
   let pool = new ConnectionPool(options);

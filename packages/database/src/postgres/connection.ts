@@ -1,8 +1,8 @@
 /** Opens connections to the server, and proves that one is direct: no pooler lies between it and its server process. */
+import type { PostgresAddress } from "@latchkey/contracts";
 import { SQL } from "bun";
 import type { DatabaseOptions } from "../repositories.ts";
-import { singleRow } from "../select.ts";
-import type { Address } from "./url.ts";
+import { singleRow } from "../row-decoder.ts";
 
 /** Shared by all connections of a process. `auto` becomes `false` for good after a connection without a proof. */
 export interface PreparedStatements {
@@ -10,7 +10,7 @@ export interface PreparedStatements {
 }
 
 export interface ConnectOptions {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   /** In milliseconds. The server's statement timeout is shorter, so that a slow query does not replace the pool. */
   readonly deadlineMs: number;
 }

@@ -1,4 +1,5 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
+import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
 import { createOutboxRepository } from "../outbox.ts";
 import type { Database, DatabaseOptions } from "../repositories.ts";
@@ -8,9 +9,7 @@ import { openClient, withDeadline } from "./client.ts";
 import type { PreparedStatements } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import * as schema from "./schema.ts";
-import { parsePostgresUrl } from "./url.ts";
 
-/** The URL contains a host and a database. */
 interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
   /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
   readonly deadlineMs?: number;

@@ -16,7 +16,7 @@ const LOCK_TIMEOUT_REASON = "55P03";
 const READ_ONLY_REASON = "25006";
 
 /** The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: another client's statement, or none. */
-const LOST_STATEMENT_REASONS: ReadonlySet<string> = new Set(["42P05", "26000"]);
+const LOST_STATEMENT_REASONS = ["42P05", "26000"];
 const LOST_STATEMENT = "the connection pooler does not support prepared statements and mixed them up";
 
 /** Errors that an operator can resolve, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
@@ -47,11 +47,6 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 const TLS_ERROR =
   /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
 
-/** Whether the server does not have the statement that this connection prepared. */
-export function isLostStatement(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && LOST_STATEMENT_REASONS.has(error.reason);
-}
-
 /** The unique constraints on e-mail and username; a duplicate id is not a `UserAlreadyExists`. */
 const USER_CONSTRAINTS = new Set(["users_email_unique", "users_username_unique"]);
 
@@ -59,18 +54,18 @@ export function unavailable(reason: string): DatabaseUnavailable {
   return new DatabaseUnavailable(reason, EXPLANATIONS[reason]);
 }
 
-export const isDeadline = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable && error.reason === DEADLINE_REASON;
+const hasReason =
+  (...reasons: readonly string[]) =>
+  (error: unknown): boolean =>
+    error instanceof DatabaseUnavailable && reasons.includes(error.reason);
 
+export const isDeadline = hasReason(DEADLINE_REASON);
 /** Whether the server rejects all writes, as a standby does. */
-export function isReadOnly(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.reason === READ_ONLY_REASON;
-}
-
+export const isReadOnly = hasReason(READ_ONLY_REASON);
 /** Whether a statement waited for a lock longer than `lock_timeout`. */
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.reason === LOCK_TIMEOUT_REASON;
-}
+export const isLockTimeout = hasReason(LOCK_TIMEOUT_REASON);
+/** Whether the server does not have the statement that this connection prepared. */
+export const isLostStatement = hasReason(...LOST_STATEMENT_REASONS);
 
 /** Returns the domain error for a failed query; an error that the client did not throw is a bug and is returned unchanged. */
 export function toDomainError(error: unknown): unknown {

@@ -3,6 +3,7 @@
  * runs each statement in its own transaction, and no query waits long behind a statement that waits for a lock.
  */
 import { fileURLToPath } from "node:url";
+import type { PostgresAddress } from "@latchkey/contracts";
 import type { SQL as Client } from "bun";
 import { type SQL, sql } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
@@ -10,11 +11,10 @@ import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
 import { toMigrationError, UnsupportedDatabaseServer } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
-import { singleRow } from "../select.ts";
+import { singleRow } from "../row-decoder.ts";
 import { withDeadline } from "./client.ts";
 import { connect, type PreparedStatements } from "./connection.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
-import type { Address } from "./url.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
 
@@ -41,7 +41,7 @@ interface Progress extends MigrationRecord {
 }
 
 interface MigrateOptions {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   /** Migrations prepare no statements, except with `true`. @default the mode `auto` */
   readonly preparedStatements?: PreparedStatements;
   /** Receives a sentence for each attempt that did not get a lock on a table. */

@@ -1,7 +1,6 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
-import type { MailKind } from "../repositories.ts";
 import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
@@ -52,11 +51,14 @@ export const users = schema.table(
     username: text().notNull().unique(),
     hashedPassword: text("hashed_password").notNull(),
     isActive: boolean("is_active").notNull().default(true),
+    /** A token is revoked if its version differs, unless it is the one below. */
     tokenVersion: integer("token_version").notNull().default(0),
+    /** The `jti` of the token that made the latest password change. That token is still valid. */
     passwordChangeTokenId: text("password_change_token_id"),
     emailVerified: boolean("email_verified").notNull().default(false),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
+    /** The hash of another system, which is valid only together with the `hashedPassword` that was stored with it. */
     importedHash: text("imported_hash"),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
@@ -91,7 +93,8 @@ export const outbox = schema.table(
   "outbox",
   {
     id: id(),
-    kind: text().$type<MailKind>().notNull(),
+    /** `password`: the notification of a new password. */
+    kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
     /** null: no user has the e-mail of the request. */
     userId: bigint("user_id", { mode: "number" }),
     /** Of the recipient, once the mail is counted in its budget. */

@@ -1,9 +1,9 @@
 /** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { parsePostgresUrl } from "@latchkey/contracts";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { parsePostgresUrl } from "../../src/postgres/url.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 

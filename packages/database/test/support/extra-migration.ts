@@ -1,11 +1,10 @@
 /** The migrations of this release and one more, as a later release would have them. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { parsePostgresUrl } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
 import { migrate as migrateLibsql } from "../../src/libsql/migrate.ts";
-import { parseFileUrl } from "../../src/libsql/url.ts";
 import { migrate as migratePostgres } from "../../src/postgres/migrate.ts";
-import { parsePostgresUrl } from "../../src/postgres/url.ts";
 
 /** What a compatible migration can do: both databases accept these statements. */
 export const EXPAND = [
@@ -46,6 +45,6 @@ export async function migrateWithExtra(url: string, extra: ExtraMigration): Prom
   const isFile = url.startsWith("file:");
   await using folder = await openMigrationsFolder(isFile ? "libsql" : "postgres", extra);
   const migrationsFolder = folder.path;
-  if (isFile) await migrateLibsql({ path: parseFileUrl(url), migrationsFolder });
+  if (isFile) await migrateLibsql({ path: url.slice("file:".length), migrationsFolder });
   else await migratePostgres({ address: parsePostgresUrl(url), migrationsFolder });
 }

@@ -13,12 +13,13 @@ export async function openLibsqlTestDatabase(
 ): Promise<LibsqlTestDatabase> {
   const folder = await openFolder();
   const url = folder.databaseUrl;
-  const reopen = () => openLibsqlDatabase({ url, ...options });
+  const path = url.slice("file:".length);
+  const reopen = () => openLibsqlDatabase({ path, ...options });
   const database = await reopen();
   await database.migrate();
   return {
     database,
-    path: url.slice("file:".length),
+    path,
     url,
     reopen,
     query: (sql) => querySqlite(url, sql),

@@ -10,7 +10,7 @@ export const LANE_T = 24;
 export interface KernelVariant {
   /** The number that {@link NativeAddon.advance} takes. */
   readonly id: number;
-  /** The kernel's name: `sha-ni-avx512`, `avx512`, `avx2`, `sha-ni` or `armv8`. */
+  /** The kernel's name, such as `avx2`. */
   readonly family: string;
   /** The maximum number of lanes that it advances together; fewer lanes take the same time. */
   readonly width: number;
@@ -33,7 +33,7 @@ export interface ThreadHandle {
 export interface NativeAddon {
   readonly kernels: readonly ListedVariant[];
   /** Writes PBKDF2's first iteration for (password, salt) into `lane`: midstates, U1, T = U1. Any lengths, including 0. */
-  prepare(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
+  prepareLane(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
   /**
    * Starts a thread for {@link advance} with this nice value (1 to 19, nice(2)), which yields several times per
    * millisecond. Returns null if that fails, and on systems other than Linux, where threads have no nice value of their

@@ -35,7 +35,7 @@ for (const variant of addon.kernels) {
 function findError({ id, width }: KernelVariant): string | null {
   const state = new Uint32Array(width * LANE_WORDS);
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
-  for (const lane of lanes) addon.prepare(state, lane, password(lane), salt(lane));
+  for (const lane of lanes) addon.prepareLane(state, lane, password(lane), salt(lane));
   if (digest(state, 0) !== PUBLISHED) return "returned a wrong first iteration";
   addon.advance(id, state, lanes, FURTHER_ITERATIONS, null);
   const wrong = lanes.find((lane) => digest(state, lane) !== expectedDigest(lane));

@@ -5,7 +5,7 @@
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
 import { assertWorkerThread, type Kernel, type LaneJob, type Slice, type Throughput } from "./kernel.ts";
-import { Planner } from "./planner.ts";
+import { VariantPlanner } from "./variant-planner.ts";
 
 /** Long compared to a turn of the event loop, short compared to a login. */
 const SLICE_SECONDS = 0.006;
@@ -17,7 +17,7 @@ export class NativeKernel implements Kernel {
   readonly #addon: NativeAddon;
   /** Null if slices run on the worker's own thread. */
   readonly #thread: ThreadHandle | null;
-  readonly #planner: Planner;
+  readonly #planner: VariantPlanner;
   /** LANE_WORDS words per lane. */
   readonly #state: Uint32Array;
   /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
@@ -32,20 +32,20 @@ export class NativeKernel implements Kernel {
     if (nice > 0 && !this.#thread && process.platform === "linux")
       process.emitWarning("The system cannot start a thread: derivations run without the nice value");
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
-    this.#planner = new Planner(
+    this.#planner = new VariantPlanner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),
     );
   }
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
-    this.#addon.prepare(this.#state, lane, password, salt);
+    this.#addon.prepareLane(this.#state, lane, password, salt);
     this.#remaining.set(lane, iterations - 1);
   }
 
   run(): Slice {
     const busy = [...this.#remaining].filter(([, count]) => count > 0);
     if (busy.length === 0) return { iterations: 0, seconds: 0 };
-    const variant = this.#planner.plan(busy.length);
+    const variant = this.#planner.choose(busy.length);
     const group = busy.slice(0, variant.width);
     const slice = Math.ceil(SLICE_SECONDS / variant.seconds);
     const iterations = Math.min(slice, ...group.map(([, remaining]) => remaining));
@@ -72,7 +72,7 @@ export class NativeKernel implements Kernel {
   }
 
   throughput(): Throughput {
-    const { family, width, seconds } = this.#planner.settledPlan(this.lanes);
+    const { family, width, seconds } = this.#planner.chooseMeasured(this.lanes);
     return { kernel: family, capacityPerSecond: width / (STORED_ITERATIONS * seconds) };
   }
 
@@ -86,7 +86,7 @@ function measure(addon: NativeAddon, { id, width }: KernelVariant): number {
   const empty = new Uint8Array(0);
   const state = new Uint32Array(width * LANE_WORDS);
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
-  for (const lane of lanes) addon.prepare(state, lane, empty, empty);
+  for (const lane of lanes) addon.prepareLane(state, lane, empty, empty);
   const runs = [500, 2000, 2000, 2000];
   return Math.min(...runs.map((count) => addon.advance(id, state, lanes, count, null) / count));
 }

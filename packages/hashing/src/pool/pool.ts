@@ -1,4 +1,9 @@
-/** Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. */
+/**
+ * Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. A *lane* holds one
+ * derivation of a worker, and a *kernel* advances several lanes together, for one *slice* of a few milliseconds at a time. A
+ * *ticket* is the number under which a job is offered to a worker, so that only the latest offer counts. A *prefetched* job is
+ * offered to a worker that has no free lane yet.
+ */
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { ThreadHash } from "../formats/format.ts";
 import type { FromWorker, WorkerSetup } from "../protocol.ts";

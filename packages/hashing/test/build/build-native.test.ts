@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { buildNative } from "../../build/build-native.ts";
 import { loadAddon } from "../../src/kernel/addon.ts";
 import { addonFilePrefix } from "../../src/kernel/addon-file.ts";
-import { probeNativeKernels } from "../../src/kernel/probe.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { checkNativeKernels } from "../../src/kernel/check-kernels.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import { buildInto, compilingTest, failedKernels, temporaryDirectory } from "../support/native-addon.ts";
 
 // A single build takes about a second, and several run at the same time here.
@@ -39,7 +39,7 @@ testWithCompiler(
     expect(others).toEqual([]);
     expect(name).toStartWith(addonFilePrefix());
     const path = join(directory.path, name);
-    expect(probeNativeKernels(directory.path)).toMatchObject({ available: true, path });
+    expect(checkNativeKernels(directory.path)).toMatchObject({ available: true, path });
     const { ino } = statSync(path);
     expect(await build()).toEqual({ code: 0, output: "", errors: "" });
     const result = await buildNative({ environment: { PATH: "/nonexistent" }, directory: directory.path });
@@ -60,12 +60,12 @@ testWithCompiler(
     const output: unknown = expect.stringContaining("error");
     expect<unknown>(failed).toEqual({ status: "failed", reason: "the C compiler failed", output });
     const reason = "not built: the C compiler failed";
-    expect(probeNativeKernels(directory.path)).toEqual({ available: false, reason });
+    expect(checkNativeKernels(directory.path)).toEqual({ available: false, reason });
     const installed = ["cc", "gcc", "clang"].flatMap((name) => Bun.which(name) ?? []);
     expect(installed).not.toEqual([]);
     for (const CC of new Set(installed.map((path) => realpathSync(path)))) {
       const path = await buildInto(directory.path, { environment: { ...process.env, CC } });
-      const status = probeNativeKernels(directory.path);
+      const status = checkNativeKernels(directory.path);
       expect(status).toMatchObject({ available: true, path });
       expect(failedKernels(status)).toEqual([]);
       for (const name of readdirSync(directory.path)) expect(name).toEndWith(".node");
@@ -79,7 +79,7 @@ test("without a compiler the build succeeds and stores the reason for the servic
   expect(code).toBe(0);
   expect(errors.trim().split("\n")).toHaveLength(1);
   expect(errors).toContain("no C compiler");
-  const status = probeNativeKernels(directory.path);
+  const status = checkNativeKernels(directory.path);
   expect(status).toEqual({ available: false, reason: expect.stringContaining("not built: no C compiler") });
   expect((await runBuild(directory.path, { PATH: "/nonexistent" }, "--strict")).code).toBe(1);
 });
@@ -106,7 +106,7 @@ for (const [what, compiler, reason] of [
     const environment = { ...process.env, CC: compiler(directory.path) };
     const result = await buildNative({ environment, directory: output.path });
     expect(result).toEqual({ status: "failed", reason, output: "" });
-    expect(probeNativeKernels(output.path)).toMatchObject({ available: false });
+    expect(checkNativeKernels(output.path)).toMatchObject({ available: false });
   });
 }
 
@@ -114,7 +114,7 @@ test("an addon of other sources is not loaded", async () => {
   using directory = temporaryDirectory();
   const stale = addonFilePrefix().replace(/[0-9a-f]{16}$/, "0".repeat(16));
   writeFileSync(join(directory.path, `${stale}-00000000.node`), "");
-  expect(probeNativeKernels(directory.path)).toEqual({
+  expect(checkNativeKernels(directory.path)).toEqual({
     available: false,
     reason: "not built: run `bun run build:native`",
   });
@@ -124,7 +124,7 @@ test("a file that is not an addon is unavailable with a reason", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, `${addonFilePrefix()}-00000000.node`);
   writeFileSync(path, "not an addon");
-  expect(probeNativeKernels(directory.path)).toEqual({
+  expect(checkNativeKernels(directory.path)).toEqual({
     available: false,
     reason: expect.stringContaining("error"),
   });
@@ -136,7 +136,7 @@ testWithCompiler(
   async () => {
     using directory = temporaryDirectory();
     const path = await buildInto(directory.path, { defines: ["LATCHKEY_FAULTY_KERNELS"] });
-    const status = probeNativeKernels(directory.path);
+    const status = checkNativeKernels(directory.path);
     if (!status.available) throw new Error(status.reason);
     expect(status.path).toBe(path);
     expect(status.variants.length).toBeGreaterThan(0);
@@ -145,13 +145,13 @@ testWithCompiler(
     const reasons = Object.fromEntries(status.unavailable.map(({ family, reason }) => [family, reason]));
     expect(reasons.crash).toMatch(/crashed with SIG(ILL|TRAP)/);
     expect(reasons.wrong).toContain("wrong digest");
-    const { choice, fallbackReason } = selectKernel("auto", directory.path);
+    const { choice, fallbackReason } = chooseKernel("auto", directory.path);
     expect(choice.kind).toBe("native");
     expect(fallbackReason).toMatch(
       /^crash: .* crashed with SIG(ILL|TRAP); wrong: .* wrong digest in lane 0$/,
     );
-    expect(() => selectKernel("crash", directory.path)).toThrow("crashed with SIG");
+    expect(() => chooseKernel("crash", directory.path)).toThrow("crashed with SIG");
     for (const name of ["portable", ...status.variants.map(({ family }) => family)])
-      expect(selectKernel(name, directory.path).fallbackReason).toBeNull();
+      expect(chooseKernel(name, directory.path).fallbackReason).toBeNull();
   },
 );

@@ -47,7 +47,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
   const imitation = { valueOf: () => 0, length: 32, buffer: new ArrayBuffer(128) };
 
   const INVALID: Record<Name, [string, ErrorConstructor, unknown[]][]> = {
-    prepare: [
+    prepareLane: [
       ["no arguments", TypeError, []],
       ["one argument too few", TypeError, [lanes(1), 0, empty]],
       ["null for state", TypeError, [null, 0, empty, empty]],
@@ -132,7 +132,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
 
   test("reads a lane list that overlaps the state before it writes the state", () => {
     const state = lanes(2);
-    addon.prepare(state, 1, empty, empty);
+    addon.prepareLane(state, 1, empty, empty);
     const before = state.slice();
     state[0] = 1;
     addon.advance(variant.id, state, state.subarray(0, 1), 1, null);
@@ -147,7 +147,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
   test.each(HANDLES)("returns the digest and the processor time of advance on %s", (_, open) => {
     const state = lanes(1);
     const thread = open();
-    addon.prepare(state, 0, empty, empty);
+    addon.prepareLane(state, 0, empty, empty);
     const started = performance.now();
     const seconds = addon.advance(variant.id, state, Uint32Array.of(0), 19_999, thread);
     expect(digestOf(state, 0)).toBe(pbkdf2Sync("", "", 20_000, 32, "sha256").toString("hex"));

@@ -17,7 +17,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
     const state = new Uint32Array(LANE_WORDS).map(() => randomInt(2 ** 32));
     const bytes = new Uint8Array(state.buffer);
     const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
-    addon.prepare(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
+    addon.prepareLane(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
     expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
   });
 
@@ -26,7 +26,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
       test("returns the published digests", () => {
         for (const [password, salt, iterations, digest] of VECTORS) {
           const state = new Uint32Array(LANE_WORDS);
-          addon.prepare(state, 0, text(password), text(salt));
+          addon.prepareLane(state, 0, text(password), text(salt));
           if (iterations > 1) addon.advance(kernel.id, state, Uint32Array.of(0), iterations - 1, null);
           expect(digestOf(state, 0)).toStartWith(digest);
         }
@@ -38,7 +38,7 @@ await describeNative("the native kernels", ({ addon, variants, failed }) => {
           const state = new Uint32Array(places * LANE_WORDS).fill(0xdeadbeef);
           const lanes = shuffled(places).subarray(0, count);
           const jobs = new Map(Array.from(lanes, (lane) => [lane, randomJob()]));
-          for (const [lane, { password, salt }] of jobs) addon.prepare(state, lane, password, salt);
+          for (const [lane, { password, salt }] of jobs) addon.prepareLane(state, lane, password, salt);
           addon.advance(kernel.id, state, lanes, 3, null);
           addon.advance(kernel.id, state, lanes.toReversed(), 5, null);
           for (let lane = 0; lane < places; lane++) {

@@ -16,7 +16,7 @@ import {
   type NativeAddon,
 } from "../../src/kernel/addon.ts";
 import { BUILD_DIRECTORY, findAddonFile } from "../../src/kernel/addon-file.ts";
-import { type NativeStatus, probeNativeKernels } from "../../src/kernel/probe.ts";
+import { checkNativeKernels, type NativeStatus } from "../../src/kernel/check-kernels.ts";
 
 export interface NativeFixture {
   readonly path: string;
@@ -62,7 +62,7 @@ function reportSkipped(what: string, reason: string): void {
 
 async function openNativeFixture(): Promise<NativeFixture> {
   await buildNative({ environment: process.env });
-  const status = probeNativeKernels();
+  const status = checkNativeKernels();
   if (!status.available) throw new Error(`the native tests need the addon: ${status.reason}`);
   const { path, variants } = status;
   return { path, variants, failed: failedKernels(status), addon: loadAddon(path) };

@@ -1,7 +1,7 @@
 /** A lane and its job's memory are wiped when the job ends; jobs that arrive together finish a few at a time. */
 import { describe, expect, test } from "bun:test";
 import { Worker } from "node:worker_threads";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import { Job } from "../../src/pool/job.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";
@@ -17,7 +17,7 @@ interface Report {
 }
 
 async function inspect(kernel: string): Promise<Report> {
-  const worker = new Worker(fixtureUrl("lane-inspector.ts"), { workerData: selectKernel(kernel).choice });
+  const worker = new Worker(fixtureUrl("lane-inspector.ts"), { workerData: chooseKernel(kernel).choice });
   const report = await new Promise<Report>((resolve, reject) =>
     worker.once("message", resolve).once("error", reject),
   );

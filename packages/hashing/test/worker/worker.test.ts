@@ -4,13 +4,13 @@ import { pbkdf2Sync } from "node:crypto";
 import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
-import { selectKernel } from "../../src/kernel/select.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 describe("a worker with a CPU quota", () => {
   test("reports the capacity of its share before the first job", async () => {
-    const { choice, lanes } = selectKernel("auto");
+    const { choice, lanes } = chooseKernel("auto");
     const capacityOf = async (cores: number) => {
       const quota = createQuotaBudget(cores, 1);
       await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota } });
@@ -24,7 +24,7 @@ describe("a worker with a CPU quota", () => {
   test.each(kernels().map(({ name }) => name))(
     "finishes its jobs between pauses with kernel %s",
     async (name) => {
-      const { choice, lanes } = selectKernel(name);
+      const { choice, lanes } = chooseKernel(name);
       await using pool = openPool({
         lanes,
         setup: { kernel: choice, nice: 0, quota: createQuotaBudget(0.5, 1) },
@@ -42,7 +42,7 @@ describe("a worker with a CPU quota", () => {
 test.each(nativeKernelNames)(
   "a worker wipes its lanes when it ends with an exception, with kernel %s",
   async (name) => {
-    const { choice, lanes } = selectKernel(name);
+    const { choice, lanes } = chooseKernel(name);
     const words = [0, 1].map(() => new Uint32Array(new SharedArrayBuffer(4 * lanes * LANE_WORDS)).fill(1));
     const copies = words.map(({ buffer }) => buffer);
     const setup = { kernel: choice, nice: 0, quota: null, ...{ copies } };

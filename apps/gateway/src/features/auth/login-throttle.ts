@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
-import type { Digests } from "../../token-keys.ts";
+import type { Digests } from "../../tokens/token-keys.ts";
 
 export interface LoginThrottleOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;

@@ -7,7 +7,7 @@ import type {
 import type { OutboxRepository, UserRepository } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { OneTimeTokens } from "../../one-time-tokens.ts";
+import type { OneTimeTokens } from "../../tokens/one-time-tokens.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { AuthRequest, Principal } from "./service.ts";
 

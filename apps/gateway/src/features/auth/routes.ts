@@ -1,26 +1,26 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import {
-  EMAIL_MAX_LENGTH,
   EmailVerificationConfirmation,
   LoginRequest,
+  normalizeEmail,
   PasswordResetConfirmation,
   PasswordResetRequest,
   RegisterRequest,
   StrictUpdateUserRequest,
   type Token,
+  toUser,
   UpdateUserRequest,
   type User as UserShape,
 } from "@latchkey/contracts";
-import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
+import { ignoreBody, jsonBody } from "../../http/body.ts";
+import { requestContext } from "../../http/request-context.ts";
+import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
-import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
-import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
-import { requestContext } from "../../middleware/request-context.ts";
-import { validator } from "../../middleware/validator.ts";
-import type { Digests } from "../../token-keys.ts";
-import { operations } from "./operations.ts";
+import { limitRoute, type RateLimiters } from "../../middleware/rate-limit.ts";
+import type { Digests } from "../../tokens/token-keys.ts";
+import { operations } from "./openapi.ts";
 import type { RecoveryService } from "./recovery-service.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
@@ -35,12 +35,8 @@ export interface AuthRoutesOptions {
   readonly requireCurrentPassword: boolean;
 }
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
-function normalizeEmail(members: Record<string, unknown>): Record<string, unknown> {
-  if (typeof members.email !== "string") return members;
-  const email = members.email.trim();
-  return { ...members, email: email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase() };
-}
+const withNormalizedEmail = (members: Record<string, unknown>): Record<string, unknown> =>
+  typeof members.email === "string" ? { ...members, email: normalizeEmail(members.email) } : members;
 
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
@@ -64,43 +60,50 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  const register = new Elysia()
+  const credentials = new Elysia()
     .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.register))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", prepare: normalizeEmail }) })
+    .model({
+      RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }),
+      LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }),
+    })
     .post(
       "/auth/register",
       async ({ body, authRequest, set }): Promise<UserShape> => {
         const user = await authService.register(body, authRequest);
         set.status = 201;
-        return toShape(user);
+        return toUser(user);
       },
-      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
-    );
-
-  const login = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.login))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", prepare: normalizeEmail }) })
+      {
+        parse: [jsonBody(RegisterRequest)],
+        body: "RegisterRequest",
+        beforeHandle: limitRoute(limiters?.register),
+        detail: operations.register,
+      },
+    )
     .post(
       "/auth/login",
       async ({ body, authRequest }): Promise<Token> => ({
         access_token: await authService.login(body, authRequest),
         token_type: "bearer",
       }),
-      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
+      {
+        parse: [jsonBody(LoginRequest)],
+        body: "LoginRequest",
+        beforeHandle: limitRoute(limiters?.login),
+        detail: operations.login,
+      },
     );
 
   const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
     .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
-    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), { detail: operations.getMe })
+    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), { detail: operations.getMe })
     .use(withAuthRequest)
     .patch(
       "/auth/me",
       async ({ principal, body, authRequest }): Promise<UserShape> =>
-        toShape(await authService.update(principal, body, authRequest)),
+        toUser(await authService.update(principal, body, authRequest)),
       {
         parse: [jsonBody(UpdateUserRequest)],
         body: "UpdateUserRequest",
@@ -129,15 +132,16 @@ export function authRoutes(options: AuthRoutesOptions) {
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
-  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
+  const auth = new Elysia({ name: "auth" }).use(credentials).use(me);
   return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
 
   function recoveryRoutes(service: RecoveryService) {
-    const resetRequest = new Elysia()
+    return new Elysia({ name: "recovery" })
       .use(withAuthRequest)
-      .use(rateLimitRoutes(limiters?.mail))
       .model({
-        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", prepare: normalizeEmail }),
+        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
+        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
+        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
       })
       .post(
         "/auth/password-reset",
@@ -148,16 +152,10 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetRequest)],
           body: "PasswordResetRequest",
+          beforeHandle: limitRoute(limiters?.mail),
           detail: operations.requestPasswordReset,
         },
-      );
-
-    const confirmations = new Elysia()
-      .use(withAuthRequest)
-      .model({
-        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
-        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
-      })
+      )
       .post(
         "/auth/email-verification/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -170,7 +168,6 @@ export function authRoutes(options: AuthRoutesOptions) {
           detail: operations.confirmEmailVerification,
         },
       )
-      .use(rateLimitRoutes(limiters?.passwordChange))
       .post(
         "/auth/password-reset/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -180,33 +177,22 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetConfirmation)],
           body: "PasswordResetConfirmation",
+          beforeHandle: limitRoute(limiters?.passwordChange),
           detail: operations.confirmPasswordReset,
         },
-      );
-
-    const verificationRequest = new Elysia()
+      )
       .use(bearerAuth(authService.authenticate))
-      .use(rateLimitRoutes(limiters?.mail))
       .post(
         "/auth/email-verification",
         async ({ principal, set }): Promise<void> => {
           await service.requestVerification(principal);
           set.status = 202;
         },
-        { parse: [ignoreBody], detail: operations.requestEmailVerification },
+        {
+          parse: [ignoreBody],
+          beforeHandle: limitRoute(limiters?.mail),
+          detail: operations.requestEmailVerification,
+        },
       );
-
-    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
 }
-
-/** Lists each member, so that a new column is never exposed by accident. */
-const toShape = (user: User): UserShape => ({
-  id: user.id,
-  email: user.email,
-  email_verified: user.emailVerified,
-  username: user.username,
-  is_active: user.isActive,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-});

@@ -1,10 +1,9 @@
 /** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
-import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
+import type { AuditEvent, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import { type User, UserAlreadyExists, type UserRepository, type ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { AuditEvent } from "../../observability/audit.ts";
-import type { Tokens } from "../../token-keys.ts";
+import type { Tokens } from "../../tokens/access-tokens.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";

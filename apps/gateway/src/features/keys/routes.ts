@@ -1,7 +1,7 @@
 /** `GET /.well-known/jwks.json`: the public keys with which other services verify tokens. */
 import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
-import { describeOperations } from "../../docs/operation.ts";
+import { describeOperations } from "../../openapi/operation.ts";
 
 /** `docs/operations.md` waits for as long during a key rotation. */
 const MAX_AGE_SECONDS = 300;

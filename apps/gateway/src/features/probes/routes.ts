@@ -1,7 +1,7 @@
 /** The probe routes: liveness uses no resource, readiness queries the database. */
 import { Elysia } from "elysia";
-import { describeOperations } from "../../docs/operation.ts";
-import { requestContext } from "../../middleware/request-context.ts";
+import { requestContext } from "../../http/request-context.ts";
+import { describeOperations } from "../../openapi/operation.ts";
 import type { Readiness } from "./service.ts";
 
 export const isLiveness = (path: string): boolean => path === "/healthz";

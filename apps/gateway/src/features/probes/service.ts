@@ -1,5 +1,5 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
-import { withTimeout } from "../../timeout.ts";
+import { withTimeout } from "@latchkey/contracts";
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
@@ -9,13 +9,14 @@ type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; r
 const READY: ReadinessResult = { isReady: true };
 const STOPPING: ReadinessResult = { isReady: false };
 const TIMEOUT_MS = 1000;
+const createTimeoutError = () => new Error(`The database did not respond within ${TIMEOUT_MS} ms`);
 
 /** @param ping a trivial query */
 export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean) {
   let inFlight: Promise<ReadinessResult> | null = null;
 
   const query = (): Promise<ReadinessResult> =>
-    withTimeout("The database", ping(), TIMEOUT_MS).then(
+    withTimeout(ping(), TIMEOUT_MS, createTimeoutError).then(
       () => READY,
       (error: unknown) => ({ isReady: false, error }),
     );

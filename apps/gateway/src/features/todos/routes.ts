@@ -10,10 +10,10 @@ import {
 } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
-import { queryValidator, validator } from "../../middleware/validator.ts";
+import { ignoreBody, jsonBody } from "../../http/body.ts";
+import { queryValidator, validator } from "../../http/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { operations } from "./operations.ts";
+import { operations } from "./openapi.ts";
 import type { TodoService } from "./service.ts";
 
 /** A repeated `cursor` is malformed, and a malformed cursor is ignored. */

@@ -1,0 +1,104 @@
+/** The auth operations in the OpenAPI document. */
+import {
+  EmailVerificationConfirmation,
+  type ErrorCode,
+  LoginRequest,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
+  RegisterRequest,
+  UpdateUserRequest,
+} from "@latchkey/contracts";
+import { defaultQuota, describeOperations } from "../../openapi/operation.ts";
+
+const LOGIN_QUOTA = defaultQuota("RATE_LIMIT_LOGIN");
+const REGISTER_QUOTA = defaultQuota("RATE_LIMIT_REGISTER");
+const PASSWORD_CHANGE_QUOTA = defaultQuota("RATE_LIMIT_PASSWORD_CHANGE");
+const MAIL_LIMIT = {
+  quota: defaultQuota("RATE_LIMIT_MAIL"),
+  description: `Requests for mails have their own limit, by default ${defaultQuota("RATE_LIMIT_MAIL")} per client address.`,
+};
+const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
+
+export const operations = describeOperations("Auth", {
+  register: {
+    summary: "Register a user",
+    body: RegisterRequest,
+    success: { status: 201, description: "The new user.", schema: "UserResponse" },
+    errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: REGISTER_QUOTA,
+      description: `Registrations have their own limit, by default ${REGISTER_QUOTA} per client address.`,
+    },
+  },
+  login: {
+    summary: "Exchange e-mail and password for an access token",
+    body: LoginRequest,
+    success: { status: 200, description: "An access token.", schema: "TokenResponse" },
+    errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: LOGIN_QUOTA,
+      description: `Logins have their own limit, by default ${LOGIN_QUOTA} per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days and since the latest password change are also limited: ten, then one every 15 minutes.`,
+    },
+  },
+  getMe: {
+    summary: "Read the current user",
+    success: { status: 200, description: "The current user.", schema: "UserResponse" },
+    isProtected: true,
+  },
+  updateMe: {
+    summary: "Change the username, the password or both",
+    description:
+      "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token meanwhile, and with a password or a current password also if it changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
+    body: UpdateUserRequest,
+    success: { status: 200, description: "The updated user.", schema: "UserResponse" },
+    errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: PASSWORD_CHANGE_QUOTA,
+      description: `Updates with a password or a current password have their own limit, by default ${PASSWORD_CHANGE_QUOTA} per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
+    },
+    isProtected: true,
+  },
+  deleteMe: {
+    summary: "Delete the current user",
+    success: { status: 204, description: "The user is deleted." },
+    isProtected: true,
+  },
+  revokeTokens: {
+    summary: "Revoke all tokens of the current user",
+    description: "Revokes every token, including the one in this request.",
+    success: { status: 204, description: "The tokens are revoked." },
+    isProtected: true,
+  },
+  requestPasswordReset: {
+    summary: "Request a mail that resets a password",
+    description:
+      "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets and verifications in 24 hours, then one every two hours.",
+    body: PasswordResetRequest,
+    success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
+    rateLimit: MAIL_LIMIT,
+  },
+  confirmPasswordReset: {
+    summary: "Set a new password with the token of a mail",
+    description: "Revokes all tokens of the user and verifies the e-mail.",
+    body: PasswordResetConfirmation,
+    success: { status: 204, description: "The password is changed." },
+    errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
+    rateLimit: {
+      quota: PASSWORD_CHANGE_QUOTA,
+      description: `Confirmations count against the limit of password changes, by default ${PASSWORD_CHANGE_QUOTA} per client address.`,
+    },
+  },
+  requestEmailVerification: {
+    summary: "Request a mail that verifies the e-mail of the current user",
+    description: "A registration requests the first one. The link is valid for 24 hours.",
+    success: { status: 202, description: "A mail is sent unless the e-mail is verified." },
+    rateLimit: MAIL_LIMIT,
+    isProtected: true,
+  },
+  confirmEmailVerification: {
+    summary: "Verify an e-mail with the token of a mail",
+    body: EmailVerificationConfirmation,
+    success: { status: 204, description: "The e-mail is verified." },
+    errors: ["ONE_TIME_TOKEN_INVALID"],
+  },
+});

@@ -1,0 +1,22 @@
+/** The routes of all features, without middleware: those that the OpenAPI document describes. */
+import type { PublicKeySet } from "@latchkey/contracts";
+import { Elysia } from "elysia";
+import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";
+import { keyRoutes } from "./keys/routes.ts";
+import { probeRoutes } from "./probes/routes.ts";
+import type { Readiness } from "./probes/service.ts";
+import { todoRoutes } from "./todos/routes.ts";
+import type { TodoService } from "./todos/service.ts";
+
+interface FeatureOptions extends AuthRoutesOptions {
+  readonly readiness: Readiness;
+  readonly todoService: TodoService;
+  readonly publicKeySet: PublicKeySet;
+}
+
+export const createFeatures = ({ readiness, todoService, publicKeySet, ...auth }: FeatureOptions) =>
+  new Elysia()
+    .use(probeRoutes(readiness))
+    .use(authRoutes(auth))
+    .use(keyRoutes(publicKeySet))
+    .use(todoRoutes(todoService));

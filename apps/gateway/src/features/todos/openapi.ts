@@ -1,0 +1,37 @@
+/** The todo operations in the OpenAPI document. */
+import { CreateTodoRequest, TodoPath, TodoQuery, UpdateTodoRequest } from "@latchkey/contracts";
+import { describeOperations } from "../../openapi/operation.ts";
+
+export const operations = describeOperations("Todos", {
+  listTodos: {
+    summary: "List todos by page",
+    description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
+    query: TodoQuery,
+    success: { status: 200, description: "A page.", schema: "TodoPageResponse" },
+  },
+  createTodo: {
+    summary: "Create a todo",
+    body: CreateTodoRequest,
+    success: { status: 201, description: "The new todo.", schema: "TodoResponse" },
+  },
+  getTodo: {
+    summary: "Read a todo",
+    path: TodoPath,
+    success: { status: 200, description: "The todo.", schema: "TodoResponse" },
+    errors: ["TODO_NOT_FOUND"],
+  },
+  updateTodo: {
+    summary: "Update a todo",
+    description: "An empty object changes nothing.",
+    path: TodoPath,
+    body: UpdateTodoRequest,
+    success: { status: 200, description: "The updated todo.", schema: "TodoResponse" },
+    errors: ["TODO_NOT_FOUND"],
+  },
+  deleteTodo: {
+    summary: "Delete a todo",
+    path: TodoPath,
+    success: { status: 204, description: "The todo is deleted." },
+    errors: ["TODO_NOT_FOUND"],
+  },
+});

@@ -1,0 +1,60 @@
+/** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
+import type Type from "typebox";
+import { ServiceError } from "../errors.ts";
+import { readJsonMembers } from "./json.ts";
+
+/** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
+const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
+
+const refuse = (type: string, msg: string): never => {
+  throw new ServiceError("INVALID_REQUEST", { issues: [{ loc: ["body"], msg, type }] });
+};
+
+/**
+ * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
+ * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
+ * or an object with more than 256 members; `content_type` for another type
+ * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
+ */
+export function jsonBody({ properties }: Type.TObject) {
+  const names = Object.keys(properties);
+  return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
+    const bytes = await readBounded(request);
+    if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");
+    if (!JSON_CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
+      refuse("content_type", "must be sent as application/json");
+    }
+    try {
+      return readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), names);
+    } catch {
+      return refuse(
+        "json_invalid",
+        `must be valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`,
+      );
+    }
+  };
+}
+
+/**
+ * For the `parse` of a route that changes something and has no body: reads the body before the route runs, and ignores it.
+ * @throws PAYLOAD_TOO_LARGE like `jsonBody`
+ */
+export async function ignoreBody({ request }: { readonly request: Request }): Promise<null> {
+  await readBounded(request);
+  return null;
+}
+
+async function readBounded(request: Request): Promise<Uint8Array> {
+  // The server reads no more than the announced length, which `bodyLimit` has checked.
+  if (request.headers.has("content-length")) return request.bytes();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // `errorHandler` drains the rest of a body that is too large.
+  for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
+    size += chunk.byteLength;
+    chunks.push(chunk);
+    if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new ServiceError("PAYLOAD_TOO_LARGE");
+  }
+  return Buffer.concat(chunks);
+}

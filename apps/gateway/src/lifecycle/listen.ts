@@ -1,0 +1,17 @@
+import { CliError, describeError, EXIT } from "@latchkey/cli";
+
+/** Opens a port. @throws {CliError} if it is not available */
+export function listen<Listener>(
+  variable: "PORT" | "METRICS_PORT",
+  { host, port }: { readonly host: string; readonly port: number },
+  open: () => Listener,
+): Listener {
+  try {
+    return open();
+  } catch (error) {
+    const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const advice = isInUse ? `; set another one, such as ${variable}=${(port % 65_535) + 1}` : "";
+    const message = `${variable} ${port} on ${host} is not available: ${describeError(error)}${advice}`;
+    throw new CliError(message, EXIT.osError);
+  }
+}

@@ -1,0 +1,149 @@
+/** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
+import { swagger } from "@elysiajs/swagger";
+import {
+  BODY_MAX_BYTES,
+  JSON_MAX_DEPTH,
+  JSON_MAX_MEMBERS,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+} from "@latchkey/contracts";
+import { type AnyElysia, Elysia } from "elysia";
+import { ERROR_TABLE } from "../errors.ts";
+import { mapMembers } from "../map-members.ts";
+import { VERSION } from "../version.ts";
+import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
+
+/** The routes as the framework's plugin describes them; only the members used here. */
+interface DescribedRoutes {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
+}
+
+interface DescribedOperation {
+  readonly parameters?: readonly JsonObject[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+}
+
+const JSON_TYPE = "application/json";
+
+/** Returns the document of the routes as JSON. The service calls it once at startup: a route that cannot be described is a startup error. */
+export async function createDocument(features: AnyElysia): Promise<string> {
+  const specPath = "/openapi.json";
+  // Otherwise the plugin omits paths with a dot.
+  const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
+  const response = await described.handle(new Request(`http://localhost${specPath}`));
+  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
+}
+
+function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
+  return {
+    openapi: "3.0.3",
+    info: {
+      title: "Latchkey",
+      version: VERSION,
+      description: DESCRIPTION,
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+    },
+    servers: [{ url: "/", description: "This service." }],
+    tags: [
+      ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      // Tags without operations are sections of the reference.
+      ...Object.entries(TOPICS).map(([name, description]) => ({ name, description, "x-traitTag": true })),
+    ],
+    paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
+    components: {
+      schemas: componentSchemas(components.schemas),
+      headers: HEADERS,
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "The `access_token` of `POST /auth/login`.",
+        },
+      },
+    },
+  };
+}
+
+const TAGS = {
+  Auth: "Register, log in, and read, change or delete the current user.",
+  Keys: "Public keys, with which other services verify tokens. They require no token.",
+  Todos: "A todo list with cursor pagination. It requires no token.",
+  Probes: "For supervisors and load balancers. They are not rate-limited.",
+};
+export type Tag = keyof typeof TAGS;
+
+const DESCRIPTION = `User accounts with bearer-token login, health probes, and a todo list with cursor pagination.
+
+Register, log in, and send the token as \`Authorization: Bearer <token>\`; in the explorer, enter it under *Authorize*.
+
+The same document has three views: [/docs](/docs) to call operations, [/redoc](/redoc) to read about them, and
+[/openapi.json](/openapi.json) for tools.`;
+
+const errorItems = Object.entries(ERROR_TABLE)
+  .sort(([, one], [, other]) => one.status - other.status)
+  .map(([code, { status, description }]) => `- ${status} \`${code}\`: ${description}`);
+
+const text = (example: string) => ({ schema: { type: "string" }, example });
+const count = (example: number) => ({ schema: { type: "integer", minimum: 0 }, example });
+
+const HEADERS = {
+  "X-Request-ID": {
+    description:
+      "Identifies the request in the service's log: the value that the client sent if it is valid, otherwise a UUIDv7.",
+    required: true,
+    schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
+    example: "0199d3f2-8a4e-7c31-9a55-3f0f0a7be5d2",
+  },
+  "WWW-Authenticate": {
+    description: "The required authentication scheme (RFC 9110 §11.6.1).",
+    required: true,
+    ...text("Bearer"),
+  },
+  "Retry-After": { description: "Seconds to wait before a retry (RFC 9110 §10.2.3).", ...count(42) },
+  "RateLimit-Limit": {
+    description:
+      "Requests per window of the operation's own limit if it counted the request, otherwise of the default limit. Absent from probes, and if rate limits are disabled.",
+    ...count(6000),
+  },
+  "RateLimit-Remaining": { description: "Remaining requests in this window.", ...count(5999) },
+  "RateLimit-Reset": { description: "Seconds until this window ends.", ...count(42) },
+} satisfies Record<string, JsonObject>;
+export type HeaderName = keyof typeof HEADERS;
+
+const headerItems = Object.entries(HEADERS).map(([name, { description }]) => `- \`${name}\`: ${description}`);
+
+const TOPICS = {
+  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
+${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
+ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
+
+  Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
+\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
+
+  Headers: `Responses have these headers, in addition to those of HTTP, CORS and security. The document lists them for each
+response; the pages describe them only here.
+
+${headerItems.join("\n")}`,
+
+  Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
+contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
+examples of each operation are named after its codes. An unknown path returns 404, a known path with an unsupported
+method 405 with an \`Allow\` header, and a body that is too large 413, also on paths that need no body. A proxy in front of the service can respond with other
+codes, such as \`BAD_GATEWAY\`.
+
+${errorItems.join("\n")}`,
+};
+
+/** The plugin lists every content type that the framework can parse; this service accepts JSON only. */
+function completeOperation(operation: DescribedOperation): JsonObject {
+  const { parameters = [], requestBody, ...rest } = operation;
+  return {
+    ...rest,
+    ...(parameters.length > 0 && { parameters: parameters.map(translate) }),
+    ...(requestBody && {
+      requestBody: { ...requestBody, content: { [JSON_TYPE]: requestBody.content[JSON_TYPE] } },
+    }),
+  };
+}

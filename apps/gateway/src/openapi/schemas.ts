@@ -1,0 +1,91 @@
+/**
+ * The wire contracts as OpenAPI 3.0.3 schemas. They are written as JSON Schema, of which 3.0.3 is a dialect; only this
+ * file translates.
+ */
+import { STATUS_CODES } from "node:http";
+import * as contracts from "@latchkey/contracts";
+import { ERROR_TABLE } from "../errors.ts";
+import { mapMembers } from "../map-members.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Generated clients name their types after these; the routes name those of requests. */
+const SCHEMAS = {
+  UserResponse: contracts.User,
+  TokenResponse: contracts.Token,
+  TodoResponse: contracts.Todo,
+  TodoPageResponse: contracts.TodoPage,
+  PublicKeySet: contracts.PublicKeySet,
+  LivenessResponse: contracts.Live,
+  ReadinessResponse: contracts.Ready,
+  UnavailableResponse: contracts.Unready,
+  ValidationErrorResponse: contracts.ValidationErrorBody,
+  ValidationIssue: contracts.ValidationIssue,
+};
+
+/** Names in `components.schemas`. */
+export type SchemaName = keyof typeof SCHEMAS;
+
+/** The name of the schema of all errors with a status, such as `ConflictError`. */
+export const errorSchemaName = (status: number): string =>
+  `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
+
+/** No operation returns 405, and 422 has issues. */
+function errorSchemas(): Record<string, JsonObject> {
+  const { code, ...others } = contracts.ErrorBody.properties;
+  const codes = contracts.ERROR_CODES.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
+  const byStatus = Map.groupBy(codes, (name) => ERROR_TABLE[name].status);
+  const entries = [...byStatus].map(([status, names]) => {
+    const properties = { ...others, code: { ...code, enum: names } };
+    return [errorSchemaName(status), { ...contracts.ErrorBody, properties }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** `components.schemas`: the response bodies, and the request bodies that the routes refer to by name. */
+export const componentSchemas = (bodies: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> =>
+  mapMembers({ ...bodies, ...SCHEMAS, ...errorSchemas() }, translateMembers);
+
+/** The name in `components` of each schema object. */
+const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
+
+/** Translates a schema or any part of one. */
+export function translate(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(translate);
+  if (!isJsonObject(part)) return part;
+  const name = NAMES.get(part);
+  return name === undefined ? translateMembers(part) : { $ref: `#/components/schemas/${name}` };
+}
+
+/** Replaces or removes the JSON Schema keywords that 3.0.3 does not have. */
+function translateMembers(schema: object): JsonObject {
+  const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
+  return {
+    ...mapMembers(rest, translate),
+    ...(constant !== undefined && { enum: [constant] }),
+    ...(Array.isArray(examples) && { example: examples[0] }),
+    ...(Array.isArray(anyOf) && translateUnion(anyOf)),
+    ...(typeof pattern === "string" && { pattern: withoutSurrogates(pattern) }),
+    ...(isLong(rest) && { format: "int64" }),
+  };
+}
+
+/** 3.0.3 has no type `null`, but the keyword `nullable`. */
+function translateUnion(members: readonly unknown[]): JsonObject {
+  const others = members.filter((member) => !(isJsonObject(member) && member.type === "null"));
+  const [only] = others;
+  const union =
+    others.length === 1 && isJsonObject(only) ? translateMembers(only) : { anyOf: others.map(translate) };
+  return others.length === members.length ? union : { ...union, nullable: true };
+}
+
+/**
+ * Some clients match UTF-16 units: for them, a class that excludes surrogates excludes every emoji. Nothing is lost, as
+ * JSON in UTF-8 cannot contain an unescaped lone surrogate.
+ */
+const withoutSurrogates = (pattern: string): string => pattern.replaceAll("\\uD800-\\uDFFF", "");
+
+const isLong = ({ type, maximum }: JsonObject): boolean =>
+  type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;
+
+const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;

@@ -1,0 +1,73 @@
+/**
+ * The scripts, styles and the icon of the pages. The path of each contains the hash of its bytes, so
+ * clients can cache it forever, and no other path below `/docs/assets` exists.
+ */
+import { readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { mapMembers } from "../map-members.ts";
+import { type Content, createContent, hashOf } from "./content.ts";
+
+const ONE_YEAR_SECONDS = 31_536_000;
+
+const TYPES = new Map([
+  [".js", "text/javascript; charset=utf-8"],
+  [".css", "text/css; charset=utf-8"],
+  [".svg", "image/svg+xml; charset=utf-8"],
+]);
+
+/** The module specifier of each asset. */
+const SOURCES = {
+  "swagger-ui.js": "swagger-ui-dist/swagger-ui-bundle.js",
+  "swagger-ui.css": "swagger-ui-dist/swagger-ui.css",
+  "redoc.js": "redoc/bundles/redoc.standalone.js",
+  "explorer.js": "./browser/explorer.js",
+  "reference.js": "./browser/reference.js",
+  "pages.css": "./browser/pages.css",
+  "account.js": "./browser/account.js",
+  "account.css": "./browser/account.css",
+  "icon.svg": "./browser/icon.svg",
+};
+
+export type AssetName = keyof typeof SOURCES;
+export type Assets = ReturnType<typeof readAssets>;
+
+/** The path of each asset, and the contents by path. */
+export function readAssets() {
+  const contents = new Map<string, Content>();
+  const paths = mapMembers(SOURCES, (specifier, name) => {
+    const content = readAsset(specifier);
+    const path = `/docs/assets/${content.hash}/${name}`;
+    contents.set(path, content);
+    return path;
+  });
+  return { paths, contents };
+}
+
+function readAsset(specifier: string): Content {
+  const file = fileURLToPath(import.meta.resolve(specifier));
+  const type = TYPES.get(extname(file));
+  if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
+  const bytes = edit(readFileSync(file));
+  return createContent({
+    type,
+    cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
+    hash: hashOf(bytes),
+    identity: new Blob([bytes]),
+  });
+}
+
+/** The only external address in the files: Redoc's logo, which it omits if it cannot load it. */
+const EXTERNAL_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
+const EMPTY_LOGO = Buffer.from("data:,");
+
+/** Removes a last line that names a source map, and the external address. Works on bytes: text needs twice the memory. */
+function edit(file: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  const lastLine = bytes.lastIndexOf("\n", -2) + 1;
+  const namesMap = bytes.indexOf("# sourceMappingURL=", lastLine) === lastLine + 2;
+  const kept = namesMap ? bytes.subarray(0, lastLine) : bytes;
+  const at = kept.indexOf(EXTERNAL_LOGO);
+  if (at === -1) return kept;
+  return Buffer.concat([kept.subarray(0, at), EMPTY_LOGO, kept.subarray(at + EXTERNAL_LOGO.length)]);
+}

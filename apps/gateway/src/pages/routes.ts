@@ -1,0 +1,55 @@
+/** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
+import { type Context, Elysia, NotFoundError } from "elysia";
+import { CORS_HEADERS } from "../middleware/cors.ts";
+import { ACCOUNT_PAGES } from "./account.ts";
+import type { Assets } from "./assets.ts";
+import { createText, serve } from "./content.ts";
+import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
+
+interface PageRoutesOptions {
+  /** The OpenAPI document as JSON. */
+  readonly document: Promise<string>;
+  readonly assets: Assets;
+  /** Whether there are pages to which mails link. */
+  readonly hasAccountPages: boolean;
+}
+
+export function pageRoutes({ document, assets, hasAccountPages }: PageRoutesOptions) {
+  const json = document.then((text) => createText(text, { type: "application/json; charset=utf-8" }));
+  const explorer = createPage(EXPLORER, assets);
+  const reference = createPage(REFERENCE, assets);
+  const hidden = { detail: { hide: true } };
+
+  const routes = new Elysia({ name: "documents" })
+    .get("/openapi.json", async (context) => serve(await json, context), hidden)
+    .get("/docs", (context) => serve(explorer, context), hidden)
+    .get("/redoc", (context) => serve(reference, context), hidden)
+    .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
+  for (const [path, page] of Object.entries(hasAccountPages ? ACCOUNT_PAGES : {})) {
+    const content = createPage(page, assets);
+    routes.get(path, (context) => serve(content, context), hidden);
+  }
+  for (const [path, content] of assets.contents) {
+    routes.get(path, (context) => serve(content, context), hidden);
+  }
+  return routes;
+}
+
+/** Browsers list `text/html` when a person opens a page; other clients expect an API and get 404. */
+function redirectBrowser(request: Request, set: Context["set"]): void {
+  set.headers.vary = `${CORS_HEADERS.vary}, Accept`;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (!isRead || !acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
+  set.status = 303;
+  set.headers.location = "/docs";
+}
+
+/** Whether a media range is exactly `text/html`, with a weight above 0 (RFC 9110 §12.5.1). */
+const acceptsHtml = (accept: string): boolean =>
+  accept
+    .toLowerCase()
+    .split(",")
+    .map((range) => range.split(";").map((part) => part.trim()))
+    .some(
+      ([type, ...parameters]) => type === "text/html" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)),
+    );

@@ -1,0 +1,20 @@
+/** Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. */
+import { exitOnOutputError, write } from "@latchkey/cli";
+import { createFeatures } from "./features/routes.ts";
+import { createDocument } from "./openapi/document.ts";
+
+/** The cast is safe because describing the routes calls none of their services. */
+const uncalled = <Service>(): Service => ({}) as Service;
+
+const features = createFeatures({
+  readiness: uncalled(),
+  authService: uncalled(),
+  recoveryService: uncalled(),
+  limiters: null,
+  digests: uncalled(),
+  requireCurrentPassword: false,
+  todoService: uncalled(),
+  publicKeySet: uncalled(),
+});
+exitOnOutputError();
+await write(await createDocument(features));

@@ -1,0 +1,116 @@
+/**
+ * Access tokens (JWT, RFC 7519): signed with one key of `token-keys.ts` and verified with all of them. `iat` is optional and
+ * ignored, so `jose` verifies only the signature, and this file checks the claims.
+ */
+import { compactVerify, SignJWT } from "jose";
+import type { Config } from "../config.ts";
+import type { TokenKey, TokenKeys } from "./token-keys.ts";
+
+const TOKEN_ID = /^[\w.-]{1,128}$/;
+const MAX_VERIFIED_TOKENS = 10_000;
+
+/** The user whom a token identifies, and what decides whether the token has been revoked. */
+export interface TokenClaims {
+  readonly userId: number;
+  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
+  readonly version: number;
+  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
+  readonly tokenId: string | null;
+}
+
+export interface Tokens {
+  sign(claims: Omit<TokenClaims, "tokenId">): Promise<string>;
+  /** Returns null if the token is invalid. */
+  verify(token: string): Promise<TokenClaims | null>;
+}
+
+interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
+  readonly keys: Pick<TokenKeys, "signing" | "verification">;
+}
+
+export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions): Tokens {
+  const { algorithm: alg, key, kid } = keys.signing;
+  const header = { alg, ...(kid !== null && { kid }), typ: "JWT" };
+  const ownClaims = {
+    ...(audience !== null && { aud: audience }),
+    ...(issuer !== null && { iss: issuer }),
+  };
+  // RFC 7519 §4.1.3: one audience, or an array of them.
+  const isExpected = ({ iss, aud }: Members): boolean =>
+    (issuer === null || iss === issuer) && (audience === null || [aud].flat().includes(audience));
+
+  /**
+   * The payloads of tokens with a valid signature. Keys are digests of the tokens; the oldest entry comes first. Only the
+   * signature is cached: each request checks the claims, and the service reads the user from the database.
+   */
+  const verified = new Map<string, Members>();
+
+  return {
+    sign: ({ userId, version }) =>
+      new SignJWT({ ...ownClaims, sub: String(userId), ver: version, jti: Bun.randomUUIDv7() })
+        .setProtectedHeader(header)
+        .setIssuedAt()
+        .setExpirationTime(`${tokenExpireMinutes}m`)
+        .sign(key),
+    async verify(token) {
+      const digest = Bun.SHA256.hash(token, "base64");
+      let payload = verified.get(digest);
+      if (!payload) {
+        payload = await verifySignature(token, keys.verification);
+        if (!payload) return null;
+        const [oldest] = verified.size < MAX_VERIFIED_TOKENS ? [] : verified.keys();
+        if (oldest !== undefined) verified.delete(oldest);
+        verified.set(digest, payload);
+      }
+      return isExpected(payload) ? readClaims(payload) : null;
+    },
+  };
+}
+
+async function verifySignature(token: string, keys: readonly TokenKey[]): Promise<Members | undefined> {
+  if (!token.split(".").every(isCanonical)) return undefined;
+  for (const { algorithm, key } of candidates(keys, token)) {
+    const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
+    if (verified) return parseMembers(verified.payload);
+  }
+  return undefined;
+}
+
+/**
+ * The keys that can have signed the token: of its algorithm, and if it names a key, only that key. Secret keys have no
+ * `kid`, so they ignore one. Keys in the header (`jwk`, `jku`, `x5c`) are never used.
+ */
+function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey[] {
+  const { alg, kid, crit } = parseMembers(Buffer.from(token.slice(0, token.indexOf(".")), "base64url"));
+  // RFC 7515 §4.1.11: reject critical extensions, because none is supported.
+  if (crit !== undefined) return [];
+  return keys.filter(
+    (key) => key.algorithm === alg && (key.kid === null || kid === undefined || key.kid === kid),
+  );
+}
+
+/** Whether `text` is the one base64url encoding of its bytes: no padding, unused bits zero (RFC 4648 §3.5). */
+const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").toString("base64url") === text;
+
+/** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
+function readClaims({ sub, exp, nbf = 0, ver = 0, jti }: Members): TokenClaims | null {
+  const now = Date.now() / 1000;
+  if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
+  // The canonical decimal text of a safe integer.
+  const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
+  if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
+  if (typeof ver !== "number" || !Number.isSafeInteger(ver) || ver < 0) return null;
+  return { userId, version: ver, tokenId: typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The own members of a JSON object or array; none for any other text. */
+function parseMembers(json: Uint8Array): Members {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(json));
+    return typeof value === "object" ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,101 @@
+/** The keys that sign and verify tokens, their public parts for other services, and digests with keys derived from them. */
+import { createHmac, createPrivateKey, hkdfSync } from "node:crypto";
+import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
+import type { PublicKeySet } from "@latchkey/contracts";
+import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
+import type { Config } from "../config.ts";
+import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
+
+/** A key for one algorithm. */
+export interface TokenKey {
+  readonly algorithm: AuthAlgorithm;
+  readonly key: CryptoKey;
+  /** RFC 7638; null for a secret key. */
+  readonly kid: string | null;
+}
+
+export interface TokenKeys {
+  readonly signing: TokenKey;
+  /** The signing key's first, because most tokens are its own. */
+  readonly verification: readonly TokenKey[];
+  readonly publicKeySet: PublicKeySet;
+  readonly digests: Digests;
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+type TokenKeysOptions = Config["auth"] & {
+  /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
+  readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
+};
+
+export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
+  const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;
+  const publicKeys = await Promise.all(
+    [privateKey, nextPublicKey, previousPublicKey].filter((key) => key !== null).map(importPublicKey),
+  );
+  const [ownPublicKey] = publicKeys;
+  const algorithm = secretAlgorithmOf(options.algorithm);
+  const previous = previousSecretKey === null ? [] : [await importSecretKey(previousSecretKey, algorithm)];
+  const publicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
+  const derive = (material: string | Uint8Array) => ({
+    digests: createDigests(material),
+    oneTimeTokens: createOneTimeTokens([
+      material,
+      ...(previousSecretKey === null ? [] : [previousSecretKey]),
+    ]),
+  });
+
+  if (privateKey !== null && ownPublicKey) {
+    const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
+    const der = createPrivateKey(privateKey.pem).export({ type: "pkcs8", format: "der" });
+    const verification = [...publicKeys, ...previous];
+    return { signing, verification, publicKeySet, ...derive(der) };
+  }
+  const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
+  const signing = await importSecretKey(secretKey, algorithm);
+  const verification = [signing, ...previous, ...publicKeys];
+  return { signing, verification, publicKeySet, ...derive(secretKey) };
+}
+
+/** With a private key, secret keys verify tokens of HS256 only. */
+const secretAlgorithmOf = (algorithm: AuthAlgorithm): SecretAlgorithm =>
+  algorithm === "ES256" || algorithm === "EdDSA" ? "HS256" : algorithm;
+
+/** Imports the key once; given its bytes, `jose` would import it for every token. */
+async function importSecretKey(secret: string, algorithm: SecretAlgorithm): Promise<TokenKey> {
+  const hmac = { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` };
+  const bytes = new TextEncoder().encode(secret);
+  const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["sign", "verify"]);
+  return { algorithm, key, kid: null };
+}
+
+async function importPublicKey({ algorithm, jwk }: PublicKey) {
+  const kid = await calculateJwkThumbprint(jwk);
+  const key = await importJWK(jwk, algorithm);
+  if (key instanceof Uint8Array) throw new TypeError("A public key is not a secret key");
+  return { algorithm, key, kid, jwk: { ...jwk, alg: algorithm, use: "sig" as const, kid } };
+}
+
+const DERIVED_KEY_BYTES = 32;
+const DIGEST_HEX_CHARACTERS = 32;
+
+export type Digests = ReturnType<typeof createDigests>;
+
+/**
+ * Keyed digests of personal data, for the rate-limit store, the database and the log. Their keys are derived from the signing
+ * key with HKDF (RFC 5869), so the digests are the same in all replicas, and the service needs no further secret.
+ * @param material the secret key as text, or the bytes of the private key (PKCS#8, DER)
+ */
+function createDigests(material: string | Uint8Array) {
+  const digestFor = (label: string) => {
+    const key = new Uint8Array(hkdfSync("sha256", material, "", `latchkey ${label}`, DERIVED_KEY_BYTES));
+    return (text: string): string =>
+      createHmac("sha256", key).update(text).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
+  };
+  const digestNetwork = digestFor("networks");
+  return {
+    email: digestFor("e-mails"),
+    /** Differs for each user, so that the stored digests do not reveal who shares a network. An e-mail contains no U+0000. */
+    network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
+  };
+}

@@ -1,0 +1,155 @@
+/** The OpenAPI document: it is valid and complete, and it describes every error. */
+import { describe, expect, test } from "bun:test";
+import { ERROR_CODES } from "@latchkey/contracts";
+import { ROOT } from "@latchkey/testing/repository";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { ERROR_TABLE } from "../../src/errors.ts";
+import { VERSION } from "../../src/version.ts";
+import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
+import { startService } from "../support/service.ts";
+
+const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
+const PROTECTED = ["getMe", "updateMe", "deleteMe", "revokeTokens", "requestEmailVerification"];
+
+/** Every object within `part`, itself included. */
+function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
+  if (typeof part !== "object" || part === null) return;
+  if (!Array.isArray(part)) yield part as Record<string, unknown>;
+  for (const member of Object.values(part)) yield* objectsIn(member);
+}
+
+async function lint(document: unknown): Promise<string[]> {
+  const config = await createConfig({
+    extends: ["recommended-strict"],
+    // The probes return no 4xx.
+    rules: { "operation-4xx-response": "off" },
+  });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+}
+
+describe("the document", async () => {
+  await using service = await startService();
+  const document = await fetchDocument(service);
+  const operations = operationsOf(document);
+
+  test("is OpenAPI 3.0.3 of Latchkey under the MIT licence", () => {
+    expect(document.openapi).toBe("3.0.3");
+    expect(document.info).toMatchObject({ title: "Latchkey", version: VERSION, license: { name: "MIT" } });
+  });
+
+  test("passes every recommended rule of the linter", async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  test("does not pass the linter if it is changed to be invalid", async () => {
+    const broken = {
+      ...document,
+      components: {
+        ...document.components,
+        schemas: { ...document.components.schemas, User: { type: "null" } },
+      },
+    };
+    const problems = await lint(broken);
+    expect(problems.some((problem) => problem.startsWith("struct:"))).toBe(true);
+  });
+
+  test("describes request bodies as JSON only, by the name of their schema", () => {
+    const bodies = operations.flatMap(({ requestBody }) => (requestBody ? [requestBody.content] : []));
+    expect(bodies).toHaveLength(8);
+    for (const content of bodies) {
+      expect(Object.keys(content)).toEqual(["application/json"]);
+      expect(content["application/json"]?.schema.$ref).toStartWith("#/components/schemas/");
+    }
+  });
+
+  test("requires the bearer token on protected operations only", () => {
+    expect(document.components.securitySchemes.bearer).toMatchObject({
+      type: "http",
+      scheme: "bearer",
+      bearerFormat: "JWT",
+    });
+    for (const { operationId = "", security, responses } of operations) {
+      expect(security).toEqual(PROTECTED.includes(operationId) ? [{ bearer: [] }] : []);
+      if (PROTECTED.includes(operationId)) expect(responses).toContainKeys(["401", "403", "404"]);
+    }
+  });
+
+  test("has an example for every schema of a request or a success, or for each of its properties", () => {
+    const named = Object.entries(document.components.schemas).filter(([name]) => !/Error|Issue/.test(name));
+    for (const [name, schema] of named) {
+      const properties = Object.entries(schema.properties as Record<string, object>);
+      const lacking = properties.filter(
+        ([, property]) => !["example", "enum", "items"].some((keyword) => keyword in property),
+      );
+      if (!("example" in schema)) expect([name, lacking]).toEqual([name, []]);
+    }
+  });
+
+  test.each([...ERROR_CODES])("lists %s with its status", (code) => {
+    const row = `- ${ERROR_TABLE[code].status} \`${code}\`: ${ERROR_TABLE[code].description}`;
+    expect(document.tags.find(({ name }) => name === "Errors")?.description).toContain(row);
+  });
+
+  test.each(ERROR_CODES.filter((code) => !["NOT_FOUND", "METHOD_NOT_ALLOWED"].includes(code)))(
+    "contains %s as an example of an operation",
+    (code) => {
+      const found = operations.some(
+        ({ responses }) =>
+          code in (responses[ERROR_TABLE[code].status]?.content?.["application/json"]?.examples ?? {}),
+      );
+      expect(found).toBe(true);
+    },
+  );
+
+  test("has patterns that match what the service accepts, whether clients match code points or UTF-16 units", () => {
+    const patterns = [...objectsIn(document.components)].flatMap(({ pattern }) =>
+      typeof pattern === "string" && pattern.startsWith("^[^\\u0000]") ? [pattern] : [],
+    );
+    expect(patterns.length).toBeGreaterThan(3);
+    for (const pattern of patterns) {
+      for (const flags of ["", "u"]) expect(new RegExp(pattern, flags).test("key 🔑")).toBe(true);
+    }
+  });
+
+  test("has a named schema for the errors of each status, with its codes, and an example of each code", () => {
+    for (const { responses } of operations) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const { schema = {}, examples = {} } = content?.["application/json"] ?? {};
+        if (Number(status) < 400 || status === "422" || schema.$ref === UNAVAILABLE) continue;
+        const name = String(schema.$ref).replace("#/components/schemas/", "");
+        const { properties } = document.components.schemas[name] as {
+          properties: { code: { enum: string[] } };
+        };
+        const codes = ERROR_CODES.filter((code) => String(ERROR_TABLE[code].status) === status);
+        expect(properties.code.enum.toSorted()).toEqual(codes.toSorted());
+        expect(codes).toEqual(expect.arrayContaining(Object.keys(examples)));
+        expect(Object.keys(examples)).not.toEqual([]);
+      }
+    }
+  });
+
+  test("lists 413 for operations with a body only", () => {
+    for (const { operationId, requestBody, responses } of operations) {
+      expect([operationId, "413" in responses]).toEqual([operationId, requestBody !== undefined]);
+    }
+  });
+
+  test("is printed by `bun run openapi` without a running service", async () => {
+    const command = [process.execPath, "run", "openapi"];
+    const child = Bun.spawn(command, {
+      cwd: ROOT,
+      stdout: "pipe",
+      stderr: "ignore",
+      env: { PATH: process.env.PATH },
+    });
+    expect(await new Response(child.stdout).json()).toEqual(document);
+    expect(await child.exited).toBe(0);
+  });
+});
+
+test("bun run openapi ends without an error if the reader closes the pipe, as head does", () => {
+  const command = `set -o pipefail; '${process.execPath}' apps/gateway/src/print-openapi.ts | head -c 10`;
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["bash", "-c", command], { cwd: ROOT });
+  expect([exitCode, `${stdout}`, `${stderr}`]).toEqual([0, '{"openapi"', ""]);
+});

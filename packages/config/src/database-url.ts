@@ -1,0 +1,61 @@
+/** The variable `DATABASE_URL`: which URLs and which of their TLS parameters are accepted, and which of them are insecure. */
+import { parseDatabaseUrl, UnsupportedDatabaseUrl } from "@latchkey/contracts";
+import { leavesMachine } from "./network.ts";
+import { InvalidValue, invalid, type Kind } from "./variable-kinds.ts";
+
+/** Modes that the PostgreSQL client implements; `allow` and `prefer` fall back to an unencrypted connection. */
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
+
+export const databaseUrl: Kind<string> = {
+  accepted: "file:PATH, postgres://… or postgresql://…",
+  parse: (text, readFile) => {
+    if (text === "") return invalid();
+    if (!isPostgresUrl(text)) return text;
+    const parameters = parametersOf(text);
+    // Aliases of the client. Two parameters with one meaning can contradict each other.
+    for (const alias of ["ssl", "tls"])
+      if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
+    const modes = parameters.getAll("sslmode");
+    if (modes.length > 1 || !modes.every((mode) => SSL_MODES.includes(mode)))
+      throw new InvalidValue("contains an unsupported or repeated sslmode", {
+        accepted: `one of sslmode=${SSL_MODES.join(", ")}`,
+      });
+    for (const name of SSL_FILES) {
+      const path = parameters.get(name);
+      try {
+        if (path !== null) readFile(path);
+      } catch {
+        invalid(`names a file as ${name} that cannot be read`);
+      }
+    }
+    return text;
+  },
+};
+
+/** @throws {InvalidValue} */
+function isPostgresUrl(url: string): boolean {
+  try {
+    return "address" in parseDatabaseUrl(url);
+  } catch (error) {
+    if (!(error instanceof UnsupportedDatabaseUrl)) throw error;
+    return invalid(`is not supported: ${error.problem.replace(/\.$/, "")}`);
+  }
+}
+
+const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
+
+/** Whether a password in the URL, or the data, can be read on the way to another host. */
+export const isUnencrypted = (url: string): boolean => leavesMachine(url) && !usesTls(url);
+
+/**
+ * Whether connections to the PostgreSQL server of `url` are always encrypted, or use a Unix socket. `allow` and `prefer`
+ * fall back to plaintext; a CA file raises every mode to `verify-full`.
+ */
+function usesTls(url: string): boolean {
+  const parameters = parametersOf(url);
+  return (
+    /^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "") ||
+    ["sslrootcert", "path", "socket"].some((name) => parameters.has(name))
+  );
+}

@@ -1,0 +1,189 @@
+/** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+import { leavesMachine } from "./network.ts";
+
+export interface Kind<Value> {
+  /** What is accepted, for error messages and documentation. */
+  readonly accepted: string;
+  /** @throws {InvalidValue} */
+  readonly parse: (text: string, readFile: ReadFile) => Value;
+}
+
+/** Returns the text of a file, or throws. */
+export type ReadFile = (path: string) => string;
+
+/** What the effective defaults and warnings depend on. */
+export interface VariableContext {
+  readonly isProduction: boolean;
+  /** Whether the log is written to a terminal. */
+  readonly isTerminal: boolean;
+  readonly isSet: (name: string) => boolean;
+}
+
+/** `Value` includes null if the variable has no default. */
+export interface Variable<Value> extends Kind<NonNullable<Value>> {
+  /** One or two sentences of Markdown, for the documentation. */
+  readonly description: string;
+  /** A text, so that the documentation shows it as it would be set. */
+  readonly default?: string | ((context: VariableContext) => string);
+  /** In words: a default that depends on the context, or what happens without a default if the variable is not set. */
+  readonly unset?: string;
+  /**
+   * `all`: the value is never printed; `url`: its secret parts are masked. A secret can also be read from the file at
+   * `NAME_FILE`.
+   */
+  readonly secret?: "all" | "url";
+  /** Whether a value that is not a secret can be read from the file at `NAME_FILE`, too. */
+  readonly file?: true;
+  readonly requiredInProduction?: true;
+  /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
+  warn?(value: NonNullable<Value>, context: VariableContext): string | null;
+}
+
+type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown>>;
+
+export function variable<Value extends {}>(
+  kind: Kind<Value>,
+  options: Options<Value> & ({ readonly default: string } | { readonly default: unknown; unset: string }),
+): Variable<Value>;
+export function variable<Value extends {}>(
+  kind: Kind<Value>,
+  options: Options<Value> & { readonly unset: string },
+): Variable<Value | null>;
+export function variable<Value extends {}>(kind: Kind<Value>, options: Options<Value>) {
+  return { ...kind, ...options };
+}
+
+/** A value that is not accepted. `problem` must not contain the value of a secret. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+  readonly code = "INVALID_VALUE";
+  /**
+   * @param problem the rest of a sentence that begins with the name. @default "is not valid" or "is empty"
+   * @param details replace the name and the accepted values of the definition
+   */
+  constructor(
+    readonly problem?: string,
+    readonly details: { readonly variable?: string; readonly accepted?: string } = {},
+  ) {
+    super(problem);
+  }
+}
+
+export const oneOf = <const Value extends string>(...values: readonly Value[]): Kind<Value> => ({
+  accepted: values.join(", "),
+  parse: (text) => values.find((value) => value === text) ?? invalid(),
+});
+
+export const boolean: Kind<boolean> = {
+  accepted: "true or false",
+  parse: (text) => (text === "true" || text === "false" ? text === "true" : invalid()),
+};
+
+/** Plain decimal digits without a leading zero. */
+export const wholeNumber = (minimum: number, maximum: number): Kind<number> => ({
+  accepted: `a whole number from ${minimum} to ${maximum}`,
+  parse: (text) => {
+    const value = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN;
+    return value >= minimum && value <= maximum ? value : invalid();
+  },
+});
+
+export const text = (accepted: string, pattern: RegExp): Kind<string> => ({
+  accepted,
+  parse: (value) => (pattern.test(value) ? value : invalid()),
+});
+
+/** A rate limit: requests per window. */
+export interface Quota {
+  /** At least 1. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** As clients read it: `5 per 1 minute`. */
+  readonly text: string;
+}
+
+const UNIT_MS = new Map(Object.entries({ second: 1_000, minute: 60_000, hour: 3_600_000 }));
+
+export const quota: Kind<Quota> = {
+  accepted: "N/second, N/minute or N/hour",
+  parse: (text) => {
+    // Nine digits keep every count a safe integer.
+    const [, limit, unit = ""] = /^([1-9][0-9]{0,8})\/([a-z]+)$/.exec(text) ?? [];
+    const windowMs = UNIT_MS.get(unit) ?? invalid();
+    return { limit: Number(limit), windowMs, text: `${limit} per 1 ${unit}` };
+  },
+};
+
+/** Origins as browsers send them: scheme, host, port (RFC 6454 §6.1). */
+export const origins: Kind<"*" | readonly string[]> = {
+  accepted: "* or origins such as https://app.example.com, separated by commas",
+  parse: (text) => {
+    if (text.trim() === "*") return "*";
+    const entries = text.split(",").flatMap((entry) => entry.trim() || []);
+    const isOrigin = (entry: string) => URL.canParse(entry) && new URL(entry).origin === entry;
+    return entries.every(isOrigin) ? entries : invalid("contains an invalid origin");
+  },
+};
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: "implicit" | "required" | "optional" | "off";
+  readonly credentials: { readonly user: string; readonly pass: string } | null;
+}
+
+const SMTP_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
+
+/** Between this machine's processes, STARTTLS is used only if the server offers it. */
+export const mailUrl: Kind<MailServer> = {
+  accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
+  parse: (text) => {
+    const url = URL.parse(text);
+    const defaultPort = SMTP_PORTS[url?.protocol ?? ""];
+    if (url === null || defaultPort === undefined || url.hostname === "" || url.hash !== "") return invalid();
+    const isOff = url.search === "?tls=off" && url.protocol === "smtp:";
+    if (!/^\/?$/.test(url.pathname) || (url.search !== "" && !isOff)) return invalid();
+    if (url.username === "" && url.password !== "") return invalid("contains a password without a user");
+    const startTls = isOff ? "off" : leavesMachine(text) ? "required" : "optional";
+    return {
+      host: url.hostname.replace(/^\[|\]$/g, ""),
+      port: url.port === "" ? defaultPort : Number(url.port),
+      tls: url.protocol === "smtps:" ? "implicit" : startTls,
+      credentials: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
+    };
+  },
+};
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return invalid("contains an invalid percent-encoding");
+  }
+}
+
+const isHttp = (url: URL | null): url is URL => url !== null && /^https?:$/.test(url.protocol);
+
+export const origin: Kind<string> = {
+  accepted: "an origin such as https://accounts.example.com",
+  parse: (text) => {
+    const url = URL.parse(text);
+    return isHttp(url) && url.origin === text.replace(/\/$/, "") ? url.origin : invalid();
+  },
+};
+
+/** Replaced by the token in a template of a link. */
+export const TOKEN_PLACEHOLDER = "{token}";
+
+export const linkTemplate: Kind<string> = {
+  accepted: "a URL with {token} such as https://app.example.com/reset#token={token}",
+  parse: (text) => {
+    const [before, ...rest] = text.split(TOKEN_PLACEHOLDER);
+    const isUrl = /^[\x21-\x7e]{1,500}$/.test(text) && isHttp(URL.parse(text));
+    return isUrl && rest.length === 1 && before?.includes("/", "https://".length) ? text : invalid();
+  },
+};
+
+export function invalid(problem?: string): never {
+  throw new InvalidValue(problem);
+}

@@ -1,0 +1,23 @@
+/** The security-relevant events of users, in the logs of the service and of the admin tool. */
+
+/** Events of the service, each of which its metrics count. */
+export const AUDIT_EVENTS = [
+  "user.registered",
+  "user.rejected",
+  "user.updated",
+  "user.deleted",
+  "login.succeeded",
+  "login.failed",
+  "login.limited",
+  "password.changed",
+  "password.rejected",
+  "password.limited",
+  "password.reset",
+  "reset.requested",
+  "email.verified",
+  "tokens.revoked",
+  "password.rehashed",
+] as const;
+
+/** The admin tool also activates and deactivates users. */
+export type AuditEvent = (typeof AUDIT_EVENTS)[number] | "user.activated" | "user.deactivated";

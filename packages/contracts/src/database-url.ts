@@ -1,0 +1,75 @@
+/** Parses the URL of a database. No message quotes it, because it can contain a password. */
+
+/** The URL is invalid or its scheme is not supported. */
+export class UnsupportedDatabaseUrl extends Error {
+  override readonly name = "UnsupportedDatabaseUrl";
+  readonly code = "UNSUPPORTED_DATABASE_URL";
+
+  /** @param problem a sentence about the URL that does not quote it */
+  constructor(readonly problem: string) {
+    super(`Unsupported database URL: ${problem}`);
+  }
+}
+
+/** All of the client's options, so that the client reads none from environment variables. */
+export interface PostgresAddress {
+  /** The client parses its query string, such as `sslmode`. */
+  readonly url: string;
+  readonly hostname: string;
+  readonly port: number;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** A path can be relative. */
+export type DatabaseLocation = { readonly path: string } | { readonly address: PostgresAddress };
+
+const FILE_URL = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]+)$/;
+const DEFAULT_PORT = 5432;
+/** Other clients default to the operating system's user, which differs between containers. */
+const DEFAULT_USERNAME = "postgres";
+
+/** @throws UnsupportedDatabaseUrl */
+export function parseDatabaseUrl(url: string): DatabaseLocation {
+  if (url.startsWith("file:")) return { path: parseFileUrl(url) };
+  if (/^postgres(ql)?:/.test(url)) return { address: parsePostgresUrl(url) };
+  throw new UnsupportedDatabaseUrl("it must start with file:, postgres:// or postgresql://.");
+}
+
+/** RFC 8089. */
+function parseFileUrl(url: string): string {
+  const path = FILE_URL.exec(url)?.[1];
+  if (path === undefined || path.startsWith("//") || path === ":memory:") {
+    throw new UnsupportedDatabaseUrl("a file: URL must be file:relative/path or file:///absolute/path.");
+  }
+  return decode(path);
+}
+
+/** The parts of a connection URI (PostgreSQL, 32.1.1.2). @throws UnsupportedDatabaseUrl */
+export function parsePostgresUrl(url: string): PostgresAddress {
+  const parsed = URL.parse(url);
+  if (parsed === null)
+    throw new UnsupportedDatabaseUrl("it is not a valid URL; special characters must be percent-encoded.");
+  if (parsed.hostname === "") throw new UnsupportedDatabaseUrl("it has no host.");
+  const [, database, ...rest] = parsed.pathname.split("/");
+  if (database === undefined || database === "" || rest.length > 0) {
+    throw new UnsupportedDatabaseUrl("its path must be the name of one database.");
+  }
+  return {
+    url,
+    hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
+    port: parsed.port === "" ? DEFAULT_PORT : Number(parsed.port),
+    username: decode(parsed.username) || DEFAULT_USERNAME,
+    password: decode(parsed.password),
+    database: decode(database),
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new UnsupportedDatabaseUrl("it contains an invalid percent-encoding.");
+  }
+}

@@ -1,0 +1,43 @@
+/** The sentences about invalid values, which never contain the value itself. */
+import type { TLocalizedValidationError } from "typebox/error";
+import { EMAIL_PATTERN } from "./text.ts";
+
+/** The rest of a sentence that begins with the name of a value, and the stable type of the issue. */
+interface Violation {
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** Of text that is longer than this many code points. */
+export const describeTooLong = (limit: number): Violation => ({
+  msg: `must be at most ${limit} characters long`,
+  type: "string_too_long",
+});
+
+/** Describes an error of a schema. */
+export function describeViolation(error: TLocalizedValidationError): Violation {
+  switch (error.keyword) {
+    case "type": {
+      const type = [error.params.type].flat().join();
+      return { msg: `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, type: `${type}_type` };
+    }
+    case "minLength": {
+      const { limit } = error.params;
+      const msg = limit === 1 ? "must not be empty" : `must be at least ${limit} characters long`;
+      return { msg, type: "string_too_short" };
+    }
+    case "maxLength":
+      return describeTooLong(error.params.limit);
+    case "pattern": {
+      const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
+      const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
+      return { msg, type: "string_pattern_mismatch" };
+    }
+    case "minimum":
+      return { msg: `must be at least ${error.params.limit}`, type: "greater_than_equal" };
+    case "maximum":
+      return { msg: `must be at most ${error.params.limit}`, type: "less_than_equal" };
+    default:
+      return { msg: error.message, type: error.keyword };
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * What the repositories need of a database. Its types are those of PostgreSQL; `libsql/database.ts` provides the same with
+ * Drizzle's query builders for SQLite.
+ */
+import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { Attempt } from "./errors.ts";
+import type * as schema from "./postgres/schema.ts";
+import type { Select } from "./row-decoder.ts";
+
+export type Tables = typeof schema;
+export type Orm = Pick<PgDatabase<PgQueryResultHKT>, "select" | "insert" | "update" | "delete">;
+
+export interface RepositoryClient {
+  /** Its queries run only within `attempt`. */
+  readonly orm: Orm;
+  readonly attempt: Attempt;
+  /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
+  attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
+  /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
+  transact<T>(queries: (transaction: Orm) => Promise<T>): Promise<T>;
+  /** Builds the query once and returns the function that runs it with the values of its placeholders. */
+  prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
+}

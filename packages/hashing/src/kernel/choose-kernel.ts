@@ -1,0 +1,63 @@
+/** Chooses the kernel: with "auto" all native kernels that run on this machine, otherwise the one with the given name. */
+import { HashKernelUnavailable } from "../errors.ts";
+import { BUILD_DIRECTORY } from "./addon-file.ts";
+import { checkNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
+import type { KernelChoice } from "./kernel.ts";
+
+const PORTABLE = "portable";
+
+interface ChosenKernel {
+  /** The kernel that is reported until a worker has measured which one is fastest. */
+  readonly name: string;
+  /** The number of lanes of one worker. */
+  readonly lanes: number;
+  /** Why "auto" chose the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
+  readonly fallbackReason: string | null;
+  readonly choice: KernelChoice;
+}
+
+/**
+ * The kernels that run on this machine, with the names that `createHasher({ kernel })` accepts. The first call in a
+ * process tests the native kernels in a child process, which takes about 30 ms.
+ */
+export function kernels(): readonly { readonly name: string }[] {
+  const status = checkNativeKernels();
+  const families = status.available ? status.variants.map(({ family }) => family) : [];
+  return [...new Set([...families, PORTABLE])].map((name) => ({ name }));
+}
+
+/**
+ * @param name "auto" or one of `kernels()`.
+ * @param directory the folder of the addon.
+ * @throws HashKernelUnavailable if the kernel does not exist or cannot run on this machine.
+ */
+export function chooseKernel(name: string, directory: string = BUILD_DIRECTORY): ChosenKernel {
+  if (name === PORTABLE) return choosePortable(null);
+  const status = checkNativeKernels(directory);
+  const isRequested = ({ family }: { readonly family: string }) => name === "auto" || family === name;
+  const variants = status.available ? status.variants.filter(isRequested) : [];
+  const [widest] = variants.toSorted((a, b) => b.width - a.width);
+  if (status.available && widest) {
+    const failed = status.unavailable.filter((kernel) => isRequested(kernel) && kernel.status === "failed");
+    return {
+      name: widest.family,
+      lanes: widest.width,
+      fallbackReason: failed.length > 0 ? describe(failed) : null,
+      choice: { kind: "native", path: status.path, variants },
+    };
+  }
+  if (name === "auto") return choosePortable(status.available ? describe(status.unavailable) : status.reason);
+  if (!status.available) throw new HashKernelUnavailable(name, status.reason);
+  throw new HashKernelUnavailable(
+    name,
+    status.unavailable.find(isRequested)?.reason ?? `not a kernel for ${process.arch}`,
+  );
+}
+
+function choosePortable(fallbackReason: string | null): ChosenKernel {
+  return { name: PORTABLE, lanes: 1, fallbackReason, choice: { kind: "portable" } };
+}
+
+function describe(unavailable: readonly UnavailableKernel[]): string {
+  return unavailable.map(({ family, reason }) => `${family}: ${reason}`).join("; ");
+}

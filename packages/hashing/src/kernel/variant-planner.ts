@@ -1,0 +1,75 @@
+/**
+ * Chooses the kernel variant of each slice: that of the smallest group of lanes whose cost per lane is close to the lowest; the
+ * jobs of the group then finish early at no cost. Costs are measured processor time: elapsed time would make a variant look
+ * slow whenever another process has the core.
+ */
+import type { KernelVariant } from "./addon.ts";
+
+/** A narrower variant that is at most this much more expensive per lane than the cheapest one is preferred. */
+const ABOUT_AS_CHEAP = 1.05;
+/** The cost of a variant is the minimum of this many measurements, because interference only ever makes a slice slower. */
+const SAMPLES = 5;
+/**
+ * One in this many slices uses the variant whose measurement is oldest, even if it was slow: otherwise a measurement
+ * taken under interference would never be corrected. Such a slice is not longer, it only advances fewer iterations.
+ */
+const EXPLORE_EVERY = 128;
+
+interface MeasuredVariant extends KernelVariant {
+  /** The processor time of one iteration of all its lanes. */
+  readonly seconds: number;
+}
+
+interface Variant extends MeasuredVariant {
+  /** The minimum of `samples`. */
+  seconds: number;
+  readonly samples: number[];
+  /** The number of the slice of the latest measurement. */
+  measuredAt: number;
+}
+
+export class VariantPlanner {
+  /** At least one, ascending by width. */
+  readonly #variants: readonly Variant[];
+  #slice = 0;
+
+  /** @param variants at least one. */
+  constructor(variants: readonly MeasuredVariant[]) {
+    this.#variants = variants
+      .map((variant) => ({ ...variant, samples: [variant.seconds], measuredAt: 0 }))
+      .sort((a, b) => a.width - b.width);
+  }
+
+  /** The variant for one slice with this number of busy lanes (at least 1). */
+  choose(busyLanes: number): MeasuredVariant {
+    this.#slice += 1;
+    if (this.#slice % EXPLORE_EVERY !== 0) return this.chooseMeasured(busyLanes);
+    return this.#variants.reduce((oldest, variant) =>
+      variant.measuredAt < oldest.measuredAt ? variant : oldest,
+    );
+  }
+
+  /** Without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
+  chooseMeasured(busyLanes: number): MeasuredVariant {
+    const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
+    const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
+    // The cast is safe because the cheapest variant is within the limit.
+    return costs.find(({ cost }) => cost <= limit)?.variant as MeasuredVariant;
+  }
+
+  /** Records the processor time of one iteration, in seconds. */
+  record({ id }: Pick<KernelVariant, "id">, seconds: number): void {
+    const variant = this.#variants.find((each) => each.id === id);
+    if (!variant) return;
+    // One new measurement is more reliable than several old ones.
+    if (this.#slice - variant.measuredAt >= EXPLORE_EVERY) variant.samples.length = 0;
+    variant.measuredAt = this.#slice;
+    variant.samples.push(seconds);
+    if (variant.samples.length > SAMPLES) variant.samples.shift();
+    variant.seconds = Math.min(...variant.samples);
+  }
+}
+
+/** Processor seconds per busy lane and iteration. */
+const costOf = ({ seconds, width }: MeasuredVariant, busyLanes: number): number =>
+  seconds / Math.min(width, busyLanes);

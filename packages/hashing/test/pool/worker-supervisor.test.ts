@@ -1,0 +1,136 @@
+/** A crashed worker is replaced and its jobs run again once; nothing loops or hangs. */
+import { describe, expect, test } from "bun:test";
+import { pbkdf2Sync } from "node:crypto";
+import { WorkerCrashed } from "../../src/errors.ts";
+import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
+import type { JobInput } from "../../src/pool/job.ts";
+import type { WorkerSetup } from "../../src/protocol.ts";
+import { nativeKernelNames } from "../support/native-addon.ts";
+import { fixtureUrl, openPool } from "../support/open-pool.ts";
+
+const workerUrl = fixtureUrl("crashing-worker.ts");
+
+const job = (password: string, iterations = 1000): JobInput => ({ password, salt: "salt", iterations });
+const expected = (password: string, iterations = 1000) =>
+  pbkdf2Sync(password, "salt", iterations, 32, "sha256").toString("hex");
+const hex = (digest: Uint8Array) => Buffer.from(digest).toString("hex");
+
+describe("a worker crash", () => {
+  test("replaces the worker and runs its jobs again", async () => {
+    await using pool = openPool({ workerUrl });
+    const names = ["a", "crash once", "b", "c"];
+    const digests = await Promise.all(names.map((name) => pool.submit(job(name))));
+    expect(digests.map(hex)).toEqual(names.map((name) => expected(name)));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 1, completed: 4, lanesBusy: 0, queueLength: 0 });
+  });
+
+  test("that happens twice during one job rejects that job with the cause, and the pool continues", async () => {
+    await using pool = openPool({ workerUrl });
+    const error = await pool.submit(job("crash")).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(WorkerCrashed);
+    expect(error).toMatchObject({ code: "HASH_WORKER_CRASHED", cause: expect.any(Error) });
+    expect(hex(await pool.submit(job("after")))).toBe(expected("after"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 2, completed: 1 });
+  });
+
+  test("is not undone by a late message of the former worker", async () => {
+    await using pool = openPool({ workerUrl });
+    expect(hex(await pool.submit(job("late message")))).toBe(expected("late message"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 1, completed: 1 });
+  });
+
+  test("removes the worker from the capacity until the next one has measured", async () => {
+    await using pool = openPool({ workerUrl });
+    await pool.ready();
+    expect(pool.stats().capacityPerSecond).toBeGreaterThan(0);
+    await pool.submit(job("crash")).catch(() => {});
+    expect(pool.stats().capacityPerSecond).toBe(0);
+  });
+
+  test("is followed by another attempt if the system fails to start a thread", async () => {
+    let started = 0;
+    const setup: WorkerSetup = {
+      nice: 0,
+      quota: null,
+      /** `new Worker` clones the setup, so an error is thrown there. */
+      get kernel() {
+        started += 1;
+        if (started === 2) throw new Error("no thread");
+        return { kind: "portable" } as const;
+      },
+    };
+    await using pool = openPool({ workerUrl, setup });
+    expect(hex(await pool.submit(job("crash once")))).toBe(expected("crash once"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 2, completed: 1 });
+  });
+
+  test("does not affect the jobs of other workers", async () => {
+    await using pool = openPool({ workerUrl, workers: 2 });
+    const results = await Promise.allSettled(["crash", "a", "b", "c"].map((name) => pool.submit(job(name))));
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"]);
+    expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0 });
+  });
+
+  test("during an aborted job does not run the job again", async () => {
+    await using pool = openPool({ workerUrl });
+    const controller = new AbortController();
+    const aborted = pool.submit({ ...job("crash once"), signal: controller.signal });
+    controller.abort();
+    expect(aborted).rejects.toMatchObject({ name: "AbortError" });
+    await pool.submit(job("after"));
+    expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, aborted: 1, completed: 1 });
+  });
+
+  test("during close lets all jobs settle, and close resolves", async () => {
+    const pool = openPool({ workerUrl });
+    const results = Promise.allSettled(["crash once", "a", "crash"].map((name) => pool.submit(job(name))));
+    await pool.close();
+    expect((await results).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+  });
+});
+
+test.each(nativeKernelNames)(
+  "a worker crash between two slices runs every job of the worker again and returns its digest with kernel %s",
+  async (name) => {
+    const { choice, lanes } = chooseKernel(name);
+    await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
+    const passwords = Array.from({ length: lanes + 3 }, (_, index) =>
+      index === 0 ? "crash late once" : `${index}`,
+    );
+    const digests = await Promise.all(passwords.map((password) => pool.submit(job(password, 200_000))));
+    expect(digests.map(hex)).toEqual(passwords.map((password) => expected(password, 200_000)));
+    expect(pool.stats()).toMatchObject({
+      crashedWorkers: 1,
+      completed: lanes + 3,
+      lanesBusy: 0,
+      queueLength: 0,
+    });
+  },
+);
+
+test.each(nativeKernelNames)(
+  "a job that always crashes its worker fails, and jobs that waited meanwhile succeed, with kernel %s",
+  async (name) => {
+    const { choice, lanes } = chooseKernel(name);
+    await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota: null }, workerUrl });
+    const crashing = pool.submit(job("crash late", 200_000)).catch((error: unknown) => error);
+    const others = Array.from({ length: 2 * lanes }, (_, index) => pool.submit(job(`${index}`, 200_000)));
+    const results = await Promise.allSettled(others);
+    expect(await crashing).toBeInstanceOf(WorkerCrashed);
+    expect(results.slice(lanes).map(({ status }) => status)).toEqual(Array(lanes).fill("fulfilled"));
+    expect(pool.stats()).toMatchObject({ crashedWorkers: 2, lanesBusy: 0, queueLength: 0 });
+  },
+);
+
+test.each(["failing-worker.ts", "no-such-file.ts"])(
+  "a worker that cannot start rejects all jobs, backs off between restarts and can be closed: %s",
+  async (file) => {
+    await using pool = openPool({ workerUrl: fixtureUrl(file), workers: 2 });
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => pool.submit(job("a"))));
+    for (const result of results) {
+      expect(result).toMatchObject({ status: "rejected", reason: expect.any(WorkerCrashed) });
+    }
+    expect(pool.stats().crashedWorkers).toBeLessThan(20);
+    expect(pool.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 0 });
+  },
+);
