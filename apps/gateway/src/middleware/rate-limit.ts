@@ -107,14 +107,11 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
 /** Safe because a synchronous store returns no promise. */
 const synchronous = (counted: Increment | Promise<Increment>): Increment => counted as Increment;
 
-interface LimitedContext {
-  readonly clientAddress: string;
-  readonly set: { readonly headers: ResponseHeaders };
+/** Counts valid requests of the routes registered after it, in `beforeHandle`. */
+export function rateLimitRoutes(limiter: RateLimiter | undefined) {
+  const middleware = new Elysia().use(requestContext());
+  if (!limiter) return middleware;
+  return middleware.onBeforeHandle({ as: "scoped" }, async ({ clientAddress, set }) => {
+    await limiter.limit({ clientAddress }, set.headers);
+  });
 }
-
-/** For the `beforeHandle` of a route with its own quota: counts its valid requests. */
-export const limitRoute =
-  (limiter: RateLimiter | undefined) =>
-  async ({ clientAddress, set }: LimitedContext): Promise<void> => {
-    await limiter?.limit({ clientAddress }, set.headers);
-  };

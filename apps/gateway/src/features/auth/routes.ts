@@ -18,7 +18,7 @@ import { requestContext } from "../../http/request-context.ts";
 import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { clientKey } from "../../middleware/client-address.ts";
-import { limitRoute, type RateLimiters } from "../../middleware/rate-limit.ts";
+import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations } from "./openapi.ts";
 import type { RecoveryService } from "./recovery-service.ts";
@@ -60,12 +60,10 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  const credentials = new Elysia()
+  const register = new Elysia()
     .use(withAuthRequest)
-    .model({
-      RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }),
-      LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }),
-    })
+    .use(rateLimitRoutes(limiters?.register))
+    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/register",
       async ({ body, authRequest, set }): Promise<UserShape> => {
@@ -73,25 +71,20 @@ export function authRoutes(options: AuthRoutesOptions) {
         set.status = 201;
         return toUser(user);
       },
-      {
-        parse: [jsonBody(RegisterRequest)],
-        body: "RegisterRequest",
-        beforeHandle: limitRoute(limiters?.register),
-        detail: operations.register,
-      },
-    )
+      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
+    );
+
+  const login = new Elysia()
+    .use(withAuthRequest)
+    .use(rateLimitRoutes(limiters?.login))
+    .model({ LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/login",
       async ({ body, authRequest }): Promise<Token> => ({
         access_token: await authService.login(body, authRequest),
         token_type: "bearer",
       }),
-      {
-        parse: [jsonBody(LoginRequest)],
-        body: "LoginRequest",
-        beforeHandle: limitRoute(limiters?.login),
-        detail: operations.login,
-      },
+      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
     );
 
   const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
@@ -132,16 +125,15 @@ export function authRoutes(options: AuthRoutesOptions) {
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
-  const auth = new Elysia({ name: "auth" }).use(credentials).use(me);
+  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
   return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
 
   function recoveryRoutes(service: RecoveryService) {
-    return new Elysia({ name: "recovery" })
+    const resetRequest = new Elysia()
       .use(withAuthRequest)
+      .use(rateLimitRoutes(limiters?.mail))
       .model({
         PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
-        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
-        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
       })
       .post(
         "/auth/password-reset",
@@ -152,10 +144,16 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetRequest)],
           body: "PasswordResetRequest",
-          beforeHandle: limitRoute(limiters?.mail),
           detail: operations.requestPasswordReset,
         },
-      )
+      );
+
+    const confirmations = new Elysia()
+      .use(withAuthRequest)
+      .model({
+        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
+        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
+      })
       .post(
         "/auth/email-verification/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -168,6 +166,7 @@ export function authRoutes(options: AuthRoutesOptions) {
           detail: operations.confirmEmailVerification,
         },
       )
+      .use(rateLimitRoutes(limiters?.passwordChange))
       .post(
         "/auth/password-reset/confirm",
         async ({ body, authRequest, set }): Promise<void> => {
@@ -177,22 +176,22 @@ export function authRoutes(options: AuthRoutesOptions) {
         {
           parse: [jsonBody(PasswordResetConfirmation)],
           body: "PasswordResetConfirmation",
-          beforeHandle: limitRoute(limiters?.passwordChange),
           detail: operations.confirmPasswordReset,
         },
-      )
+      );
+
+    const verificationRequest = new Elysia()
       .use(bearerAuth(authService.authenticate))
+      .use(rateLimitRoutes(limiters?.mail))
       .post(
         "/auth/email-verification",
         async ({ principal, set }): Promise<void> => {
           await service.requestVerification(principal);
           set.status = 202;
         },
-        {
-          parse: [ignoreBody],
-          beforeHandle: limitRoute(limiters?.mail),
-          detail: operations.requestEmailVerification,
-        },
+        { parse: [ignoreBody], detail: operations.requestEmailVerification },
       );
+
+    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
 }
