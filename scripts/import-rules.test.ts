@@ -17,7 +17,7 @@ const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
 const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|client|mail)\/src\//;
 const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli)\/src\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
-const ELYSIA = /^(elysia|@elysiajs\/.+)(\/|$)/;
+const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
   /^apps\/gateway\/src\/(app\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;

@@ -16,11 +16,14 @@ function describeValue(name: VariableName, text: string | null): string {
   return secret === "url" ? maskUrl(text) : text.trim().replaceAll(/\r?\n/g, "\\n") || "(none)";
 }
 
-/** The URL without its password, its query, which can contain one, and the user name of Redis, which can be a token. */
+/**
+ * The URL without its password, its query, which can contain one, and the user name of Redis, which can be a token. `***` if
+ * it cannot be parsed, or if an "@" after the host shows that its password contains a "/", "?" or "#".
+ */
 function maskUrl(url: string): string {
   if (url.startsWith("file:")) return url;
   const parsed = URL.parse(url);
-  if (parsed === null) return MASK;
+  if (parsed === null || /@/.test(parsed.pathname + parsed.search + parsed.hash)) return MASK;
   if (parsed.username !== "" && parsed.protocol.startsWith("redis")) parsed.username = MASK;
   if (parsed.password !== "") parsed.password = MASK;
   if (parsed.search !== "") parsed.search = MASK;

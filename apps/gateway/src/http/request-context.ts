@@ -2,7 +2,7 @@
  * Per-request values that middleware shares. The router searches the source text of hooks for what they use. If a hook
  * passes its whole context to a function, or `context` is followed by a comma, the router parses every body, query and
  * cookie. No name starts with that of a member of the router's context, such as `server`: the search confuses the two.
- * `request-context.test.ts` checks this.
+ * `elysia-internals.test.ts` checks this.
  */
 import { Elysia } from "elysia";
 import type { AuditEntry } from "../observability/audit.ts";

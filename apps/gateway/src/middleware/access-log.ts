@@ -4,6 +4,7 @@
  */
 import { Elysia } from "elysia";
 import { createDefaultHeaders } from "../http/default-headers.ts";
+import { markSynchronous } from "../http/elysia-internals.ts";
 import { requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -117,8 +118,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
       }
       return toResponse(response);
     });
-  // The router would await a hook whose source contains `return` and a call, which costs 14 % of the requests/s of `/healthz`.
-  for (const hook of middleware.event.mapResponse ?? []) hook.isAsync = false;
+  markSynchronous(middleware.event.mapResponse);
   return middleware;
 }
 

@@ -1,5 +1,7 @@
 /** CORS headers on every response, and responses to preflights. Credentials are never allowed. */
+import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
+import { markSynchronous } from "../http/elysia-internals.ts";
 import { type RequestPath, requestContext } from "../http/request-context.ts";
 import type { AccessLog } from "./access-log.ts";
 
@@ -7,6 +9,8 @@ const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
 const EXPOSED_HEADERS = "X-Request-ID, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
+/** The plugin's types omit `false`. The cast is safe because the plugin sets these headers only for `true` and strings. */
+const DISABLED = false as unknown as string;
 
 /** A preflight as defined by the Fetch standard (§3.2.2); any other OPTIONS is an ordinary request. */
 export const isPreflight = (request: Request): boolean =>
@@ -17,12 +21,24 @@ export const isPreflight = (request: Request): boolean =>
 /** The headers of every response, whichever its origin. */
 export const CORS_HEADERS = { vary: "Origin", "access-control-expose-headers": EXPOSED_HEADERS };
 
-/** Allows origins to read responses. @param origins exact origins, or `*` for any */
+/** @param origins exact origins, or `*` for any */
 export function cors(origins: "*" | readonly string[]) {
   const allowed = new Set(origins);
-  return new Elysia({ name: "cors" }).onRequest(({ request, set }) => {
-    const origin = origins === "*" ? "*" : request.headers.get("origin");
-    if (origin !== null && allowed.has(origin)) set.headers["access-control-allow-origin"] = origin;
+  const isAllowed = (request: Request) => allowed.has(request.headers.get("origin") ?? "");
+  const plugin = corsHeaders({
+    origin: origins === "*" ? "*" : allowed.size > 0 && isAllowed,
+    // Only preflights need the first two; the third is in `CORS_HEADERS`.
+    methods: false,
+    allowedHeaders: DISABLED,
+    exposeHeaders: DISABLED,
+    credentials: false,
+    // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
+    preflight: false,
+  });
+  markSynchronous(plugin.event.request);
+  return new Elysia({ name: "cors" }).use(plugin).onRequest(({ set }) => {
+    // The plugin sets `Vary: *`, which disables all caching.
+    if (set.headers.vary !== undefined) set.headers.vary = CORS_HEADERS.vary;
   });
 }
 

@@ -3,8 +3,10 @@
  * counts again in `beforeHandle`, so only valid requests count there.
  */
 import { Elysia } from "elysia";
+import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
-import { ServiceError } from "../errors.ts";
+import { errorResponseFor, ServiceError } from "../errors.ts";
+import { skipCookies } from "../http/elysia-internals.ts";
 import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import { mapMembers } from "../map-members.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
@@ -64,9 +66,11 @@ function createRateLimiter(name: string, quota: Quota, createStore: CreateStore)
     }
   };
   return {
+    quota,
     /** Whether `increment` returns no promise for a client without `userId`. */
     isSynchronous: addresses.isSynchronous,
     increment,
+    delayMs,
     check,
     /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
     limit: async (client: Client, headers: ResponseHeaders) => check(await increment(client), headers),
@@ -108,10 +112,36 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
 const synchronous = (counted: Increment | Promise<Increment>): Increment => counted as Increment;
 
 /** Counts valid requests of the routes registered after it, in `beforeHandle`. */
-export function rateLimitRoutes(limiter: RateLimiter | undefined) {
-  const middleware = new Elysia().use(requestContext());
-  if (!limiter) return middleware;
-  return middleware.onBeforeHandle({ as: "scoped" }, async ({ clientAddress, set }) => {
-    await limiter.limit({ clientAddress }, set.headers);
+export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
+  if (!limiter) return (app) => app;
+  const { limit, windowMs, text } = limiter.quota;
+  const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
+  const plugin = rateLimitPlugin({
+    duration: windowMs,
+    // A function, because two instances with equal numbers are merged into one.
+    max: () => limit,
+    scoping: "scoped",
+    countFailedRequest: true,
+    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
+    // The plugin adds the headers.
+    errorResponse: Response.json(body, { status }),
+    context: {
+      init() {},
+      async increment(clientAddress) {
+        const counted = await limiter.increment({ clientAddress });
+        const delayMs = limiter.delayMs(counted);
+        if (delayMs > 0) await Bun.sleep(delayMs);
+        const { count, resetsAt } = counted;
+        return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };
+      },
+      decrement() {},
+      reset() {},
+      kill() {},
+    },
   });
+  return (app) => {
+    plugin(app);
+    skipCookies(app);
+    return app;
+  };
 }
