@@ -1,5 +1,10 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { type MailKind, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import {
+  type MailKind,
+  type OutboxRepository,
+  UserAlreadyExists,
+  type UserRepository,
+} from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -52,13 +57,12 @@ interface MetricsOptions {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;
-  /** The number of mails that wait. */
-  readonly countMails: () => Promise<number>;
   readonly users: UserRepository;
+  readonly outbox: Pick<OutboxRepository, "count">;
 }
 
 /** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
-export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOptions) {
+export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // The event loop delay is measured between two scrapes.
@@ -110,35 +114,25 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
     buckets: QUERY_BOUNDS_SECONDS,
     registers,
   });
-  const mails = {
-    sent: createMailCounter(
-      "mail_sent_total",
-      "Total number of mails that the mail server accepted, by kind.",
-    ),
-    failed: createMailCounter(
-      "mail_failed_total",
-      "Total number of mails that the mail server rejected or that expired before it accepted them, by kind.",
-    ),
-    suppressed: createMailCounter(
-      "mail_suppressed_total",
-      "Total number of mails that were not sent because the recipient's budget was exceeded, by kind.",
-    ),
-  };
-  function createMailCounter(name: string, help: string) {
+  const createMailCounter = (name: string, which: string) => {
+    const help = `Total number of mails that ${which}, by kind.`;
     const counter = new Counter({ name, help, labelNames: ["kind"] as const, registers });
     for (const kind of MAIL_KINDS) counter.inc({ kind }, 0);
     return counter;
-  }
+  };
+  const mails = {
+    sent: createMailCounter("mail_sent_total", "the mail server accepted"),
+    failed: createMailCounter("mail_failed_total", "the mail server rejected, or that expired before"),
+    suppressed: createMailCounter("mail_suppressed_total", "exceeded the budget of the recipient"),
+  };
   new Gauge({
     name: "mail_outbox_length",
     help: "Number of mails that wait, the same in all replicas.",
     registers,
-    // Without the database, the last number remains.
-    collect: async function () {
-      await countMails().then(
-        (count) => this.set(count),
-        () => undefined,
-      );
+    async collect() {
+      const count = await outbox.count().catch(() => null);
+      // Without the database, the last number remains.
+      if (count !== null) this.set(count);
     },
   });
   let inFlight = 0;

@@ -12,7 +12,7 @@ import {
   type User as UserShape,
 } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
-import { Elysia } from "elysia";
+import { type Context, Elysia } from "elysia";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { ignoreBody, jsonBody } from "../../middleware/body-limit.ts";
 import { clientKey } from "../../middleware/client-address.ts";
@@ -114,18 +114,13 @@ export function authRoutes(options: AuthRoutesOptions) {
     )
     .delete(
       "/auth/me",
-      async ({ principal, authRequest, set }): Promise<void> => {
-        await authService.delete(principal, authRequest);
-        set.status = 204;
-      },
+      ({ principal, authRequest, set }) => respondWith(set, 204, authService.delete(principal, authRequest)),
       { parse: [ignoreBody], detail: operations.deleteMe },
     )
     .delete(
       "/auth/tokens",
-      async ({ principal, authRequest, set }): Promise<void> => {
-        await authService.revokeTokens(principal, authRequest);
-        set.status = 204;
-      },
+      ({ principal, authRequest, set }) =>
+        respondWith(set, 204, authService.revokeTokens(principal, authRequest)),
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
@@ -141,10 +136,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       })
       .post(
         "/auth/password-reset",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.requestReset(body, authRequest);
-          set.status = 202;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 202, service.requestReset(body, authRequest)),
         {
           parse: [jsonBody(PasswordResetRequest)],
           body: "PasswordResetRequest",
@@ -160,10 +152,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       })
       .post(
         "/auth/email-verification/confirm",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.confirmVerification(body, authRequest);
-          set.status = 204;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmVerification(body, authRequest)),
         {
           parse: [jsonBody(EmailVerificationConfirmation)],
           body: "EmailVerificationConfirmation",
@@ -173,10 +162,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       .use(rateLimitRoutes(limiters?.passwordChange))
       .post(
         "/auth/password-reset/confirm",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.confirmReset(body, authRequest);
-          set.status = 204;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmReset(body, authRequest)),
         {
           parse: [jsonBody(PasswordResetConfirmation)],
           body: "PasswordResetConfirmation",
@@ -189,15 +175,18 @@ export function authRoutes(options: AuthRoutesOptions) {
       .use(rateLimitRoutes(limiters?.mail))
       .post(
         "/auth/email-verification",
-        async ({ principal, set }): Promise<void> => {
-          await service.requestVerification(principal);
-          set.status = 202;
-        },
+        ({ principal, set }) => respondWith(set, 202, service.requestVerification(principal)),
         { parse: [ignoreBody], detail: operations.requestEmailVerification },
       );
 
     return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
+}
+
+/** A response without a body. */
+async function respondWith(set: Context["set"], status: 202 | 204, work: Promise<void>): Promise<void> {
+  await work;
+  set.status = status;
 }
 
 /** Lists each member, so that a new column is never exposed by accident. */
