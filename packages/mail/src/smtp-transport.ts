@@ -28,7 +28,7 @@ export class MailNotSent extends Error {
   readonly code = "MAIL_NOT_SENT";
 
   /**
-   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ETIMEDOUT`
+   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ECONNREFUSED`
    * @param isPermanent whether another attempt is useless
    */
   constructor(
@@ -90,9 +90,9 @@ function isUnambiguous(address: string): boolean {
 /** Without a reply code, the connection failed. A rejected login is not the message's fault. */
 function toMailError(error: unknown): MailNotSent {
   if (error instanceof MailNotSent) return error;
-  const { code, responseCode, response }: Partial<Record<string, unknown>> = Object(error);
+  const { code, originalCode, responseCode, response, permanent }: Partial<Record<string, unknown>> =
+    Object(error);
   const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(response ?? "")) ?? [];
-  const reply = typeof responseCode === "number" ? responseCode : null;
-  const reason = [reply ?? (typeof code === "string" ? code : "ESOCKET"), status].filter(Boolean).join(" ");
-  return new MailNotSent(reason, reply !== null && reply >= 500 && code !== "EAUTH");
+  const reason = [responseCode ?? originalCode ?? code ?? "ESOCKET", status].filter(Boolean).join(" ");
+  return new MailNotSent(reason, permanent === true && code !== "EAUTH");
 }

@@ -84,7 +84,8 @@ describe("the sender", () => {
     await expirePauses(service);
     const postponed = await sender.event("mail.postponed", 3);
     const line = { kind: "verification", user_id: user.id };
-    expect(postponed).toMatchObject([line, { ...line, reason: "451 5.1.1" }, line]);
+    const reasons = [expect.any(String), "451 5.1.1", "ECONNREFUSED"];
+    expect(postponed).toMatchObject(reasons.map((reason) => ({ ...line, reason })));
     await using restarted = await startMailServer({ port: server.port, answer: () => 550 });
     await expirePauses(service);
     expect(await sender.event("mail.failed")).toMatchObject([{ ...line, reason: "550 5.1.1" }]);

@@ -25,7 +25,7 @@ test("a mail survives kill -9, is sent once over STARTTLS with a login, and need
     const url = await replica.ready();
     expect((await post(`${url}/auth/register`, { email, username, password })).status).toBe(201);
     const { reason } = await replica.line("mail.postponed");
-    expect(reason).toMatch(/^(ESOCKET|ETLS|UNABLE_TO|SELF_SIGNED|CERT)/);
+    expect(reason).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
     expect((await post(`${url}/auth/password-reset`, { email })).status).toBe(202);
     replica.signal("SIGKILL");
     await replica.ended();
