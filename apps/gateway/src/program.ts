@@ -67,9 +67,8 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   });
   const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const countMails = () => database.outbox.count();
   const { poolSize } = config.database;
-  const metrics = config.metrics && createMetrics({ hasher, poolSize, countMails, users: database.users });
+  const metrics = config.metrics && createMetrics({ ...database, hasher, poolSize });
 
   const app = createApp({
     config,

@@ -125,19 +125,12 @@ export const origins: Kind<"*" | readonly string[]> = {
   },
 };
 
-export interface MailServer {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: "implicit" | "required" | "optional" | "off";
-  readonly credentials: { readonly user: string; readonly pass: string } | null;
-}
-
 const SMTP_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
 
 /** Between this machine's processes, STARTTLS is used only if the server offers it. */
-export const mailUrl: Kind<MailServer> = {
+export const mailUrl = {
   accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
-  parse: (text) => {
+  parse: (text: string) => {
     const url = URL.parse(text);
     const defaultPort = SMTP_PORTS[url?.protocol ?? ""];
     if (url === null || defaultPort === undefined || url.hostname === "" || url.hash !== "") return invalid();
@@ -150,9 +143,9 @@ export const mailUrl: Kind<MailServer> = {
       port: url.port === "" ? defaultPort : Number(url.port),
       tls: url.protocol === "smtps:" ? "implicit" : startTls,
       credentials: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
-    };
+    } as const;
   },
-};
+} satisfies Kind<unknown>;
 
 function decode(text: string): string {
   try {

@@ -3,22 +3,14 @@
  * recipient are counted one after another, so that all replicas share its budget.
  */
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
-import type { MailKind, OutboxRepository } from "./repositories.ts";
+import type { Mail, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
-
-interface Budget {
-  /** Mails of these kinds count together. */
-  readonly kinds: readonly [MailKind, ...MailKind[]];
-  /** In 24 hours. */
-  readonly mails: number;
-  /** After this pause, a further mail is sent. */
-  readonly pauseSeconds: number;
-}
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
-const LINKS: Budget = { kinds: ["reset", "verification"], mails: 3, pauseSeconds: 2 * 60 * 60 };
-const NOTIFICATIONS: Budget = { kinds: ["password"], mails: 5, pauseSeconds: DAY_SECONDS };
+/** Mails of these kinds count together: so many in 24 hours, then a further one after each pause. */
+const LINKS = { kinds: ["reset", "verification"], mails: 3, pauseSeconds: 2 * 60 * 60 } as const;
+const NOTIFICATIONS = { kinds: ["password"], mails: 5, pauseSeconds: DAY_SECONDS } as const;
 
 export function createOutboxRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
@@ -30,45 +22,43 @@ export function createOutboxRepository(
   const count = sql<number | string>`count(*)`;
   const waiting = prepare(orm.select({ count }).from(outbox).where(isNotNull(outbox.nextAttemptAt)));
 
-  const insert = async (kind: MailKind, userId: number | ReturnType<typeof sql<number>>): Promise<void> => {
-    await attempt(() => orm.insert(outbox).values({ kind, userId }).execute());
+  const run = async (query: { execute(): Promise<unknown> }): Promise<void> => {
+    await attempt(() => query.execute());
   };
 
   /** Waits until other transactions have counted their mails to this recipient. */
   const isWithinBudget = async (
     transaction: Orm,
-    { id, kind }: { readonly id: number; readonly kind: MailKind },
+    { id, kind }: Pick<Mail, "id" | "kind">,
     digest: string,
   ): Promise<boolean> => {
     const { kinds, mails, pauseSeconds } = kind === "password" ? NOTIFICATIONS : LINKS;
     const own = eq(outbox.id, id);
-    await transaction
-      .select({ locked: lockText(digest) })
-      .from(outbox)
-      .where(own)
-      .execute();
-    const countSince = async (seconds: number): Promise<number> => {
-      const counted = and(
-        eq(outbox.emailDigest, digest),
-        inArray(outbox.kind, [...kinds]),
-        gt(outbox.attemptedAt, later(-seconds)),
-        ne(outbox.id, id),
-      );
-      const rows = await transaction.select({ count }).from(outbox).where(counted).execute();
-      return Number(rows[0]?.count);
-    };
-    if ((await countSince(DAY_SECONDS)) >= mails && (await countSince(pauseSeconds)) > 0) return false;
+    const locked = lockText(digest);
+    await transaction.select({ locked }).from(outbox).where(own).execute();
+    const counted = and(
+      eq(outbox.emailDigest, digest),
+      inArray(outbox.kind, [...kinds]),
+      gt(outbox.attemptedAt, later(-DAY_SECONDS)),
+      ne(outbox.id, id),
+    );
+    const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
+    const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
+    if (Number(found?.count) >= mails && found?.isPausing) return false;
     await transaction.update(outbox).set({ emailDigest: digest }).where(own).execute();
     return true;
   };
 
   return {
-    requestReset: (email) =>
-      insert("reset", sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`),
-    requestVerification: (userId) => insert("verification", userId),
-    hasDue: async () => (await due({})).length > 0,
-    claim: (digestEmail) =>
-      transact(async (transaction) => {
+    requestReset: (email) => {
+      const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
+      return run(orm.insert(outbox).values({ kind: "reset", userId }));
+    },
+    requestVerification: (userId) => run(orm.insert(outbox).values({ kind: "verification", userId })),
+    claim: async (digestEmail) => {
+      // Without this query, each process would lock the embedded database every second.
+      if ((await due({})).length === 0) return null;
+      return transact(async (transaction) => {
         const next = transaction
           .select({ id: outbox.id })
           .from(outbox)
@@ -93,26 +83,18 @@ export function createOutboxRepository(
           emailDigest !== null ||
           (user !== null && (await isWithinBudget(transaction, mail, digestEmail(user.email))));
         return { id, kind, createdAt, attempts, user, isWithinBudget: isCounted };
-      }),
-    finish: async (id) => {
-      await attempt(() => orm.update(outbox).set({ nextAttemptAt: null }).where(eq(outbox.id, id)).execute());
+      });
     },
-    postpone: async ({ id, attempts }, seconds) => {
+    finish: (id) => run(orm.update(outbox).set({ nextAttemptAt: null }).where(eq(outbox.id, id))),
+    postpone: ({ id, attempts }, seconds) => {
+      const nextAttemptAt = later(seconds);
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts));
-      await attempt(() =>
-        orm
-          .update(outbox)
-          .set({ nextAttemptAt: later(seconds) })
-          .where(claimed)
-          .execute(),
-      );
+      return run(orm.update(outbox).set({ nextAttemptAt }).where(claimed));
     },
-    delete: async (id) => {
-      await attempt(() => orm.delete(outbox).where(eq(outbox.id, id)).execute());
-    },
-    deleteOld: async () => {
+    delete: (id) => run(orm.delete(outbox).where(eq(outbox.id, id))),
+    deleteOld: () => {
       const old = and(isNull(outbox.nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
-      await attempt(() => orm.delete(outbox).where(old).execute());
+      return run(orm.delete(outbox).where(old));
     },
     count: async () => Number((await waiting({}))[0]?.count),
   };

@@ -78,20 +78,19 @@ export function createUserRepository(
     passwordChangeTokenId,
   });
 
-  const deleteResets = async (transaction: Orm, userId: number) => {
-    const ofUser = and(eq(outbox.userId, userId), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
-    await transaction.delete(outbox).where(ofUser).execute();
-  };
-
   /** A change after which a reset that was requested before it must not be sent. */
   const updateAndDeleteResets = (
     id: number,
     values: PgUpdateSetSource<typeof users>,
     condition?: ValidToken,
+    then: (transaction: typeof orm) => Promise<void> = async () => {},
   ) =>
     transact(async (transaction) => {
       const user = await update(transaction, id, values, condition);
-      if (user) await deleteResets(transaction, id);
+      if (!user) return null;
+      const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
+      await transaction.delete(outbox).where(resets).execute();
+      await then(transaction);
       return user;
     });
 
@@ -150,17 +149,14 @@ export function createUserRepository(
           ? findById(id)
           : attempt(() => update(orm, id, { username, emailVerified }, condition));
       const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
-      return transact(async (transaction) => {
-        const user = await update(transaction, id, { username, emailVerified, ...stored }, condition);
+      const values = { username, emailVerified, ...stored };
+      return updateAndDeleteResets(id, values, condition, async (transaction) => {
         // A separate statement, which sees the networks that were stored before the first one locked the user.
         const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
-        if (!user) return null;
         await transaction.delete(userNetworks).where(removed).execute();
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: id, networkDigest }).execute();
-        await deleteResets(transaction, id);
         if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id }).execute();
-        return user;
       });
     },
     rehash: async (user, hashedPassword) => {

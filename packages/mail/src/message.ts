@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 export interface Message {
   /** `address@example.com` or `Name <address@example.com>`, in ASCII. */
   readonly from: string;
-  /** One address without white space. It is passed to the server as it is, never parsed. */
+  /** One address. It is passed to the server as it is, never parsed; mail to an ambiguous one is not sent. */
   readonly to: string;
   readonly subject: string;
   /** Lines of at most 998 characters (RFC 5322 §2.1.1). */

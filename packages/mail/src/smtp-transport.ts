@@ -2,6 +2,7 @@
  * Sends messages over SMTP, each over a connection of its own. Invariant: no error contains text of the server, which can
  * repeat the recipient's address.
  */
+import { domainToASCII, domainToUnicode } from "node:url";
 import { createTransport } from "nodemailer";
 import { addressOf, composeMessage, type Message } from "./message.ts";
 
@@ -27,7 +28,7 @@ export class MailNotSent extends Error {
   readonly code = "MAIL_NOT_SENT";
 
   /**
-   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ETIMEDOUT`
+   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ECONNREFUSED`
    * @param isPermanent whether another attempt is useless
    */
   constructor(
@@ -61,6 +62,7 @@ export function openSmtpTransport({ host, port, tls, credentials }: MailServer):
   });
   return {
     async send(message) {
+      if (!isUnambiguous(message.to)) throw new MailNotSent("EENVELOPE", true);
       const timeout = Promise.withResolvers<never>();
       const timer = setTimeout(() => timeout.reject(new MailNotSent("ETIMEDOUT", false)), TOTAL_TIMEOUT_MS);
       const envelope = { from: addressOf(message.from), to: [message.to] };
@@ -75,15 +77,22 @@ export function openSmtpTransport({ host, port, tls, credentials }: MailServer):
   };
 }
 
+/**
+ * Whether the address can be read in one way only. nodemailer parses it as a list, and maps the domain to ASCII: a mail to
+ * `x<ada@example.com`, or with a soft hyphen in the domain, would arrive at `ada@example.com`.
+ */
+function isUnambiguous(address: string): boolean {
+  const domain = address.slice(address.lastIndexOf("@") + 1);
+  const ascii = domainToASCII(domain);
+  return /^[^\s\p{Cc}()<>[\]:;\\,"]+$/u.test(address) && [ascii, domainToUnicode(ascii)].includes(domain);
+}
+
 /** Without a reply code, the connection failed. A rejected login is not the message's fault. */
 function toMailError(error: unknown): MailNotSent {
   if (error instanceof MailNotSent) return error;
-  const { code, responseCode, response }: Partial<Record<string, unknown>> = { ...asObject(error) };
+  const { code, originalCode, responseCode, response, permanent }: Partial<Record<string, unknown>> =
+    Object(error);
   const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(response ?? "")) ?? [];
-  const reply = typeof responseCode === "number" ? responseCode : null;
-  const reason = [reply ?? (typeof code === "string" ? code : "ESOCKET"), status].filter(Boolean).join(" ");
-  const isRejected = reply !== null && reply >= 500 && code !== "EAUTH";
-  return new MailNotSent(reason, isRejected || (code === "EENVELOPE" && reply === null));
+  const reason = [responseCode ?? originalCode ?? code ?? "ESOCKET", status].filter(Boolean).join(" ");
+  return new MailNotSent(reason, permanent === true && code !== "EAUTH");
 }
-
-const asObject = (error: unknown): object => (typeof error === "object" && error !== null ? error : {});

@@ -12,12 +12,6 @@ export function sendsMail(variables: Variables): boolean {
   return MAIL_URL !== null || NODE_ENV !== "production";
 }
 
-/** @throws {CliError} with exit code 78 */
-export function requireMail(variables: Variables): void {
-  if (!sendsMail(variables))
-    throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
-}
-
 export function mailCommand(variables: Variables): Command {
   const test = withExamples(
     new Command("test"),

@@ -1,7 +1,7 @@
 /** `users …`: the users of the service. */
-import { parseWholeNumber, printable, write } from "@latchkey/cli";
+import { CliError, EXIT, parseWholeNumber, printable, write } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
-import { type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
@@ -11,7 +11,7 @@ import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, findUser, hashPassword, listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
-import { requireMail, sendsMail } from "./mail.ts";
+import { sendsMail } from "./mail.ts";
 
 const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
 
@@ -23,20 +23,23 @@ read it.`;
 type ListOptions = Format & { limit?: string; after: string; imported?: boolean };
 
 export function usersCommand(variables: Variables): Command {
-  const withUsers = (work: (users: UserRepository) => Promise<void>) =>
-    withDatabase(variables, ({ users }) => work(users));
+  const withUsers = (work: (users: UserRepository, database: Database) => Promise<void>) =>
+    withDatabase(variables, (database) => work(database.users, database));
 
   /** Only validates `HASH_WORKERS`, because the service rejects it too: one password needs one worker. */
   const readKernel = () => readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables).HASH_KERNEL;
 
   /** Adds the arguments and the action of a command that prints the user returned by `work`. */
-  const withUser = (command: Command, work: (users: UserRepository, ref: UserRef) => Promise<User>) =>
+  const withUser = (
+    command: Command,
+    work: (users: UserRepository, ref: UserRef, database: Database) => Promise<User>,
+  ) =>
     command
       .argument(...USER)
       .option(...JSON_OPTION)
       .action(async (text: string, format: Format) => {
         const ref = parseUserRef(text);
-        await withUsers(async (users) => printUser(await work(users, ref), format));
+        await withUsers(async (users, database) => printUser(await work(users, ref, database), format));
       });
 
   const create = withExamples(
@@ -130,23 +133,20 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
-  const sendReset = withExamples(
-    new Command("send-reset"),
-    ["bun run admin users send-reset ada@example.com"],
-    "The running service sends the mail within seconds. It counts against the budget\nof the recipient: three links in 24 hours, then one every two hours.",
-  )
-    .description("send a user the link that resets the password")
-    .argument(...USER)
-    .option(...JSON_OPTION)
-    .action(async (text: string, format: Format) => {
-      const ref = parseUserRef(text);
-      requireMail(variables);
-      await withDatabase(variables, async ({ users, outbox }) => {
-        const user = await findUser(users, ref);
-        await outbox.requestReset(user.email);
-        await printUser(audited("reset.requested", user, user), format);
-      });
-    });
+  const sendReset = withUser(
+    withExamples(
+      new Command("send-reset").description("send a user the link that resets the password"),
+      ["bun run admin users send-reset ada@example.com"],
+      "The running service sends the mail within seconds. It counts against the budget\nof the recipient: three links in 24 hours, then one every two hours.",
+    ),
+    async (users, ref, { outbox }) => {
+      if (!sendsMail(variables))
+        throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
+      const user = await findUser(users, ref);
+      await outbox.requestReset(user.email);
+      return audited("reset.requested", user, user);
+    },
+  );
 
   const revokeTokens = withUser(
     withExamples(

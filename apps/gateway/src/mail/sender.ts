@@ -86,7 +86,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = (await outbox.hasDue()) ? await outbox.claim(digests.email) : null;
+      const mail = await outbox.claim(digests.email);
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
@@ -99,7 +99,8 @@ export function startMailSender(options: MailSenderOptions) {
         if (!isDatabaseFailing) logger.warn({ err: error }, "the outbox cannot be read or changed");
         isDatabaseFailing = true;
       });
-      await pause(pauseMs, stopping.signal);
+      // Ends early if the sender is closed.
+      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
 
@@ -129,7 +130,3 @@ const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boo
 /** Of the file system. */
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unexpected error";
-
-/** Ends early if the signal aborts. */
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  setTimeout(ms, undefined, { signal }).catch(() => undefined);

@@ -1,6 +1,11 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
 import { AUDIT_EVENTS } from "@latchkey/contracts";
-import { type MailKind, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import {
+  type MailKind,
+  type OutboxRepository,
+  UserAlreadyExists,
+  type UserRepository,
+} from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -52,13 +57,12 @@ interface MetricsOptions {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;
-  /** The number of mails that wait. */
-  readonly countMails: () => Promise<number>;
   readonly users: UserRepository;
+  readonly outbox: Pick<OutboxRepository, "count">;
 }
 
 /** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
-export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOptions) {
+export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // The event loop delay is measured between two scrapes.
@@ -111,24 +115,18 @@ export function createMetrics({ hasher, poolSize, countMails, users }: MetricsOp
     buckets: QUERY_BOUNDS_SECONDS,
     registers,
   });
+  const mailCounter = (name: string, which: string) =>
+    counter(name, `Total number of mails that ${which}, by kind.`, "kind");
   const mails = {
-    sent: counter("mail_sent_total", "Total number of mails that the mail server accepted, by kind.", "kind"),
-    failed: counter(
-      "mail_failed_total",
-      "Total number of mails that the mail server rejected or that expired before it accepted them, by kind.",
-      "kind",
-    ),
-    suppressed: counter(
-      "mail_suppressed_total",
-      "Total number of mails that were not sent because the recipient's budget was exceeded, by kind.",
-      "kind",
-    ),
+    sent: mailCounter("mail_sent_total", "the mail server accepted"),
+    failed: mailCounter("mail_failed_total", "the mail server rejected, or that expired before"),
+    suppressed: mailCounter("mail_suppressed_total", "exceeded the budget of the recipient"),
   };
   for (const outcome of Object.values(mails)) for (const kind of MAIL_KINDS) outcome.inc({ kind }, 0);
   // Without the database, the last number remains.
   let waitingMails = 0;
   gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", async () => {
-    waitingMails = await countMails().catch(() => waitingMails);
+    waitingMails = await outbox.count().catch(() => waitingMails);
     return waitingMails;
   });
   let inFlight = 0;

@@ -5,15 +5,8 @@
 import { EMAIL_MAX_LENGTH, PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 import type { PageOptions } from "./pages.ts";
 
-interface AccountPage {
-  readonly title: string;
-  /** The operation that receives the members of the form. */
-  readonly action: string;
-  readonly fields: string;
-  readonly button: string;
-  /** Displayed in place of the form. */
-  readonly success: string;
-}
+/** The operation `action` receives the members of the form, in place of which `success` is displayed then. */
+type AccountPage = Readonly<Record<"title" | "action" | "fields" | "button" | "success", string>>;
 
 const RESET_REQUEST_PATH = "/account/forgot-password";
 

@@ -7,15 +7,9 @@ import type { User } from "@latchkey/database";
 
 export type Purpose = "reset" | "verification";
 
-interface Statement {
-  readonly purpose: Purpose;
-  readonly userId: number;
-  /** In milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
-
 /** A genuine token that has not expired. */
-interface OneTimeToken extends Statement {
+interface OneTimeToken {
+  readonly userId: number;
   /** Whether neither the hash nor the token version has changed since the token was signed. */
   isCurrent(user: User): boolean;
 }
@@ -37,15 +31,15 @@ export function createOneTimeTokens(materials: readonly [string | Uint8Array, ..
   const signing = createMac(first);
   const verification = [signing, ...others.map(createMac)];
   /** Signed texts are base64url, so a state, which has a space, is never one. */
-  const stateOf = (mac: Mac, { purpose }: Pick<Statement, "purpose">, user: User): string =>
+  const stateOf = (mac: Mac, purpose: Purpose, user: User): string =>
     purpose === "reset"
       ? mac(`state ${user.hashedPassword} ${user.tokenVersion}`).toString("base64url").slice(0, KEY_BYTES)
       : "";
 
   return {
-    sign(statement: Omit<Statement, "userId">, user: User): string {
-      const { purpose, expiresAt } = statement;
-      const payload = JSON.stringify([purpose, user.id, expiresAt, stateOf(signing, statement, user)]);
+    /** @param expiresAt in milliseconds since the epoch */
+    sign({ purpose, expiresAt }: { purpose: Purpose; expiresAt: number }, user: User): string {
+      const payload = JSON.stringify([purpose, user.id, expiresAt, stateOf(signing, purpose, user)]);
       const text = Buffer.from(payload).toString("base64url");
       return `${text}.${signing(text).toString("base64url")}`;
     },
@@ -57,8 +51,7 @@ export function createOneTimeTokens(materials: readonly [string | Uint8Array, ..
       if (!mac) return null;
       const [purpose, userId, expiresAt, state] = parsePayload(text);
       if (purpose !== expected || expiresAt <= Date.now()) return null;
-      const statement = { purpose, userId, expiresAt };
-      return { ...statement, isCurrent: (user) => stateOf(mac, statement, user) === state };
+      return { userId, isCurrent: (user) => stateOf(mac, purpose, user) === state };
     },
   };
 }

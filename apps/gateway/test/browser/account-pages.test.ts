@@ -1,9 +1,11 @@
-/** The pages of mails in a real browser, on a phone and on a wide window: from the request to the new password. */
+/** The pages of mails in a real browser, on a phone and on a wide window: from the link of a real mail to the new password. */
 import { afterAll, describe, expect } from "bun:test";
-import type { Browser } from "@latchkey/testing/chromium";
+import type { Browser, Page } from "@latchkey/testing/chromium";
 import { openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { smtp, startSender } from "../support/mail-sender.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
-import { shareService } from "../support/service.ts";
+import { shareService, startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
 const WIDE = { width: 1400, height: 900 };
@@ -14,16 +16,27 @@ const shared = shareService();
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
 
-async function visit(path: string, viewport = PHONE) {
+async function visit(url: string, viewport = PHONE) {
   browser ??= openBrowser();
-  return (await browser).visit(shared().url + path, viewport);
+  return (await browser).visit(url, viewport);
 }
 
-async function linkFor(purpose: "reset" | "verification", id: number): Promise<string> {
-  const user = await shared().database.users.findById(id);
-  if (!user) throw new Error("No user");
-  const path = purpose === "reset" ? RESET_PAGE : "/account/verify-email";
-  return `${path}#token=${signOneTimeToken(purpose, user)}`;
+/** A service whose mails a real server receives. */
+async function startWithMail() {
+  await using resources = new AsyncDisposableStack();
+  const server = resources.use(await startMailServer());
+  const service = resources.use(await startService());
+  resources.use(await startSender(service, smtp(server)));
+  const owned = resources.move();
+  return {
+    service,
+    /** The link in the mail with this number. */
+    async link(number: number): Promise<string> {
+      const mail = (await server.waitFor(number))[number - 1];
+      return /^http\S+/m.exec(mail?.message ?? "")?.[0] ?? "";
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 describe.each([
@@ -31,56 +44,67 @@ describe.each([
   ["in a wide window", WIDE],
 ])("%s", (_name, viewport) => {
   test(
-    "a user resets the password with the keyboard alone, and a used link leads to a new request",
+    "an expired link leads to a new request, and its mail to a new password, with the keyboard alone",
     async () => {
-      const { email, id, token } = await shared().createUser();
-      const first = await visit("/account/forgot-password", viewport);
-      await first.page.keyboard.press("Tab");
-      await first.page.keyboard.type(email);
-      await first.page.keyboard.press("Enter");
-      await first.page.getByText("a link is on its way").waitFor();
-      expect(
-        await shared().sql(`select id from outbox where user_id = ${id} and kind = 'reset'`),
-      ).toHaveLength(1);
+      await using mail = await startWithMail();
+      const { service } = mail;
+      const { email, id, token } = await service.createUser();
+      const user = await service.database.users.findById(id);
+      if (!user) throw new Error("No user");
+      // The verification.
+      await mail.link(1);
+      const expiredLink = `${service.url}${RESET_PAGE}#token=${signOneTimeToken("reset", user, Date.now())}`;
 
-      const link = await linkFor("reset", id);
-      const { page, faults } = await visit(link, viewport);
+      const expired = await visit(expiredLink, viewport);
+      expect(await overflowOf(expired.page)).toBe(0);
+      await submit(expired.page, PASSWORD);
+      await expired.page.getByText("This link is not valid any more").waitFor();
+      await expired.page.keyboard.press("Tab");
+      await expired.page.keyboard.press("Enter");
+      await expired.page.waitForURL("**/account/forgot-password");
+      expect(await overflowOf(expired.page)).toBe(0);
+      await submit(expired.page, email);
+      await expired.page.getByText("a link is on its way").waitFor();
+      expect(expired.faults).toEqual([expect.stringContaining("400")]);
+
+      const { page, faults } = await visit(await mail.link(2), viewport);
       // Opening the link used nothing, and the token is neither in the address nor in the history.
       expect(new URL(page.url()).hash).toBe("");
-      expect(await overflowOf(page)).toBe(0);
-      await page.keyboard.press("Tab");
-      await page.keyboard.type(PASSWORD);
-      await page.keyboard.press("Tab");
-      await page.keyboard.press("Enter");
+      await submit(page, PASSWORD);
       await page.getByText("Your password is changed").waitFor();
-      expect([...first.faults, ...faults]).toEqual([]);
-      expect((await shared().call("GET", "/auth/me", { token })).status).toBe(401);
-      await shared().login({ email, password: PASSWORD });
-
-      const used = await visit(link, viewport);
-      await used.page.fill("#password", PASSWORD);
-      await used.page.click("button");
-      await used.page.getByText("This link is not valid any more").waitFor();
-      await used.page.click("text=Request a new link");
-      await used.page.waitForURL("**/account/forgot-password");
+      expect(faults).toEqual([]);
+      expect((await service.call("GET", "/auth/me", { token })).status).toBe(401);
+      await service.login({ email, password: PASSWORD });
     },
     TIMEOUT_MS,
   );
 });
 
+/** Fills the only field of a page and sends the form. */
+async function submit({ keyboard }: Page, text: string): Promise<void> {
+  await keyboard.press("Tab");
+  await keyboard.type(text);
+  await keyboard.press("Enter");
+}
+
 test(
-  "a click confirms the address, and a page without a token offers no form",
+  "a click confirms the address, and a page without a token offers no form until a link is opened in it",
   async () => {
-    const { id } = await shared().createUser();
-    const { page, faults } = await visit(await linkFor("verification", id));
-    expect((await shared().database.users.findById(id))?.emailVerified).toBe(false);
+    await using mail = await startWithMail();
+    const { id } = await mail.service.createUser();
+    const isVerified = async () => (await mail.service.database.users.findById(id))?.emailVerified;
+    const { page, faults } = await visit(await mail.link(1));
+    expect(await isVerified()).toBe(false);
     await page.click("button");
     await page.getByText("Your e-mail address is confirmed").waitFor();
-    expect((await shared().database.users.findById(id))?.emailVerified).toBe(true);
-    const empty = await visit(RESET_PAGE);
+    expect(await isVerified()).toBe(true);
+    const empty = await visit(mail.service.url + RESET_PAGE);
     expect(await empty.page.locator("form").isVisible()).toBe(false);
     expect(await empty.page.getByText("Request a new link").isVisible()).toBe(true);
     expect([...faults, ...empty.faults]).toEqual([]);
+    // Only the fragment of the address changes.
+    await empty.page.goto(`${mail.service.url}${RESET_PAGE}#token=x`);
+    await empty.page.locator("form").waitFor();
   },
   TIMEOUT_MS,
 );

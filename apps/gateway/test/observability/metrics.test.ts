@@ -17,7 +17,7 @@ const metricsOptions = ({ hasher, database: { users } }: Service) => ({
   hasher,
   users,
   poolSize: 1,
-  countMails: async () => 7,
+  outbox: { count: async () => 7 },
 });
 
 async function start(env: Readonly<Record<string, string>> = {}) {

@@ -1,10 +1,13 @@
 /** Mail of the whole process: STARTTLS with a login, and a restart of both replicas between the response and the mail. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
+
+// The pause after the failed attempt takes up to five seconds.
+setDefaultTimeout(30_000);
 
 test("a mail survives kill -9, is sent once over STARTTLS with a login, and needs a trusted certificate", async () => {
   await using folder = await openFolder();
@@ -25,7 +28,7 @@ test("a mail survives kill -9, is sent once over STARTTLS with a login, and need
     const url = await replica.ready();
     expect((await post(`${url}/auth/register`, { email, username, password })).status).toBe(201);
     const { reason } = await replica.line("mail.postponed");
-    expect(reason).toMatch(/^(ESOCKET|ETLS|UNABLE_TO|SELF_SIGNED|CERT)/);
+    expect(reason).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
     expect((await post(`${url}/auth/password-reset`, { email })).status).toBe(202);
     replica.signal("SIGKILL");
     await replica.ended();

@@ -109,14 +109,14 @@ describe("dashboard", () => {
 
   test("shows every metric of the service", () => {
     const shown = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join("\n");
-    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
+    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database|mail)_/.test(name));
     expect(ours.filter((name) => !shown.includes(name))).toEqual([]);
   });
 });
 
 describe("runbook", () => {
   test("mentions only metrics that exist", async () => {
-    const words = [...runbook.matchAll(/`((?:http_request|hash|database|process|nodejs)_[a-z0-9_]+)/g)];
+    const words = [...runbook.matchAll(/`((?:http_request|hash|database|mail|process|nodejs)_[a-z0-9_]+)/g)];
     const names = new Set(words.map(([, name = ""]) => name));
     const lineMembers = new Set(["hash_workers"]);
     const known = (name: string) =>
@@ -126,7 +126,7 @@ describe("runbook", () => {
   });
 
   test("explains every metric of the service", () => {
-    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database)_/.test(name));
+    const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database|mail)_/.test(name));
     expect(ours.filter((name) => !runbook.includes(`\`${name}`))).toEqual([]);
   });
 });

@@ -1,10 +1,14 @@
 /** A mail sender beside a service under test, with what it has logged and observed. */
 import type { MailKind } from "@latchkey/database";
-import type { Transport } from "@latchkey/mail";
+import { openSmtpTransport, type Transport } from "@latchkey/mail";
+import type { MailServer } from "@latchkey/testing/mail-server";
 import { createLinks } from "../../src/mail/messages.ts";
 import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
+
+export const smtp = ({ port }: Pick<MailServer, "port">): Transport =>
+  openSmtpTransport({ host: "127.0.0.1", port, tls: "optional", credentials: null });
 
 /** Starts a sender beside a service, as `program.ts` does. */
 export async function startSender(service: Service, transport: Transport) {
@@ -18,7 +22,7 @@ export async function startSender(service: Service, transport: Transport) {
     outbox: service.database.outbox,
     transport,
     from: "Example <accounts@example.com>",
-    links: createLinks(mail, "http://127.0.0.1:3000"),
+    links: createLinks(mail, service.url),
     logger: { info: write, warn: write },
     observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),
   });

@@ -5,6 +5,6 @@ import { createOneTimeTokens, type Purpose } from "../../src/tokens/one-time-tok
 
 const { sign } = createOneTimeTokens([SECRET_KEY]);
 
-/** Of a service with the default key; valid for a minute. */
-export const signOneTimeToken = (purpose: Purpose, user: User): string =>
-  sign({ purpose, expiresAt: Date.now() + 60_000 }, user);
+/** Of a service with the default key; by default valid for a minute. */
+export const signOneTimeToken = (purpose: Purpose, user: User, expiresAt = Date.now() + 60_000): string =>
+  sign({ purpose, expiresAt }, user);

@@ -12,7 +12,7 @@ import {
   UpdateUserRequest,
   type User as UserShape,
 } from "@latchkey/contracts";
-import { Elysia } from "elysia";
+import { type Context, Elysia } from "elysia";
 import { ignoreBody, jsonBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { validator } from "../../http/validator.ts";
@@ -110,18 +110,13 @@ export function authRoutes(options: AuthRoutesOptions) {
     )
     .delete(
       "/auth/me",
-      async ({ principal, authRequest, set }): Promise<void> => {
-        await authService.delete(principal, authRequest);
-        set.status = 204;
-      },
+      ({ principal, authRequest, set }) => respondWith(set, 204, authService.delete(principal, authRequest)),
       { parse: [ignoreBody], detail: operations.deleteMe },
     )
     .delete(
       "/auth/tokens",
-      async ({ principal, authRequest, set }): Promise<void> => {
-        await authService.revokeTokens(principal, authRequest);
-        set.status = 204;
-      },
+      ({ principal, authRequest, set }) =>
+        respondWith(set, 204, authService.revokeTokens(principal, authRequest)),
       { parse: [ignoreBody], detail: operations.revokeTokens },
     );
 
@@ -137,10 +132,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       })
       .post(
         "/auth/password-reset",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.requestReset(body, authRequest);
-          set.status = 202;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 202, service.requestReset(body, authRequest)),
         {
           parse: [jsonBody(PasswordResetRequest)],
           body: "PasswordResetRequest",
@@ -156,10 +148,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       })
       .post(
         "/auth/email-verification/confirm",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.confirmVerification(body, authRequest);
-          set.status = 204;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmVerification(body, authRequest)),
         {
           parse: [jsonBody(EmailVerificationConfirmation)],
           body: "EmailVerificationConfirmation",
@@ -169,10 +158,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       .use(rateLimitRoutes(limiters?.passwordChange))
       .post(
         "/auth/password-reset/confirm",
-        async ({ body, authRequest, set }): Promise<void> => {
-          await service.confirmReset(body, authRequest);
-          set.status = 204;
-        },
+        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmReset(body, authRequest)),
         {
           parse: [jsonBody(PasswordResetConfirmation)],
           body: "PasswordResetConfirmation",
@@ -185,13 +171,16 @@ export function authRoutes(options: AuthRoutesOptions) {
       .use(rateLimitRoutes(limiters?.mail))
       .post(
         "/auth/email-verification",
-        async ({ principal, set }): Promise<void> => {
-          await service.requestVerification(principal);
-          set.status = 202;
-        },
+        ({ principal, set }) => respondWith(set, 202, service.requestVerification(principal)),
         { parse: [ignoreBody], detail: operations.requestEmailVerification },
       );
 
     return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
   }
+}
+
+/** A response without a body. */
+async function respondWith(set: Context["set"], status: 202 | 204, work: Promise<void>): Promise<void> {
+  await work;
+  set.status = status;
 }

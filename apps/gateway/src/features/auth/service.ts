@@ -66,13 +66,7 @@ export function createAuthService(options: AuthServiceOptions) {
       await users.findByEmail(email);
       const hashedPassword = await hasher.hash(password, { signal });
       const networkDigest = loginThrottle?.networkDigest({ email, network });
-      const created = users.create({
-        email,
-        username,
-        hashedPassword,
-        networkDigest,
-        verifies: sendsMail,
-      });
+      const created = users.create({ email, username, hashedPassword, networkDigest, verifies: sendsMail });
       const user = await created.catch((error) => {
         if (error instanceof UserAlreadyExists) audit("user.rejected", email);
         throw error;

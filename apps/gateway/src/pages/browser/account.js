@@ -47,3 +47,5 @@ form.addEventListener("submit", async (event) => {
 });
 
 if (needsToken && token === null) showInvalidLink();
+// Another link that is opened in this tab changes the fragment only.
+addEventListener("hashchange", () => location.reload());

@@ -1,0 +1,93 @@
+/**
+ * Which mails arrive, and which twice, if they are requested while the mail server closes connections within DATA, then answers
+ * 4xx, then is down for `--minutes`. Two replicas on PostgreSQL are killed right after a response, and while they send what has
+ * waited.
+ */
+import type { Token } from "@latchkey/contracts";
+import { metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { post, request, startProcess } from "@latchkey/testing/service-process";
+
+const { minutes, users } = parseOptions({ minutes: 10, users: 100 });
+/** Of each failure before the server is down. */
+const FAILURE_SECONDS = 20;
+const PASSWORD = "correct horse battery";
+
+let answer: number | "close" = "close";
+const failing = await startMailServer({ answer: () => answer });
+await using postgres = await startPostgresServer();
+const databaseUrl = await postgres.createDatabase();
+const variables = {
+  DATABASE_URL: databaseUrl,
+  AUTH_SECRET_KEY: SECRET_KEY,
+  MAIL_URL: failing.url,
+  MAIL_FROM: "accounts@example.com",
+  PUBLIC_URL: "http://127.0.0.1:3000",
+  RATE_LIMIT_ENABLED: "false",
+};
+await using processes = new AsyncDisposableStack();
+const startReplicas = () => [0, 1].map(() => processes.use(startProcess(variables)));
+let replicas = startReplicas();
+/** The recipient and the first word of the subject of each mail. */
+const expected = new Set<string>();
+
+async function killReplicas(): Promise<void> {
+  for (const replica of replicas) replica.signal("SIGKILL");
+  for (const replica of replicas) await replica.ended();
+  replicas = startReplicas();
+}
+
+async function expectStatus(status: number, response: Promise<Response>): Promise<void> {
+  const actual = await response;
+  if (actual.status !== status) throw new Error(`${actual.url} returned ${actual.status}`);
+}
+
+/** Each user gets a verification, and either the notification of a password change or a reset. */
+async function requestMails(count: number, seconds: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    await Bun.sleep((1000 * seconds) / count);
+    const username = `user-${expected.size}`;
+    const user = { email: `${username}@example.org`, username, password: PASSWORD };
+    const url = await replicas[index % 2]?.ready();
+    await expectStatus(201, post(`${url}/auth/register`, user));
+    expected.add(`${user.email} Confirm`);
+    if (index % 2 === 1) await expectStatus(202, post(`${url}/auth/password-reset`, user));
+    else {
+      const { access_token: token }: Token = JSON.parse(await (await post(`${url}/auth/login`, user)).text());
+      const change = { method: "PATCH", token, body: { password: `${PASSWORD} staple` } };
+      await expectStatus(200, request(`${url}/auth/me`, change));
+    }
+    expected.add(`${user.email} ${index % 2 === 1 ? "Reset" : "Your"}`);
+  }
+}
+
+async function read(what: string): Promise<number> {
+  const [row] = await postgres.query<{ value: string }>(`select ${what} as value from outbox`, databaseUrl);
+  return Number(row?.value);
+}
+
+await requestMails(users / 10, FAILURE_SECONDS);
+answer = 451;
+await requestMails(users / 10, FAILURE_SECONDS);
+await failing[Symbol.asyncDispose]();
+for (const _ of [1, 2]) {
+  await requestMails(0.4 * users, minutes * 30);
+  await killReplicas();
+}
+print(`${await read("count(next_attempt_at)")} mails wait after ${await read("sum(attempts)")} attempts`);
+
+const server = await startMailServer({ port: failing.port });
+const startedAt = performance.now();
+while (server.received.length < expected.size / 2) await Bun.sleep(10);
+await killReplicas();
+while ((await read("count(next_attempt_at)")) > 0) await Bun.sleep(1000);
+const arrived = [...failing.received, ...server.received].map(
+  ({ recipients, message }) => `${recipients} ${/^Subject: (\w+)/m.exec(message)?.[1]}`,
+);
+const missing = [...expected].filter((mail) => !arrived.includes(mail)).length;
+print(`all are sent ${((performance.now() - startedAt) / 1000).toFixed(0)} s after the end of the outage`);
+print(`expected ${expected.size}, missing ${missing}, twice ${arrived.length - new Set(arrived).size}`);
+print(`all arrive: ${metOrMissed(missing === 0)}`);
+await server[Symbol.asyncDispose]();
