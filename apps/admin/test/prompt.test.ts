@@ -47,7 +47,7 @@ describe("from standard input", () => {
     ["7 characters", "short12\n", "at least 8 characters"],
     ["129 characters", "x".repeat(129), "at most 128 characters"],
     ["two lines", "correct horse\nbattery staple\n", "only one line"],
-    ["U+0000", "correct\u0000horse", "not valid"],
+    ["U+0000", "correct\u0000horse", "must not contain U+0000"],
     ["invalid UTF-8", Buffer.from("correct horse\xff", "latin1"), "invalid UTF-8"],
   ])("%s is rejected", async (_, input, message) => {
     await using shared = await openSharedDatabase(source);

@@ -10,6 +10,7 @@ const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
 export const databaseUrl: Kind<string> = {
   accepted: "file:PATH, postgres://… or postgresql://…",
   parse: (text, readFile) => {
+    if (text === "") return invalid();
     if (!isPostgresUrl(text)) return text;
     const parameters = parametersOf(text);
     // Aliases of the client. Two parameters with one meaning can contradict each other.

@@ -48,6 +48,7 @@ test.each([
   "postgres://ada:hunter2@localhost:70000/latchkey",
   "postgres://ada:hunter2%@localhost/latchkey",
   "postgres://ada:hunter2#x@localhost/latchkey",
+  "postgres://ada:12/hunter2@localhost/latchkey",
 ])("%p is rejected without quoting it", async (url) => {
   const error = await Promise.try(parseDatabaseUrl, url).catch((reason) => reason);
   expect(error).toBeInstanceOf(UnsupportedDatabaseUrl);

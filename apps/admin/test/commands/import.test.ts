@@ -176,7 +176,7 @@ describe("a file", () => {
       [Buffer.from("[]\n"), "The line must be object."],
       [line({ email: "ADA@example.com" }), "The e-mail address, ignoring case, is that of line 1."],
       [line({ email: "a2@example.com" }), "The username is that of line 1."],
-      [line({ email: "ada" }), "The e-mail address is not valid."],
+      [line({ email: "ada" }), "The e-mail is not a valid e-mail address."],
       [line({ username: "x".repeat(33) }), "The username must be at most 32 characters long."],
       [line({ password: "x" }), "The line must not have additional properties."],
       [line({ password_hash: undefined }), "The line must have required properties password_hash."],
