@@ -23,8 +23,8 @@ interface OperationOptions {
   readonly unavailable?: ResponseOptions;
   /** In addition to those of middleware and, unless it is static, of the database. */
   readonly errors?: readonly ErrorCode[];
-  /** The operation's own rate limit: its default quota, and sentences for the description of its 429. */
-  readonly rateLimit?: { readonly quota: string; readonly description: string };
+  /** The operation's own rate limit: its variable, and sentences about the default quota for the description of its 429. */
+  readonly rateLimit?: { readonly variable: QuotaName; readonly describe: (quota: string) => string };
   /** Uses no resource, so that it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
   readonly isStatic?: boolean;
   /** Requires a bearer token, so that it also returns every authentication error. */
@@ -47,7 +47,7 @@ const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Rema
 type QuotaName = Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LIMIT_ENABLED">;
 
 /** The quota that applies if the variable is not set, as clients read it. */
-export const defaultQuota = (variable: QuotaName): string =>
+const defaultQuota = (variable: QuotaName): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
 /** By operation id. Operations tagged `Probes` have no rate limit and no errors of the table. */
@@ -79,10 +79,11 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
   const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
+  const quota = defaultQuota(rateLimit?.variable ?? "RATE_LIMIT_DEFAULT");
   /** The values in the examples of error responses. */
   const example: ErrorProperties = {
     issues: exampleIssues(options),
-    quota: rateLimit?.quota ?? defaultQuota("RATE_LIMIT_DEFAULT"),
+    quota,
     retryAfterSeconds: 42,
   };
   const responses: Responses = {};
@@ -90,7 +91,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
-    const addition = status === 429 ? rateLimit?.description : undefined;
+    const addition = status === 429 ? rateLimit?.describe(quota) : undefined;
     responses[status] = errorResponse(status, sharing, { headers, example, addition });
   }
   return {

@@ -8,15 +8,13 @@ import {
   RegisterRequest,
   UpdateUserRequest,
 } from "@latchkey/contracts";
-import { defaultQuota, describeOperations } from "../../openapi/operation.ts";
+import { describeOperations } from "../../openapi/operation.ts";
 
-const LOGIN_QUOTA = defaultQuota("RATE_LIMIT_LOGIN");
-const REGISTER_QUOTA = defaultQuota("RATE_LIMIT_REGISTER");
-const PASSWORD_CHANGE_QUOTA = defaultQuota("RATE_LIMIT_PASSWORD_CHANGE");
 const MAIL_LIMIT = {
-  quota: defaultQuota("RATE_LIMIT_MAIL"),
-  description: `Requests for mails have their own limit, by default ${defaultQuota("RATE_LIMIT_MAIL")} per client address.`,
-};
+  variable: "RATE_LIMIT_MAIL",
+  describe: (quota: string) =>
+    `Requests for mails have their own limit, by default ${quota} per client address.`,
+} as const;
 const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
 export const operations = describeOperations("Auth", {
@@ -26,8 +24,8 @@ export const operations = describeOperations("Auth", {
     success: { status: 201, description: "The new user.", schema: "UserResponse" },
     errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
     rateLimit: {
-      quota: REGISTER_QUOTA,
-      description: `Registrations have their own limit, by default ${REGISTER_QUOTA} per client address.`,
+      variable: "RATE_LIMIT_REGISTER",
+      describe: (quota) => `Registrations have their own limit, by default ${quota} per client address.`,
     },
   },
   login: {
@@ -36,8 +34,9 @@ export const operations = describeOperations("Auth", {
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
     errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
     rateLimit: {
-      quota: LOGIN_QUOTA,
-      description: `Logins have their own limit, by default ${LOGIN_QUOTA} per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days and since the latest password change are also limited: ten, then one every 15 minutes.`,
+      variable: "RATE_LIMIT_LOGIN",
+      describe: (quota) =>
+        `Logins have their own limit, by default ${quota} per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days and since the latest password change are also limited: ten, then one every 15 minutes.`,
     },
   },
   getMe: {
@@ -53,8 +52,9 @@ export const operations = describeOperations("Auth", {
     success: { status: 200, description: "The updated user.", schema: "UserResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
     rateLimit: {
-      quota: PASSWORD_CHANGE_QUOTA,
-      description: `Updates with a password or a current password have their own limit, by default ${PASSWORD_CHANGE_QUOTA} per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
+      variable: "RATE_LIMIT_PASSWORD_CHANGE",
+      describe: (quota) =>
+        `Updates with a password or a current password have their own limit, by default ${quota} per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
     },
     isProtected: true,
   },
@@ -84,8 +84,9 @@ export const operations = describeOperations("Auth", {
     success: { status: 204, description: "The password is changed." },
     errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
     rateLimit: {
-      quota: PASSWORD_CHANGE_QUOTA,
-      description: `Confirmations count against the limit of password changes, by default ${PASSWORD_CHANGE_QUOTA} per client address.`,
+      variable: "RATE_LIMIT_PASSWORD_CHANGE",
+      describe: (quota) =>
+        `Confirmations count against the limit of password changes, by default ${quota} per client address.`,
     },
   },
   requestEmailVerification: {
