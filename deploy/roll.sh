@@ -48,10 +48,15 @@ finish() {
   elif [ "$status" -ne 0 ]; then
     keep_old
   fi
+  # Unlocks, and waits until the container is removed.
+  exec 3>&-
+  [ -z "$holder" ] || wait "$holder" || true
+  rm -r "$pipes"
   exit "$status"
 }
 
-old='' image='' step='read docker-compose.yml'
+old='' image='' holder='' step='read docker-compose.yml'
+pipes=$(mktemp -d)
 trap finish EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
@@ -61,8 +66,23 @@ config=$(docker compose config)
 project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
 replicas=$(printf '%s\n' "$config" | sed -n 's/^ *replicas: //p')
 [ "${replicas:-0}" -gt 0 ] || fail 'COMPOSE_PROFILES must be production, and GATEWAY_REPLICAS at least 1.'
+[ -n "$(list)" ] || fail 'No replica exists. Run: docker compose up --build --wait'
+
+step='lock'
+# Only one container can have a name. This one ends with its input: when all processes of this run have ended, also after kill -9.
+running=$(docker inspect --format '{{.Image}}' "$(list | head -n 1)")
+mkfifo "$pipes/in" "$pipes/out"
+exec 3<> "$pipes/in" 4<> "$pipes/out"
+{
+  docker run --interactive --rm --name "$project-roll" --network none --no-healthcheck --label com.docker.compose.project= \
+    "$running" sh -c 'echo locked && cat' || echo
+} < "$pipes/in" >&4 3>&- &
+holder=$!
+read -r state <&4
+[ "$state" = locked ] || fail 'Another run is in progress.'
+
+step='count the replicas'
 old=$(list)
-[ -n "$old" ] || fail 'No replica exists. Run: docker compose up --build --wait'
 ids=$(printf '%s' "$old" | tr '\n' ' ')
 total=$((replicas + $(printf '%s\n' "$old" | wc -l)))
 [ "$total" -le "$max_replicas" ] || fail "$total replicas would run at once, but at most $max_replicas can."

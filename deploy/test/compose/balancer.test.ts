@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest } from "./balancer.ts";
+import { HAPROXY, HAPROXY_CONFIGURATION, haproxyTest, startBalancer } from "./balancer.ts";
 import { environmentOf, readCompose } from "./compose-file.ts";
 
 const text = await Bun.file(HAPROXY_CONFIGURATION).text();
@@ -25,6 +25,15 @@ describe("haproxy.cfg", () => {
     });
     expect(check.stderr.toString()).toBe("");
     expect(check.exitCode).toBe(0);
+  });
+
+  haproxyTest("a change of a replica's state is logged once", async () => {
+    const replica = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    await using balancer = await startBalancer({ addresses: [`127.0.0.1:${replica.port}`] });
+    await replica.stop(true);
+    let log = "";
+    while (!log.includes("has no server available")) log = await balancer.log();
+    expect(log.match(/ is DOWN/g)).toHaveLength(1);
   });
 
   test("the balancer listens on the published port and resolves the replicas by their network name", () => {

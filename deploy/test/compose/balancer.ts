@@ -25,6 +25,8 @@ export const haproxyTest = testWith("haproxy");
 interface Balancer extends AsyncDisposable {
   /** On 127.0.0.1 and ::1. */
   readonly port: number;
+  /** What it has written to stdout and stderr. */
+  log(): Promise<string>;
 }
 
 export interface BalancerOptions {
@@ -64,18 +66,17 @@ export async function startBalancer({
         .replace(/^\.if streq\("\$COMPOSE_PROFILES".*?^\.endif$/ms, servers.join("\n")),
     ),
   );
-  const balancer = Bun.spawn([HAPROXY, "-db", "-f", configuration], {
-    env: environment,
-    stdout: "ignore",
-    stderr: "ignore",
-  });
+  const logFile = join(folder.path, "log");
+  const command = ["/bin/sh", "-c", 'exec "$0" -db -f "$1" >> "$2" 2>&1', HAPROXY, configuration, logFile];
+  const balancer = Bun.spawn(command, { env: environment });
   resources.defer(async () => {
     balancer.kill("SIGKILL");
     await balancer.exited;
   });
   await untilListening(port, balancer);
   const started = resources.move();
-  return { port, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  const log = () => Bun.file(logFile).text();
+  return { port, log, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
 /** Resolves once requests through the proxy reach a replica. */

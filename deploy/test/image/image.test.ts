@@ -1,7 +1,8 @@
 /** The image, built by buildah from a checkout with secrets in it, and its programs in namespaces of their own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { copyCheckout } from "../checkout/copy.ts";
@@ -67,10 +68,13 @@ describe("Dockerfile", async () => {
 
 describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
   let checkout: string;
+  let certificate: ServerCertificate;
   let image: Image;
 
   beforeAll(async () => {
     checkout = await copyCheckout();
+    certificate = await createCertificate(checkout, "private");
+    await copyFile(certificate.caFile, join(checkout, "ca.crt"));
     for (const path of PLANTED) await Bun.write(join(checkout, path), "planted");
     image = await buildImage(checkout);
   }, BUILD_TIMEOUT_MS);
@@ -117,7 +121,7 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     expect(files.filter((path) => PLANTED.includes(path))).toEqual([]);
     const types = new Set(files.map((path) => path.replace(/.*(?=\.)/, "")));
     expect([...types].sort()).toEqual(
-      [".c", ".css", ".h", ".js", ".json", ".lock", ".sql", ".svg", ".toml", ".ts", ".txt"].sort(),
+      [".c", ".crt", ".css", ".h", ".js", ".json", ".lock", ".sql", ".svg", ".toml", ".ts", ".txt"].sort(),
     );
   });
 
@@ -149,7 +153,7 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
 
   test("the service accepts the variables of the image and listens on the exposed port", () => {
     const pairs = image.config.Env.map((pair) => pair.split("=") as [string, string]);
-    const variables = Object.fromEntries(pairs.filter(([name]) => !/^(PATH$|BUN_)/.test(name)));
+    const variables = Object.fromEntries(pairs.filter(([name]) => !/^(PATH$|BUN_|NODE_EXTRA_)/.test(name)));
     expect(unknownNames(variables)).toEqual([]);
     expect(checkConfiguration({ ...variables, AUTH_SECRET_KEY: SECRET, DATABASE_URL }).errors).toEqual([]);
     expect(variables).toMatchObject({ NODE_ENV: "production", HOST: "0.0.0.0" });
@@ -166,6 +170,13 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
       expect(await statusOf(`${url}/auth/register`)).toBe(201);
       expect(await statusOf(`${url}/auth/login`)).toBe(200);
     });
+  });
+
+  test("programs in the image trust the authority in ca.crt", async () => {
+    const { certificateFile, keyFile } = certificate;
+    const tls = { cert: Bun.file(certificateFile), key: Bun.file(keyFile) };
+    using server = Bun.serve({ hostname: "127.0.0.1", port: 0, tls, fetch: () => new Response() });
+    await succeed(["bun", "-e", `await fetch("${server.url}")`]);
   });
 
   test("the health check reports a running service as healthy, also with the proxy variables that Docker sets", async () => {

@@ -1,5 +1,6 @@
 /** The decisions of deploy/roll.sh, with a `docker` that keeps its containers in a folder. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -18,15 +19,25 @@ interface Roll {
   readonly args?: readonly string[];
   /** Existing replicas. @default 2 */
   readonly existing?: number;
+  /** Whether another run is in progress. @default false */
+  readonly locked?: boolean;
 }
 
 /** Runs the script with replicas 1, 2, … of the image `old`. */
-async function roll({ replicas = 2, fail = "", interrupt = 0, args = [], existing = 2 }: Roll) {
+async function roll({
+  replicas = 2,
+  fail = "",
+  interrupt = 0,
+  args = [],
+  existing = 2,
+  locked = false,
+}: Roll) {
   await using folder = await openFolder();
   const STATE = folder.path;
   await mkdir(join(STATE, "containers"));
   for (let id = 1; id <= existing; id++) await Bun.write(join(STATE, `containers/${id}`), "old\n");
   await Bun.write(join(STATE, "latchkey"), "old\n");
+  if (locked) await mkdir(join(STATE, "lock"));
   const env = { PATH: `${import.meta.dir}:${process.env.PATH}`, STATE, FAIL: fail };
   // In its own process group, as in a terminal.
   await using child = Bun.spawn(["setsid", "--wait", "sh", SCRIPT, ...args], {
@@ -34,6 +45,7 @@ async function roll({ replicas = 2, fail = "", interrupt = 0, args = [], existin
     stdout: "ignore",
     stderr: "pipe",
   });
+  // Ends when the script and the process that holds the lock have ended.
   const errors = await child.stderr.text();
   const read = async (name: string) => (await Bun.file(join(STATE, name)).text()).trimEnd();
   return {
@@ -43,6 +55,7 @@ async function roll({ replicas = 2, fail = "", interrupt = 0, args = [], existin
     latchkey: await read("latchkey"),
     calls: (await read("calls")).split("\n"),
     previous: await read("previous").catch(() => null),
+    locked: existsSync(join(STATE, "lock")),
   };
 }
 
@@ -50,12 +63,13 @@ const kept = { containers: ["1", "2"], latchkey: "old" };
 
 describe("roll.sh", () => {
   test("new replicas replace the old ones, and the image of the old ones stays for a rollback", async () => {
-    const { code, containers, latchkey, previous, calls } = await roll({});
-    expect({ code, containers, latchkey, previous }).toEqual({
+    const { errors: _, calls, ...result } = await roll({});
+    expect(result).toEqual({
       code: 0,
       containers: ["3", "4"],
       latchkey: "new",
       previous: "old",
+      locked: false,
     });
     const lastCheck = calls.findLastIndex((call) => call.startsWith("exec "));
     expect(calls.findIndex((call) => call.startsWith("stop "))).toBeGreaterThan(lastCheck);
@@ -101,10 +115,16 @@ describe("roll.sh", () => {
     ["the balancer does not support as many replicas", { replicas: 19 }, "21 replicas would run at once"],
     ["no replica is running", { existing: 0 }, "docker compose up"],
     ["no replica is wanted", { replicas: 0 }, "GATEWAY_REPLICAS"],
+    ["another run is in progress", { locked: true }, "Another run is in progress."],
   ])("nothing starts or stops if %s", async (_, options, message) => {
     const { code, errors, calls } = await roll(options);
     expect([code, errors]).toEqual([1, expect.stringContaining(message)]);
-    expect(calls.filter((call) => /^(compose (up|build|run)|stop|rm)/.test(call))).toEqual([]);
+    expect(calls.filter((call) => /^(compose (up|build|run)|stop|rm|tag)/.test(call))).toEqual([]);
+  });
+
+  test("kill -9 leaves no lock", async () => {
+    const { calls, locked } = await roll({ fail: "kill" });
+    expect([calls.at(-1), locked]).toEqual(["compose build gateway", false]);
   });
 
   test("Ctrl-C at any step keeps all replicas of one version, and names what is left", async () => {

@@ -50,6 +50,13 @@ describe("PostgreSQL", () => {
     expect(await encryptionWith(`sslmode=verify-full&sslrootcert=${trusted.caFile}`)).toEqual([true]);
   });
 
+  test("sslmode=verify-full works with a private CA in NODE_EXTRA_CA_CERTS", async () => {
+    const DATABASE_URL = `${await server.createDatabase()}?sslmode=verify-full`;
+    const variables = { AUTH_SECRET_KEY: SECRET_KEY, NODE_EXTRA_CA_CERTS: trusted.caFile };
+    await using service = startProcess({ ...variables, DATABASE_URL });
+    expect(await service.ready()).toBeString();
+  });
+
   test("sslmode=require encrypts without verifying the certificate", async () => {
     expect(await encryptionWith("sslmode=require")).toEqual([true]);
     expect(await encryptionWith("")).toEqual([false]);
