@@ -1,12 +1,11 @@
 /** The pages of mails in a real browser, on a phone and on a wide window: from the request to the new password. */
 import { afterAll, describe, expect } from "bun:test";
 import type { Browser } from "@latchkey/testing/chromium";
-import { openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { signOneTimeToken } from "../support/one-time-token.ts";
 import { shareService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
-const WIDE = { width: 1400, height: 900 };
 const PASSWORD = "a new long passphrase";
 const RESET_PAGE = "/account/reset-password";
 
@@ -28,7 +27,7 @@ async function linkFor(purpose: "reset" | "verification", id: number): Promise<s
 
 describe.each([
   ["on a phone", PHONE],
-  ["in a wide window", WIDE],
+  ["on a desktop", DESKTOP],
 ])("%s", (_name, viewport) => {
   test(
     "a user resets the password with the keyboard alone, and a used link leads to a new request",
