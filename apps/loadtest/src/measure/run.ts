@@ -107,6 +107,8 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
   return all.perSecond * seconds < MIN_ANSWERED_SHARE * offered - noise;
 }
 
+const SCHEDSTAT = "/proc/self/schedstat";
+
 /** CPU time of this process, and the time in which its main thread waited for a core (Linux only), in milliseconds. */
 function readUsage() {
   const { user, system } = process.cpuUsage();
@@ -115,8 +117,6 @@ function readUsage() {
     : [];
   return { cpuMs: (user + system) / 1000, waitMs: waitedNs / 1e6 };
 }
-
-const SCHEDSTAT = "/proc/self/schedstat";
 
 /** Calls back after each second of the window except the last, whose timer may be late, and meters this process in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
