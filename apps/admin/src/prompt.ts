@@ -1,17 +1,10 @@
-/**
- * Reads passwords and confirmations. Prompts go to standard error: standard output contains results only. A password is
- * read without echo, and never from the command line.
- */
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
-import { CliError, EXIT, usageError, writeError } from "@latchkey/cli";
+/** Reads passwords: without echo from a terminal, or one line of standard input; never from the command line. */
+import { CliError, EXIT, isTerminal, openLineReader, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 import { parsePassword } from "./user-arguments.ts";
 
 /** A code point has at most four bytes in UTF-8; a line end at most two. */
 const MAX_PASSWORD_BYTES = 4 * PASSWORD_MAX_LENGTH + 2;
-
-const isTerminal = (): boolean => process.stdin.isTTY === true;
 
 /**
  * Prompts twice on a terminal, again after an invalid password; otherwise reads standard input, which must contain exactly one line.
@@ -33,43 +26,6 @@ async function askPassword(reader: ReturnType<typeof openLineReader>): Promise<s
     writeError(`${error.message}\n`);
     return askPassword(reader);
   }
-}
-
-/** @throws {CliError} 1 unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
-export async function confirm(question: string): Promise<void> {
-  if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
-  using reader = openLineReader({ echo: true });
-  if (/^y(es)?$/i.test((await reader.ask(`${question} [y/N] `)).trim())) return;
-  throw new CliError("Nothing was changed.", EXIT.failed);
-}
-
-/** Uses the line editing of the terminal. Lines typed before a question answer it. */
-function openLineReader({ echo }: { readonly echo: boolean }) {
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = echo ? process.stderr : discard;
-  const readline = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
-  const lines = readline[Symbol.asyncIterator]();
-  let isInterrupted = false;
-  let hasEnded = false;
-  readline.on("SIGINT", () => {
-    isInterrupted = true;
-    readline.close();
-  });
-  return {
-    async ask(question: string): Promise<string> {
-      if (echo) {
-        readline.setPrompt(question);
-        readline.prompt();
-      } else writeError(question);
-      const line = await lines.next();
-      hasEnded = line.done === true;
-      if (!echo || line.done) writeError("\n");
-      if (isInterrupted) throw new CliError("", EXIT.interrupted);
-      return line.done ? "" : line.value;
-    },
-    hasEnded: () => hasEnded,
-    [Symbol.dispose]: () => readline.close(),
-  };
 }
 
 async function readPipedLine(): Promise<string> {

@@ -12,6 +12,11 @@ const { email, username, password } = RegisterRequest.properties;
 /** Trimmed and lowercased, as in the service. @throws {CliError} with exit code 64 */
 export const parseEmail = textParser("e-mail", email, normalizeEmail);
 
+const parseEmailOfDomain = textParser("domain", email, (text) => `user@${text.trim().toLowerCase()}`);
+
+/** The part of e-mail addresses after the `@`, trimmed and lowercased. @throws {CliError} with exit code 64 */
+export const parseDomain = (text: string): string => parseEmailOfDomain(text).slice("user@".length);
+
 /** @throws {CliError} with exit code 64 */
 export const parseUsername = textParser("username", username);
 

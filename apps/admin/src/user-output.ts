@@ -10,13 +10,12 @@ export interface Format {
 
 const COLUMNS = Object.keys(ApiUser.properties);
 
-const toRow = (user: User): string[] => {
-  const members: Readonly<Record<string, unknown>> = toUser(user);
-  return COLUMNS.map((column) => printable(String(members[column])));
-};
+const toRow = (members: object): string[] => Object.values(members).map((value) => printable(String(value)));
 
-export async function printUser(user: User, { json = false }: Format): Promise<void> {
-  await write(json ? `${toJson(toUser(user))}\n` : createTable()([COLUMNS, toRow(user)]));
+/** @param details printed after the members of the API */
+export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
+  const members = { ...toUser(user), ...details };
+  await write(json ? `${toJson(members)}\n` : createTable()([Object.keys(members), toRow(members)]));
 }
 
 /** Prints page by page; as JSON, one array with one user per line. */
@@ -29,7 +28,8 @@ export async function printUsers(
   for await (const users of pages) {
     const lines = () => users.map((user) => toJson(toUser(user))).join(",\n");
     if (json) await write(`${isFirst ? "[" : ","}\n${lines()}`);
-    else await write(formatRows([...(isFirst ? [COLUMNS] : []), ...users.map(toRow)]));
+    else
+      await write(formatRows([...(isFirst ? [COLUMNS] : []), ...users.map((user) => toRow(toUser(user)))]));
     isFirst = false;
   }
   if (json) await write(isFirst ? "[]\n" : "\n]\n");
@@ -38,7 +38,7 @@ export async function printUsers(
 
 /** Formats a table that is printed in parts. Each part is aligned and at least as wide as the previous parts. */
 function createTable() {
-  const widths = COLUMNS.map(() => 0);
+  const widths: number[] = [];
   return (rows: readonly (readonly string[])[]): string => {
     for (const row of rows) {
       for (const [column, cell] of row.entries()) {

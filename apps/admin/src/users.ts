@@ -1,6 +1,6 @@
 /** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
-import type { AuditEvent } from "@latchkey/contracts";
+import { type AuditEvent, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
@@ -25,17 +25,22 @@ export function audited(event: AuditEvent, ref: UserRef, changed: User | null): 
 }
 
 /** Non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
-export async function* listUsers(users: UserRepository, { after, limit, isImported = false }: ListRequest) {
-  let remaining = limit;
-  let lastId = after;
+export async function* listUsers(users: UserRepository, request: ListRequest) {
+  let { after: lastId, limit: remaining } = request;
   while (remaining > 0) {
-    const page = await users.list({ after: lastId, limit: Math.min(remaining, PAGE_SIZE), isImported });
+    const page = await users.list({ ...request, after: lastId, limit: Math.min(remaining, PAGE_SIZE) });
     const last = page.at(-1);
     if (!last) return;
     yield page;
     lastId = last.id;
     remaining -= page.length;
   }
+}
+
+/** The number of networks from which logins of the user are never throttled. */
+export async function countFamiliarNetworks(users: UserRepository, id: number): Promise<number> {
+  const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
+  return (await users.findNetworkTimes(id)).filter((time) => Date.parse(time) > since).length;
 }
 
 /** Hashes in one worker that exits afterwards. */

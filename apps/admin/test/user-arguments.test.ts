@@ -16,6 +16,13 @@ const INVALID: readonly (readonly [reason: string, args: readonly string[], mess
   ["too many arguments", ["users", "show", "a@b.cd", "e@f.gh"], "arguments"],
   ["an argument of a command without arguments", ["migrate", "now"], "arguments"],
   ["no user", ["users", "show"], "'user'"],
+  ["neither a user nor a domain", ["users", "delete", "--yes"], "either a user or --domain"],
+  [
+    "both a user and a domain",
+    ["users", "delete", "1", "--domain=example.com", "--yes"],
+    "either a user or --domain",
+  ],
+  ["an invalid domain", ["users", "delete", "--domain=a@example.com", "--yes"], "domain"],
   ["no e-mail address", create("--username", "ada"), "'email'"],
   ["no username", create("ada@example.com"), "--username"],
   ["an e-mail address without a domain", create("ada", "-u", "ada"), "e-mail address"],

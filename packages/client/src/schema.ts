@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the process is running */
+        /**
+         * Check that the process is running
+         * @description Liveness: uses no other resource, so a supervisor can restart the process if it fails.
+         */
         get: operations["getLiveness"];
         put?: never;
         post?: never;
@@ -24,7 +27,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the service can handle requests */
+        /**
+         * Check that the service can handle requests
+         * @description Readiness: runs a trivial query on the database. Not ready during a shutdown.
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -43,7 +49,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Register a user */
+        /**
+         * Register a user
+         * @description The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -60,7 +69,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchange e-mail and password for an access token */
+        /**
+         * Exchange e-mail and password for an access token
+         * @description An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -75,11 +87,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the current user */
+        /**
+         * Read the current user
+         * @description The user of the token, as stored at the time of the request.
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
-        /** Delete the current user */
+        /**
+         * Delete the current user
+         * @description Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.
+         */
         delete: operations["deleteMe"];
         options?: never;
         head?: never;
@@ -139,7 +157,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verify an e-mail with the token of a mail */
+        /**
+         * Verify an e-mail with the token of a mail
+         * @description Has the same response if the e-mail is already verified.
+         */
         post: operations["confirmEmailVerification"];
         delete?: never;
         options?: never;
@@ -220,7 +241,10 @@ export interface paths {
          */
         get: operations["listTodos"];
         put?: never;
-        /** Create a todo */
+        /**
+         * Create a todo
+         * @description A todo without `completed` is not completed.
+         */
         post: operations["createTodo"];
         delete?: never;
         options?: never;
@@ -235,11 +259,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a todo */
+        /**
+         * Read a todo
+         * @description Todos have no owner: every client can read, change and delete each of them.
+         */
         get: operations["getTodo"];
         put?: never;
         post?: never;
-        /** Delete a todo */
+        /**
+         * Delete a todo
+         * @description Cannot be undone. The id is never used again.
+         */
         delete: operations["deleteTodo"];
         options?: never;
         head?: never;
@@ -608,6 +638,16 @@ export interface operations {
                     "application/json": components["schemas"]["LivenessResponse"];
                 };
             };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
         };
     };
     getReadiness: {
@@ -627,6 +667,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReadinessResponse"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The database is unreachable, or the service is shutting down. */
@@ -920,6 +970,19 @@ export interface operations {
                     "application/json": components["schemas"]["NotFoundError"];
                 };
             };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
             /** @description A rate limit is exceeded. */
             429: {
                 headers: {
@@ -1020,6 +1083,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1270,6 +1346,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description A rate limit is exceeded. */
@@ -1677,6 +1766,19 @@ export interface operations {
                     "application/json": components["schemas"]["NotFoundError"];
                 };
             };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
             /** @description A rate limit is exceeded. Requests for mails have their own limit, by default 5 per 1 minute per client address. */
             429: {
                 headers: {
@@ -1741,6 +1843,19 @@ export interface operations {
                     "application/json": components["schemas"]["PublicKeySet"];
                 };
             };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
             /** @description A rate limit is exceeded. */
             429: {
                 headers: {
@@ -1781,6 +1896,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TodoPageResponse"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
@@ -1970,6 +2098,19 @@ export interface operations {
                     "application/json": components["schemas"]["NotFoundError"];
                 };
             };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
             422: {
                 headers: {
@@ -2059,6 +2200,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
             /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */

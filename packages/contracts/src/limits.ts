@@ -15,5 +15,7 @@ export const BODY_MAX_CHUNKS = 512;
 export const JSON_MAX_DEPTH = 64;
 /** Of one object. */
 export const JSON_MAX_MEMBERS = 256;
+/** A network is familiar for this long after a registration or a successful login of the user. */
+export const FAMILIAR_NETWORK_DAYS = 30;
 /** Ids are 64-bit in the database and plain numbers on the wire, so they stay within the safe integers. */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -55,9 +55,16 @@ export interface ImportedUser extends Pick<User, "email" | "username" | "hashedP
   readonly createdAt?: Timestamp | undefined;
 }
 
+/** Selects the users that meet all conditions. */
 export interface ListRequest extends PageRequest {
   /** Only users with an imported hash. @default false */
   readonly isImported?: boolean;
+  /** Only inactive users. @default false */
+  readonly isInactive?: boolean;
+  /** Only users whose e-mail or username contains this text; the case of ASCII letters is ignored. @default all */
+  readonly search?: string | undefined;
+  /** Only users whose e-mail has this domain, in lower case. @default all */
+  readonly domain?: string | undefined;
 }
 
 /** The largest number of networks that are stored for one user. */
@@ -81,6 +88,8 @@ export interface UserRepository {
    * @param tokenVersion stores nothing if the user has another one. @default any
    */
   storeNetwork(userId: number, networkDigest: string, tokenVersion?: number): Promise<void>;
+  /** Returns when each network of the user was last stored. */
+  findNetworkTimes(userId: number): Promise<Timestamp[]>;
   /** Compares exactly. */
   findByUsername(username: string): Promise<User | null>;
   /**
@@ -107,7 +116,9 @@ export interface UserRepository {
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist or the condition is not met. */
   delete(id: number, condition?: ValidToken): Promise<boolean>;
-  list(page: ListRequest): Promise<User[]>;
+  /** Deletes the users in one statement, and returns the ids of those that existed. */
+  deleteAll(ids: readonly number[]): Promise<number[]>;
+  list(request: ListRequest): Promise<User[]>;
 }
 
 /** Ids are positive safe integers and never reused. Every method can reject with `DatabaseUnavailable`. */

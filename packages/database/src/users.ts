@@ -1,9 +1,26 @@
 /** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
-import { and, asc, desc, eq, getTableColumns, gt, isNotNull, ne, notInArray, or, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  ne,
+  notInArray,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
+
+const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
 export function createUserRepository(
   { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
@@ -16,6 +33,9 @@ export function createUserRepository(
     networkDigest: sql.placeholder("networkDigest"),
     after: sql.placeholder("after"),
     limit: sql.placeholder("limit"),
+    text: sql.placeholder("text"),
+    domain: sql.placeholder("domain"),
+    state: sql.placeholder("state"),
   };
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
   const byEmail = prepare(
@@ -29,11 +49,25 @@ export function createUserRepository(
       .where(eq(users.email, given.email)),
   );
   const byUsername = prepare(orm.select().from(users).where(eq(users.username, given.username)));
-  const createPage = (condition = sql`true`) => {
-    const selected = and(gt(users.id, given.after), condition);
+  /** The case is ignored as the database does it; SQLite knows only that of ASCII letters. */
+  const contains = (column: SQLWrapper) => sql`lower(${column}) like lower(${given.text}) escape '!'`;
+  const createPage = (condition?: SQL) => {
+    const selected = and(
+      gt(users.id, given.after),
+      or(contains(users.email), contains(users.username)),
+      sql`${users.email} like ${given.domain} escape '!'`,
+      sql`case when ${users.isActive} then 'active' else 'inactive' end like ${given.state}`,
+      condition,
+    );
     return prepare(orm.select().from(users).where(selected).orderBy(asc(users.id)).limit(given.limit));
   };
   const [page, importedPage] = [createPage(), createPage(isNotNull(users.importedHash))];
+  const networkTimes = prepare(
+    orm
+      .select({ lastSeenAt: userNetworks.lastSeenAt })
+      .from(userNetworks)
+      .where(eq(userNetworks.userId, given.id)),
+  );
   const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
   const byNames = prepare(orm.select().from(users).where(isTaken));
 
@@ -140,6 +174,7 @@ export function createUserRepository(
         () => removeOthers.execute(),
       );
     },
+    findNetworkTimes: async (id) => (await networkTimes({ id })).map(({ lastSeenAt }) => lastSeenAt),
     findByUsername: async (username) => (await byUsername({ username }))[0] ?? null,
     update: (id, change, condition) => {
       const { username, emailVerified, hashedPassword } = change;
@@ -183,6 +218,17 @@ export function createUserRepository(
       const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;
     },
-    list: ({ isImported, ...request }) => (isImported ? importedPage : page)({ ...request }),
+    deleteAll: async (ids) => {
+      const query = orm
+        .delete(users)
+        .where(inArray(users.id, [...ids]))
+        .returning({ id: users.id });
+      return (await attempt(() => query.execute())).map(({ id }) => id);
+    },
+    list: ({ after, limit, isImported, isInactive, search = "", domain }) =>
+      (isImported ? importedPage : page)({
+        ...{ after, limit, state: isInactive ? "inactive" : "%", text: `%${escapeLike(search)}%` },
+        domain: domain === undefined ? "%" : `%@${escapeLike(domain)}`,
+      }),
   };
 }

@@ -10,7 +10,9 @@ const EXECUTABLE = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun
 export const browserTest = test.skipIf(EXECUTABLE === null && !process.env.CI);
 if (EXECUTABLE === null) process.stderr.write("Tests of pages are skipped: `chromium` is not on the PATH.\n");
 
-export const DESKTOP: ViewportSize = { width: 1280, height: 800 };
+export const DESKTOP: ViewportSize = { width: 1400, height: 900 };
+export type ColorScheme = "light" | "dark";
+
 export const PHONE: ViewportSize = { width: 390, height: 844 };
 
 export type Browser = Awaited<ReturnType<typeof openBrowser>>;
@@ -25,8 +27,8 @@ export async function openBrowser() {
   });
   return {
     /** Opens a page in a new profile and waits until all its resources are loaded. */
-    async visit(url: string, viewport: ViewportSize) {
-      const page = await browser.newPage({ viewport });
+    async visit(url: string, viewport: ViewportSize, colorScheme: ColorScheme = "light") {
+      const page = await (await browser.newContext({ viewport, colorScheme })).newPage();
       /** Console warnings and errors, failed requests and requests to other hosts. */
       const faults: string[] = [];
       const { origin } = new URL(url);
@@ -66,4 +68,40 @@ export const brokenWordsOf = (page: Page): Promise<string[]> =>
       }
     }
     return [...broken];
+  })()`);
+
+/** Whether the page has a dark background, and its visible texts with less contrast than the minimum (WCAG 2.2, 1.4.3). */
+export const contrastOf = (page: Page, minimum: number): Promise<{ scheme: string; faint: string[] }> =>
+  page.evaluate(`(() => {
+    const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const luminanceOf = (layers) => {
+      for (const layer of layers) {
+        pixel.fillStyle = layer;
+        pixel.fillRect(0, 0, 1, 1);
+      }
+      const [red, green, blue] = [...pixel.getImageData(0, 0, 1, 1).data].map((value) =>
+        value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const probe = document.createElement("i");
+    probe.style.backgroundColor = "Canvas";
+    document.body.append(probe);
+    const canvas = getComputedStyle(probe).backgroundColor;
+    probe.remove();
+    const backgroundsOf = (element) => element === null
+      ? [canvas]
+      : [...backgroundsOf(element.parentElement), getComputedStyle(element).backgroundColor];
+    const faint = new Set();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode.textContent.trim();
+      const element = texts.currentNode.parentElement;
+      if (text === "" || !element.checkVisibility({ visibilityProperty: true })) continue;
+      const layers = backgroundsOf(element);
+      const both = [luminanceOf(layers), luminanceOf([...layers, getComputedStyle(element).color])];
+      const ratio = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+      if (ratio < ${minimum}) faint.add(ratio.toFixed(1) + " " + text.slice(0, 40));
+    }
+    const scheme = luminanceOf(backgroundsOf(document.body)) < 0.2 ? "dark" : "light";
+    return { scheme, faint: [...faint] };
   })()`);

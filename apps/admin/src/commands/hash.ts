@@ -1,5 +1,6 @@
 /** `hash …`: measures password hashing on this machine, with the workers and the kernel that the service would use. */
-import { parseWholeNumber, toJson, write } from "@latchkey/cli";
+import { cpus } from "node:os";
+import { parseWholeNumber, toJson, write, writeError } from "@latchkey/cli";
 import { createHasher } from "@latchkey/hashing";
 import { Command } from "commander";
 import { readVariables, type Variables } from "../environment.ts";
@@ -22,6 +23,10 @@ export function hashCommand(variables: Variables): Command {
       );
       const capacity = await measureCapacity({ kernel, ...(workers !== null && { workers }) }, duration);
       await write(`${json ? toJson(capacity) : describeCapacity(capacity)}\n`);
+      if (!json && capacity.other_cores > MAX_OTHER_CORES)
+        writeError(
+          `Other processes used ${capacity.other_cores.toFixed(1)} cores meanwhile: stop them and measure again.\n`,
+        );
     });
   return new Command("hash").description("measure password hashing on this machine").addCommand(bench);
 }
@@ -29,6 +34,15 @@ export function hashCommand(variables: Variables): Command {
 /** Larger than any measurement: no derivation is rejected. */
 const QUEUE_LIMIT = 1_000_000;
 const QUEUE_SECONDS = 3600;
+/** An idle system uses less. */
+const MAX_OTHER_CORES = 0.2;
+
+/** CPU time of all other processes of this machine. */
+function otherCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const busyMs = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  return busyMs - (user + system) / 1000;
+}
 
 /** @param seconds approximate duration after a warm-up round; at least one round is measured */
 async function measureCapacity(options: { kernel: string; workers?: number }, seconds: number) {
@@ -41,7 +55,9 @@ async function measureCapacity(options: { kernel: string; workers?: number }, se
     return (performance.now() - start) / 1000;
   };
   const derivations = lanes * Math.max(1, Math.round(seconds / (await timeDerivations(lanes))));
+  const otherMs = otherCpuMs();
   const elapsedSeconds = await timeDerivations(derivations);
+  const otherCores = (otherCpuMs() - otherMs) / 1000 / elapsedSeconds;
   const stats = hasher.stats();
   return {
     kernel: stats.kernel,
@@ -51,6 +67,8 @@ async function measureCapacity(options: { kernel: string; workers?: number }, se
     derivations_per_second: Math.round((10 * derivations) / elapsedSeconds) / 10,
     /** Why a faster kernel of this machine is not used; null if the fastest kernel is used. */
     fallback_reason: stats.fallbackReason,
+    /** Used by other processes during the measurement. The clocks of the two CPU times differ a little. */
+    other_cores: Math.max(0, Math.round(100 * otherCores) / 100),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Help and options that the commands share. */
 import type { Command } from "commander";
 
+export const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
 export const JSON_OPTION = ["--json", "print JSON instead of text, also for errors"] as const;
 
 /** Adds examples, one per line, and then any further paragraphs below the help of a command. */

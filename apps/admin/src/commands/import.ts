@@ -10,7 +10,7 @@ import { formatLine } from "../import/user-line.ts";
 import { listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
-type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
+export type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
 type Options = Readonly<Partial<Record<"commit" | "usernameFromEmail" | "json", boolean>>>;
 
 const PROGRESS_INTERVAL_MS = 500;

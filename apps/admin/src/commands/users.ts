@@ -1,26 +1,31 @@
 /** `users …`: the users of the service. */
-import { CliError, EXIT, parseWholeNumber, printable, write } from "@latchkey/cli";
+import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
 import { ID_MAX } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
-import { confirm, readPassword } from "../prompt.ts";
+import { readPassword } from "../prompt.ts";
 import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import { audited, findUser, hashPassword, listUsers } from "../users.ts";
-import { JSON_OPTION, withExamples } from "./help.ts";
+import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
+import { deleteCommand } from "./delete.ts";
+import { JSON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
 import { sendsMail } from "./mail.ts";
-
-const USER = ["<user>", "e-mail address, or id as in the service's logs"] as const;
 
 const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
 echo. If standard input is not a terminal, it must contain one line, the
 password. A password is never an argument: other users of the machine could
 read it.`;
 
-type ListOptions = Format & { limit?: string; after: string; imported?: boolean };
+type ListOptions = Format & {
+  limit?: string;
+  after: string;
+  imported?: boolean;
+  inactive?: boolean;
+  search?: string;
+};
 
 export function usersCommand(variables: Variables): Command {
   const withUsers = (work: (users: UserRepository, database: Database) => Promise<void>) =>
@@ -67,31 +72,43 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
-  const show = withUser(
-    withExamples(new Command("show").description("show one user"), [
-      "bun run admin users show ada@example.com",
-      "bun run admin users show 42 --json",
-    ]),
-    findUser,
-  );
+  const show = withExamples(new Command("show"), [
+    "bun run admin users show ada@example.com",
+    "bun run admin users show 42 --json",
+  ])
+    .description("show one user, with the number of networks from which logins are never throttled")
+    .argument(...USER)
+    .option(...JSON_OPTION)
+    .action(async (text: string, format: Format) => {
+      const ref = parseUserRef(text);
+      await withUsers(async (users) => {
+        const user = await findUser(users, ref);
+        await printUser(user, format, { familiar_networks: await countFamiliarNetworks(users, user.id) });
+      });
+    });
 
   const list = withExamples(new Command("list"), [
     "bun run admin users list",
     "bun run admin users list --limit 50 --after 1200",
+    "bun run admin users list --inactive --search @example.com",
     "bun run --silent admin users list --json | jq -r '.[].email'",
   ])
     .description("list users in ascending order of ids")
     .option("--limit <count>", "maximum number of users (default: all)")
     .option("--after <id>", "list users with larger ids", "0")
+    .option("--search <text>", "only users whose e-mail or username contains this text")
+    .option("--inactive", "only inactive users")
     .option("--imported", "only users whose imported hash has not been replaced yet")
     .option(...JSON_OPTION)
-    .action(async ({ limit, after, imported: isImported = false, ...format }: ListOptions) => {
+    .action(async ({ limit, after, search, imported, inactive, ...format }: ListOptions) => {
       const whole = (name: string, text: string, min: number) =>
         parseWholeNumber({ name, text }, { min, max: ID_MAX });
       const page = {
         limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
         after: whole("--after", after, 0),
-        isImported,
+        search,
+        isImported: imported ?? false,
+        isInactive: inactive ?? false,
       };
       await withUsers((users) => printUsers(listUsers(users, page), format));
     });
@@ -162,27 +179,6 @@ export function usersCommand(variables: Variables): Command {
     },
   );
 
-  const remove = withExamples(
-    new Command("delete"),
-    ["bun run admin users delete ada@example.com", "bun run admin users delete 42 --yes"],
-    "Requests with the user's tokens return 404. The id is never reused; the e-mail\naddress and the username become available. This cannot be undone; to keep the\naccount, deactivate it.",
-  )
-    .description("delete a user permanently")
-    .argument(...USER)
-    .option("-y, --yes", "do not ask for confirmation; required without a terminal")
-    .option(...JSON_OPTION)
-    .action(async (text: string, { yes = false, json = false }: Format & { yes?: boolean }) => {
-      const ref = parseUserRef(text);
-      await withUsers(async (users) => {
-        const user = await findUser(users, ref);
-        const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
-        if (!yes) await confirm(`Delete ${name} permanently?`);
-        audited("user.deleted", user, (await users.delete(user.id)) ? user : null);
-        if (json) await printUser(user, { json });
-        else await write(`Deleted ${name}.\n`);
-      });
-    });
-
   return withExamples(
     new Command("users").description("create, show, change and delete users"),
     [
@@ -200,7 +196,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(setPassword)
     .addCommand(sendReset)
     .addCommand(revokeTokens)
-    .addCommand(remove)
+    .addCommand(deleteCommand(withUsers))
     .addCommand(importCommand(withUsers))
     .addCommand(exportCommand(withUsers))
     .addCommand(statsCommand(withUsers));

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
 import { createHasher } from "@latchkey/hashing";
+import { querySqlite } from "@latchkey/testing/sqlite";
 import {
   DATABASES,
   type DatabaseSource,
@@ -50,8 +51,9 @@ describe.each(Object.entries(DATABASES))("users on %s", (kind, openSource) => {
       updated_at: ada.created_at,
     });
     expect(await canLogIn(shared, "ada@example.com", PASSWORD)).toBe(true);
-    expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(ada);
-    expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(ada);
+    const shown = { ...ada, familiar_networks: 0 };
+    expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
+    expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
     expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
   });
 
@@ -67,6 +69,33 @@ describe.each(Object.entries(DATABASES))("users on %s", (kind, openSource) => {
       schema: "current",
     });
     await create(shared, "ada");
+  });
+
+  test("delete --domain asks, and deletes the users of exactly this domain in batches", async () => {
+    await using shared = await openSharedDatabase(source);
+    const { users } = shared.database;
+    const names = Array.from({ length: 1_201 }, (_, index) => `u${index}`);
+    const insert = (domain: string) => (username: string) => ({
+      email: `${username}@${domain}`,
+      username: username + domain,
+      hashedPassword: "salt$digest",
+      importedHash: null,
+    });
+    await users.import(names.map(insert("a.example")));
+    await users.import(
+      ["u"].flatMap((name) =>
+        ["sub.a.example", "xa.example", "a_example.org"].map((domain) => insert(domain)(name)),
+      ),
+    );
+    const command = ["users", "delete", "--domain", " A.Example"];
+    expect((await shared.tool(command, "")).code).toBe(64);
+    const { code, stdout, stderr } = await shared.tool([...command, "--yes"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Deleted 1201 users of a.example.\n" });
+    expect(stderr.match(/"event":"user.deleted"/g)).toHaveLength(1_201);
+    expect(await shared.json<object>(["users", "delete", "--domain", "_.example", "--yes"])).toEqual({
+      deleted: 0,
+    });
+    expect(await users.list({ after: 0, limit: 9 })).toHaveLength(3);
   });
 
   // The statements of the other commands are tested with the repositories of both databases.
@@ -250,6 +279,34 @@ describe.each(Object.entries(DATABASES))("users on %s", (kind, openSource) => {
 
     const table = await shared.tool(["users", "list"]);
     expect(table.stdout.split("\n")).toHaveLength(1 + ids.length + 1);
+  });
+
+  test("list finds users by a part of the e-mail or username, and inactive ones", async () => {
+    await using shared = await openSharedDatabase(source);
+    for (const name of ["ada", "bob", "ada_2"]) await create(shared, name);
+    await shared.tool(["users", "deactivate", "ada_2@example.com"]);
+    const list = async (...options: string[]) =>
+      (await shared.json<User[]>(["users", "list", ...options])).map(({ username }) => username);
+    expect(await list("--search", "ADA")).toEqual(["ada", "ada_2"]);
+    expect(await list("--search", "a_")).toEqual(["ada_2"]);
+    expect(await list("--inactive")).toEqual(["ada_2"]);
+    expect(await list("--inactive", "--search", "bob")).toEqual([]);
+  });
+
+  test("show counts the networks of the last 30 days", async () => {
+    await using shared = await openSharedDatabase(source);
+    const { id } = await create(shared, "ada");
+    for (const network of ["home", "office", "earlier"])
+      await shared.database.users.storeNetwork(id, network);
+    const earlier = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000).toISOString();
+    await querySqlite(
+      shared.url,
+      `update user_networks set last_seen_at = '${earlier}' where network_digest = 'earlier'`,
+    );
+    expect(await shared.json<object>(["users", "show", "ada@example.com"])).toMatchObject({
+      familiar_networks: 2,
+    });
+    expect((await shared.tool(["users", "show", String(id)])).stdout).toMatch(/familiar_networks\n.+ 2\n$/);
   });
 
   test("no command prints a password or its hash", async () => {

@@ -11,12 +11,11 @@ import { errorSchemaName, type SchemaName } from "./schemas.ts";
 
 interface OperationOptions {
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   /** What the route validates, so that the operation also returns `INVALID_REQUEST`. */
   readonly path?: Type.TObject;
   /** All parameters are optional. */
   readonly query?: Type.TObject;
-  /** With it, the operation also returns `PAYLOAD_TOO_LARGE`. */
   readonly body?: Type.TObject;
   readonly success: ResponseOptions;
   /** A response that is neither a success nor an error of the table. */
@@ -50,7 +49,7 @@ type QuotaName = Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LI
 const defaultQuota = (variable: QuotaName): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
-/** By operation id. Operations tagged `Probes` have no rate limit and no errors of the table. */
+/** By operation id. Operations tagged `Probes` have no rate limit, and no error other than `PAYLOAD_TOO_LARGE`. */
 export const describeOperations = <Id extends string>(
   tag: Tag,
   operations: Readonly<Record<Id, OperationOptions>>,
@@ -74,7 +73,8 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const usesResources = isLimited && !isStatic;
   const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
   if (path || query || body) codes.push("INVALID_REQUEST");
-  if (body) codes.push("PAYLOAD_TOO_LARGE");
+  // The announced length is checked on every path, also if the operation has no body.
+  codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
@@ -98,7 +98,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     ...(query && { parameters: Object.entries(query.properties).map(queryParameter) }),
     security: isProtected ? [{ bearer: [] }] : [],
     responses,

@@ -1,14 +1,13 @@
 /** The pages of mails in a real browser, on a phone and on a wide window: from the link of a real mail to the new password. */
 import { afterAll, describe, expect } from "bun:test";
 import type { Browser, Page } from "@latchkey/testing/chromium";
-import { openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
 import { shareService, startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
-const WIDE = { width: 1400, height: 900 };
 const PASSWORD = "a new long passphrase";
 const RESET_PAGE = "/account/reset-password";
 
@@ -41,7 +40,7 @@ async function startWithMail() {
 
 describe.each([
   ["on a phone", PHONE],
-  ["in a wide window", WIDE],
+  ["on a desktop", DESKTOP],
 ])("%s", (_name, viewport) => {
   test(
     "an expired link leads to a new request, and its mail to a new password, with the keyboard alone",

@@ -1,8 +1,9 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test";
-import type { Browser, Page, ViewportSize, Visit } from "@latchkey/testing/chromium";
+import type { Browser, ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
 import {
   brokenWordsOf,
+  contrastOf,
   DESKTOP,
   openBrowser,
   overflowOf,
@@ -19,9 +20,9 @@ let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
 
 /** Opens a page of the service in a new profile of the browser that all tests share. */
-async function visit(path: string, viewport: ViewportSize): Promise<Visit> {
+async function visit(path: string, scheme: ColorScheme = "light"): Promise<Visit> {
   browser ??= openBrowser();
-  return (await browser).visit(shared().url + path, viewport);
+  return (await browser).visit(shared().url + path, DESKTOP, scheme);
 }
 
 async function authorize(page: Page, token: string): Promise<void> {
@@ -48,35 +49,52 @@ const clickAll = (elements: ReturnType<Page["locator"]>): Promise<void> =>
     for (const element of all) element.click();
   });
 
-/** Unbroken words, no horizontal scrolling, no header tables, and nothing on the console, on a desktop and on a phone. */
-async function expectReadable({ page, faults }: Visit): Promise<void> {
+const SCHEMES: readonly ColorScheme[] = ["light", "dark"];
+/** WCAG 2.2 requires 4.5 for small texts. The vendors' own colours are lower; in light ones, those of Swagger UI's badges. */
+const MIN_CONTRAST = { light: 1.5, dark: 3 };
+
+/**
+ * Unbroken words, legible colours, no horizontal scrolling, no header tables, and nothing on the console, on a desktop and on
+ * a phone.
+ */
+async function expectReadable({ page, faults }: Visit, scheme: ColorScheme): Promise<void> {
   for (const viewport of [DESKTOP, PHONE]) {
     await page.setViewportSize(viewport);
     expect(await overflowOf(page)).toBe(0);
     expect(await brokenWordsOf(page)).toEqual([]);
+    expect(await contrastOf(page, MIN_CONTRAST[scheme])).toEqual({ scheme, faint: [] });
     expect(await page.getByText("RateLimit-Reset").filter({ visible: true }).count()).toBe(1);
   }
   expect(faults).toEqual([]);
 }
 
 describe("the explorer", () => {
-  test("accepts a token, shows the user of GET /auth/me and stores no token beyond the page", async () => {
+  test("accepts a token, shows the user of GET /auth/me and keeps the token until it is removed, in this tab only", async () => {
     const user = await shared().createUser();
-    const { page, faults } = await visit("/docs", DESKTOP);
+    const { page, faults } = await visit("/docs");
 
     await authorize(page, user.token);
     const { status, body } = await execute(page, "Auth-getMe");
     expect(status).toStartWith("200");
     expect(body).toContain(`"email": "${user.email}"`);
 
+    await page.goto("about:blank");
+    await page.goto(`${shared().url}/docs`, { waitUntil: "networkidle" });
+    expect((await execute(page, "Auth-getMe")).status).toStartWith("200");
+    const other = await page.context().newPage();
+    await other.goto(page.url(), { waitUntil: "networkidle" });
+    expect(await other.locator("button.authorize.unlocked").count()).toBe(1);
+    expect(await other.evaluate("localStorage.length")).toBe(0);
+
+    await page.click("button.authorize.locked");
+    await page.getByRole("button", { name: "Remove authorization" }).click();
     await page.reload({ waitUntil: "networkidle" });
-    expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).toBe("{}");
     expect(await page.locator("button.authorize.unlocked").count()).toBe(1);
     expect(faults).toEqual([]);
   });
 
   test("registers and logs in with the examples of the document", async () => {
-    const { page, faults } = await visit("/docs", DESKTOP);
+    const { page, faults } = await visit("/docs");
 
     const registered = await execute(page, "Auth-register");
     const login = await execute(page, "Auth-login");
@@ -88,29 +106,45 @@ describe("the explorer", () => {
     expect(faults).toEqual([]);
   });
 
-  test("shows every operation legibly on a desktop and on a phone", async () => {
-    const operations = operationsOf(await fetchDocument(shared()));
-    const visited = await visit("/docs", DESKTOP);
-    const ids = operations.map(({ operationId, tags: [tag] = [] }) => `#operations-${tag}-${operationId}`);
-    for (const id of ids) await visited.page.waitForSelector(`${id} .opblock-summary-control`);
-    await clickAll(visited.page.locator(".opblock-summary-control"));
-    for (const id of ids) await visited.page.waitForSelector(`${id} .responses-wrapper`);
-    await expectReadable(visited);
-  });
+  test.each(SCHEMES)(
+    "shows every operation legibly on a desktop and on a phone, in %s colours",
+    async (scheme) => {
+      const operations = operationsOf(await fetchDocument(shared()));
+      const visited = await visit("/docs", scheme);
+      const ids = operations.map(({ operationId, tags: [tag] = [] }) => `#operations-${tag}-${operationId}`);
+      for (const id of ids) await visited.page.waitForSelector(`${id} .opblock-summary-control`);
+      await clickAll(visited.page.locator(".opblock-summary-control"));
+      for (const id of ids) await visited.page.waitForSelector(`${id} .responses-wrapper`);
+      await expectReadable(visited, scheme);
+    },
+  );
 });
 
-test("the reference shows every operation legibly with its summary and responses, on a desktop and on a phone", async () => {
-  const operations = operationsOf(await fetchDocument(shared()));
-  const visited = await visit("/redoc", DESKTOP);
-  for (const { operationId, summary, tags: [tag] = [] } of operations) {
-    const section = visited.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
-    await section.scrollIntoViewIfNeeded();
-    expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
-    const responses = section.getByRole("button", { name: /^[2-5]\d\d/ });
-    expect(await responses.count()).toBeGreaterThan(0);
-    await clickAll(responses);
-    const details = responses.locator("xpath=following-sibling::div");
-    expect(await details.count()).toBe(await responses.count());
+test.each(SCHEMES)(
+  "the reference shows every operation legibly, on a desktop and on a phone, in %s colours",
+  async (scheme) => {
+    const operations = operationsOf(await fetchDocument(shared()));
+    const visited = await visit("/redoc", scheme);
+    for (const { operationId, summary, tags: [tag] = [] } of operations) {
+      const section = visited.page.locator(`[id="tag/${tag}/operation/${operationId}"]`);
+      await section.scrollIntoViewIfNeeded();
+      expect(await section.locator("h2").first().textContent()).toContain(summary ?? "no summary");
+      const responses = section.getByRole("button", { name: /^[2-5]\d\d/ });
+      expect(await responses.count()).toBeGreaterThan(0);
+      await clickAll(responses);
+      const details = responses.locator("xpath=following-sibling::div");
+      expect(await details.count()).toBe(await responses.count());
+    }
+    await expectReadable(visited, scheme);
+  },
+);
+
+test("both pages follow a change of the preferred colours", async () => {
+  for (const path of ["/docs", "/redoc"]) {
+    const { page } = await visit(path);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.waitForLoadState("networkidle");
+    await page.getByText("Latchkey").first().waitFor();
+    expect((await contrastOf(page, 0)).scheme).toBe("dark");
   }
-  await expectReadable(visited);
 });

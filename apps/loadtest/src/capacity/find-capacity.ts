@@ -4,13 +4,12 @@
  * lowest that failed. A rate fails if two runs fail, so that a short disturbance of the machine does not determine the capacity.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
-import { prepareRequests } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { Run } from "../measure/results.ts";
 import { type RunLoadOptions, runLoad } from "../measure/run.ts";
 
 /** Each run has the duration in `asked`, whose `load` is ignored. */
-interface CapacityOptions extends Omit<RunLoadOptions, "onSecond" | "next"> {
+interface CapacityOptions extends Omit<RunLoadOptions, "onSecond"> {
   readonly p99BoundMs: number;
   /** Of the open loops. */
   readonly arrivals: "poisson" | "constant";
@@ -43,8 +42,7 @@ const MAX_RATES = 10;
 export async function findCapacity(options: CapacityOptions) {
   const { p99BoundMs, arrivals, metrics, signal, asked, onStep } = options;
   const startedAt = new Date().toISOString();
-  const next = await prepareRequests(options);
-  const measure = (load: RunOptions["load"]) => runLoad({ ...options, next, asked: { ...asked, load } });
+  const measure = (load: RunOptions["load"]) => runLoad({ ...options, asked: { ...asked, load } });
   const clients = Math.ceil(CLIENTS_PER_LANE * (metrics?.current().lanes ?? DEFAULT_LANES));
   const { all, outcome } = await measure({ kind: "closed", concurrency: clients });
   if (outcome === "interrupted") {

@@ -1,6 +1,8 @@
 /** Executes a run or a capacity search: progress, report, assertions. Standard output contains only the report. */
-import { CliError, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
+import { CliError, confirm, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity, type SearchStep } from "../capacity/find-capacity.ts";
+import { withUsers } from "../load/prepare-requests.ts";
+import type { NextRequest } from "../load/scenarios.ts";
 import { checkAssertions } from "../measure/assertions.ts";
 import { runLoad } from "../measure/run.ts";
 import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
@@ -20,20 +22,27 @@ interface Invocation {
 
 interface Context extends Invocation {
   readonly metrics: ServerMetrics | undefined;
+  readonly next: NextRequest;
   readonly writeProgress: (text: string) => void;
-  readonly onUser: (done: number, total: number) => void;
 }
 
-/** @throws {CliError} 1 if an assertion fails, 69 without any response, 130 if the signal came, and others */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** @throws {CliError} 1 if an assertion fails or the load is declined, 69 without any response, 130 if the signal came, and others */
 export async function runLoadCommand(flags: Flags, invocation: Invocation): Promise<void> {
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
+  const { url } = options.asked;
+  if (!options.isConfirmed && !LOOPBACK.test(new URL(url).hostname)) await confirm(`Send load to ${url}?`);
   const writeProgress = isJson ? () => {} : writeError;
   const metrics = metricsUrl === undefined ? undefined : await openServerMetrics(metricsUrl);
-  const context = { ...invocation, metrics, writeProgress, onUser: reportUsers(writeProgress) };
+  const onUser = reportUsers(writeProgress);
   try {
-    if (p99BoundMs === null) await measure(options, context);
-    else await searchCapacity({ ...options, p99BoundMs }, context);
+    await withUsers({ ...options, ...invocation, onUser }, async (next) => {
+      const context = { ...invocation, metrics, writeProgress, next };
+      if (p99BoundMs === null) await measure(options, context);
+      else await searchCapacity({ ...options, p99BoundMs }, context);
+    });
   } finally {
     metrics?.stop();
   }
@@ -96,9 +105,9 @@ async function publish({ isJson, reportPath }: Options, report: object, summary:
 const USERS_INTERVAL_MS = 1000;
 
 /** Reports the number of created users once a second. */
-function reportUsers(writeProgress: (text: string) => void): Context["onUser"] {
+function reportUsers(writeProgress: (text: string) => void) {
   let due = performance.now() + USERS_INTERVAL_MS;
-  return (done, total) => {
+  return (done: number, total: number): void => {
     if (performance.now() < due) return;
     due = performance.now() + USERS_INTERVAL_MS;
     writeProgress(`Users: ${done} of ${total}\n`);

@@ -16,6 +16,7 @@ export interface Flags
     Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">> {
   readonly json?: boolean;
   readonly findCapacity?: boolean;
+  readonly yes?: boolean;
 }
 
 export type Options = ReturnType<typeof parseOptions>;
@@ -56,6 +57,7 @@ export function parseOptions(flags: Flags) {
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
     assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, OPERATIONS[asked.scenario]),
     isJson: flags.json ?? false,
+    isConfirmed: flags.yes ?? false,
     /** The bound of a capacity search; null for a single run. */
     p99BoundMs: flags.findCapacity ? parseMilliseconds({ name: "--p99", text: flags.p99 }) : null,
   };

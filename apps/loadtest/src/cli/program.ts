@@ -18,19 +18,23 @@ second) or errors (a count or %) of an operation or of all operations.
 
 Connection errors are counted by name: refused, reset, closed (before the response was complete) and timed out.
 
-Ctrl-C ends a run and reports the results until then; a second Ctrl-C at least half a second later exits immediately.
+Ctrl-C ends a run, reports the results until then and deletes the users; a second Ctrl-C at least half a second later exits
+immediately, and the users remain.
+
+Users have a password of their run and e-mails such as user-1@RUN.loadtest.invalid. They are deleted within ten seconds after the
+run. If some remain, the command that deletes them is printed.
 
 Scenarios:
   login      POST /auth/login with many users
   read       half GET /auth/me with their tokens, half GET /todos?limit=20
   mixed      10 % login, 40 % me, 40 % todos, 10 % new todos
-  register   new users only; they are not deleted
+  register   new users only; the command that deletes them is printed
 
 The service must run without rate limits: RATE_LIMIT_ENABLED=false.
 
 Exit codes:
   0    success
-  1    an assertion failed
+  1    an assertion failed, or the confirmation was declined
   64   invalid argument
   69   the service is unreachable, cannot be measured or answered no request
   130  interrupted; the results until then are reported
@@ -52,15 +56,16 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
     .option("--concurrency <count>", "concurrent clients, 1 to 1000", "48")
     .option("--arrivals <kind>", "with --rate or --find-capacity: poisson or constant", "poisson")
     .option("--duration <time>", "duration after the warm-up, such as 30s or 2m; at most 10m", "10s")
-    .option("--users <count>", "users, created if they do not exist, 1 to 100000", "48")
+    .option("--users <count>", "users, created before the run and deleted after it, 1 to 100000", "48")
     .option("--unknown <percent>", "logins with an unknown e-mail address", "0")
     .option("--wrong <percent>", "logins with a wrong password", "0")
-    .option("--seed <number>", "equal seeds send equal requests at equal times", "1")
+    .option("--seed <number>", "equal seeds choose equal requests at equal times", "1")
     .option("--timeout <time>", "maximum duration of a request, such as 5s; at most 10m", "10s")
     .option("--metrics <url>", "metrics port of the service: adds its kernel, lanes and queue to the report")
     .option("--report <path>", "write PATH.html and PATH.json")
     .option("--assert <clauses>", "conditions for the run, such as login.p99<800ms,errors<0.1%")
     .option("--json", "print the report as one JSON object, without progress")
+    .option("-y, --yes", "do not ask before load is sent to another machine; required without a terminal")
     .addOption(
       new Option(
         "--find-capacity",

@@ -1,10 +1,16 @@
-/** Prepares a run: checks the service, creates users, logs in and creates todos. */
+/** What surrounds a run: checks the service, creates users, logs in, creates todos, and at the end deletes the users. */
 import { setTimeout } from "node:timers/promises";
-import { CliError, describeError, EXIT, unavailable } from "@latchkey/cli";
+import { CliError, describeError, EXIT, unavailable, writeError } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
 import { Check } from "typebox/value";
 import type { RunOptions } from "./run-options.ts";
-import { createRequests, type NextRequest, TODOS_PATH, userOf } from "./scenarios.ts";
+import {
+  createRequests,
+  createTestUsers,
+  type NextRequest,
+  type TestUsers,
+  TODOS_PATH,
+} from "./scenarios.ts";
 
 export interface PrepareOptions {
   readonly asked: RunOptions;
@@ -18,32 +24,87 @@ export interface PrepareOptions {
 export const TIMEOUT_SECONDS = 10;
 /** Users whose tokens the reading scenarios send. */
 const MAX_TOKENS = 32;
-/** Concurrent registrations: enough to use all hash workers, not enough to fill the hash queue. */
+/** Concurrent requests: enough to use all hash workers, not enough to fill the hash queue. */
 const CONCURRENCY = 8;
 const PAGE_SIZE = 20;
+/** For the deletion of all users. */
+const DELETION_MS = 10_000;
 
-/** @throws {CliError} 64, 69, or 130 if the signal came first */
-export async function prepareRequests(options: PrepareOptions): Promise<NextRequest> {
-  const { asked, signal = new AbortController().signal, onUser } = options;
-  const { users: count, scenario } = asked;
-  const service = { url: asked.url, timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS, signal };
-  await expectService(service);
-  let next = 0;
-  let done = 0;
-  const registerRest = async (): Promise<void> => {
-    while (next < count && !signal.aborted) {
-      // 409: registered by an earlier run.
-      await post(service, "/auth/register", userOf(next++), [201, 409]);
-      onUser?.(++done, count);
+/**
+ * Runs `work` with the requests of a new run. Deletes its users afterwards, also after an error or the signal, but prints the
+ * command that does so if some remain, and for registrations.
+ * @throws {CliError} 64, 69, or 130 if the signal came before `work`
+ */
+export async function withUsers<Result>(
+  options: PrepareOptions,
+  work: (next: NextRequest) => Promise<Result>,
+): Promise<Result> {
+  const { asked, signal = new AbortController().signal, timeoutSeconds = TIMEOUT_SECONDS, onUser } = options;
+  const { url, scenario } = asked;
+  const service = { url, timeoutSeconds, signal };
+  const users = createTestUsers();
+  const created = new Set<number>();
+  const tokens: string[] = [];
+  let unanswered = 0;
+  try {
+    await expectService(service);
+    await inParallel(Array(asked.users).keys(), async (index) => {
+      if (signal.aborted) throw interrupted();
+      unanswered += 1;
+      const received = await post(service, "/auth/register", users.userOf(index));
+      unanswered -= 1;
+      if (received.response.status === 201) created.add(index);
+      expectStatus(received, 201);
+      onUser?.(created.size, asked.users);
+    });
+    // At least one login: it shows that the users exist.
+    const isReading = scenario === "read" || scenario === "mixed";
+    const logins = isReading ? Math.min(asked.users, MAX_TOKENS) : 1;
+    await inParallel(Array(logins).keys(), async (index) => {
+      tokens[index] = await logIn(service, users, index);
+    });
+    if (isReading) await createTodos(service);
+    if (signal.aborted) throw interrupted();
+    return await work(createRequests(asked, users, tokens));
+  } finally {
+    if (scenario !== "register") await deleteUsers(service, { users, created, tokens });
+    if (unanswered + created.size > 0)
+      writeError(`Users remain. To delete them: bun run admin users delete --domain ${users.domain}\n`);
+  }
+}
+
+interface CreatedUsers {
+  readonly users: TestUsers;
+  readonly created: Set<number>;
+  readonly tokens: readonly (string | undefined)[];
+}
+
+/** Logs in users without a token. Removes those that are deleted in time from `created`. */
+async function deleteUsers({ url, timeoutSeconds }: Service, { users, created, tokens }: CreatedUsers) {
+  const service = { url, timeoutSeconds, signal: AbortSignal.timeout(DELETION_MS) };
+  const deleteUser = async (index: number): Promise<void> => {
+    const token = tokens[index] ?? (await logIn(service, users, index));
+    const init = { method: "DELETE", headers: { authorization: `Bearer ${token}` } };
+    expectStatus(await request(service, "/auth/me", init), 204);
+    created.delete(index);
+  };
+  await inParallel([...created].values(), (index) => deleteUser(index).catch(() => undefined));
+}
+
+/** Calls `work` for each item. After an error it only waits for the calls that have begun, and then throws it. */
+async function inParallel<Item>(
+  items: IterableIterator<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  const workRest = async (): Promise<void> => {
+    for (const item of items) {
+      if (errors.length > 0) return;
+      await work(item).catch((error: unknown) => void errors.push(error));
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, registerRest));
-  // At least one login: it shows that the users exist and that logins are not rate limited.
-  const isReading = scenario === "read" || scenario === "mixed";
-  const tokens = await logIn(service, isReading ? Math.min(count, MAX_TOKENS) : 1);
-  if (isReading) await createTodos(service);
-  if (signal.aborted) throw interrupted();
-  return createRequests(asked, tokens);
+  await Promise.all(Array.from({ length: CONCURRENCY }, workRest));
+  if (errors.length > 0) throw errors[0];
 }
 
 interface Service {
@@ -60,62 +121,58 @@ async function expectService(service: Service): Promise<void> {
   );
 }
 
-/** @returns tokens of the first users */
-async function logIn(service: Service, count: number): Promise<string[]> {
-  const tokens: string[] = [];
-  for (let index = 0; index < count; index++) {
-    const { email, password } = userOf(index);
-    const path = "/auth/login";
-    const { response, json } = await post(service, path, { email, password }, [200]);
-    if (response.headers.has("ratelimit-limit")) throw rateLimited(service.url + path);
-    if (!Check(Token, json)) throw unavailable(`${service.url}${path} returned no token.`);
-    tokens.push(json.access_token);
-  }
-  return tokens;
+/** @returns a token of the user */
+async function logIn(service: Service, users: TestUsers, index: number): Promise<string> {
+  const { email, password } = users.userOf(index);
+  const received = await post(service, "/auth/login", { email, password });
+  expectStatus(received, 200);
+  if (!Check(Token, received.json)) throw unavailable(`${received.url} returned no token.`);
+  return received.json.access_token;
 }
 
 /** Creates todos until a page is full. */
 async function createTodos(service: Service): Promise<void> {
   const { json } = await request(service, TODOS_PATH);
   for (let index = Check(TodoPage, json) ? json.items.length : 0; index < PAGE_SIZE; index++) {
-    await post(service, "/todos", { title: `Load test ${index + 1}` }, [201]);
+    expectStatus(await post(service, "/todos", { title: `Load test ${index + 1}` }), 201);
   }
 }
 
 const interrupted = (): CliError =>
   new CliError("Interrupted before the measurement began.", EXIT.interrupted);
-const rateLimited = (url: string): CliError =>
-  unavailable(`${url} is rate limited. Start the service with RATE_LIMIT_ENABLED=false.`);
 
-async function request({ url, timeoutSeconds, signal }: Service, path: string, init?: RequestInit) {
+type Received = Awaited<ReturnType<typeof request>>;
+
+function expectStatus({ url, response, text }: Received, status: number): void {
+  if (response.status === 429 || (status === 201 && response.headers.has("ratelimit-limit")))
+    throw unavailable(`${url} is rate limited. Start the service with RATE_LIMIT_ENABLED=false.`);
+  if (response.status !== status) throw unavailable(`${url} returned ${response.status}: ${text}`);
+}
+
+async function request({ url: origin, timeoutSeconds, signal }: Service, path: string, init?: RequestInit) {
+  const url = origin + path;
   const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
   try {
-    const response = await fetch(url + path, { ...init, signal: AbortSignal.any([signal, timeout]) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, timeout]) });
     const json: unknown = await response
       .clone()
       .json()
       .catch(() => undefined);
-    return { response, text: await response.text(), json };
+    return { url, response, text: await response.text(), json };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);
-    throw unavailable(`${url}${path} is unreachable: ${reason}`);
+    throw unavailable(`${url} is unreachable: ${reason}`);
   }
 }
 
 /** Repeats the request while the service responds with 503 and `Retry-After`. */
-async function post(service: Service, path: string, body: object, accepted: readonly number[]) {
+async function post(service: Service, path: string, body: object): Promise<Received> {
   const headers = { "content-type": "application/json" };
   for (;;) {
     const received = await request(service, path, { method: "POST", headers, body: JSON.stringify(body) });
-    const { response, text } = received;
-    if (accepted.includes(response.status)) return received;
-    const url = service.url + path;
-    if (response.status === 429) throw rateLimited(url);
-    const retryAfter = Number(response.headers.get("retry-after"));
-    if (response.status !== 503 || !(retryAfter > 0)) {
-      throw unavailable(`${url} returned ${response.status}: ${text}`);
-    }
+    const retryAfter = Number(received.response.headers.get("retry-after"));
+    if (received.response.status !== 503 || !(retryAfter > 0)) return received;
     await setTimeout(1000 * retryAfter, undefined, { signal: service.signal }).catch(() => {
       throw interrupted();
     });

@@ -3,30 +3,41 @@ import type { LoadRequest } from "./http-client.ts";
 import { createRandom } from "./random.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** Returns the next request of a run; the n-th request is the same for the same seed. */
+/** Returns the next request of a run; the n-th request is the same for the same seed and users. */
 export type NextRequest = () => LoadRequest;
 
 export const TODOS_PATH = "/todos?limit=20";
-/** All users have the same password: it protects nothing. */
-const PASSWORD = "a load test's password";
 const WRONG_PASSWORD = "not the password of anyone";
 
-/** The users of a load test are derived from their index, from 0: none of them is kept in memory. */
-export const userOf = (index: number) => ({
-  email: `loadtest-${index + 1}@loadtest.invalid`,
-  username: `loadtest-${index + 1}`,
-  password: PASSWORD,
-});
+export type TestUsers = ReturnType<typeof createTestUsers>;
+
+/** The users of one run, with a domain and a password of their own. They are derived from their index, from 0. */
+export function createTestUsers() {
+  const run = crypto.randomUUID().slice(0, 8);
+  const domain = `${run}.loadtest.invalid`;
+  const password = crypto.randomUUID();
+  return {
+    domain,
+    userOf: (index: number) => ({
+      email: `user-${index + 1}@${domain}`,
+      username: `loadtest-${run}-${index + 1}`,
+      password,
+    }),
+  };
+}
 
 /** @param tokens of users that have logged in; `login` and `register` need none */
-export function createRequests(options: RunOptions, tokens: readonly string[]): NextRequest {
-  const { users, unknownPercent, wrongPercent, seed } = options;
+export function createRequests(
+  { scenario, users, unknownPercent, wrongPercent, seed }: RunOptions,
+  { domain, userOf }: TestUsers,
+  tokens: readonly string[],
+): NextRequest {
   const random = createRandom(seed, "requests");
   const login = (): LoadRequest => {
     const index = Math.floor(random() * users);
     const percent = random() * 100;
     const { email, password } = userOf(index);
-    const unknown = `loadtest-unknown-${index + 1}@loadtest.invalid`;
+    const unknown = `unknown-${index + 1}@${domain}`;
     if (percent < unknownPercent) return post("login", "/auth/login", { email: unknown, password }, 401);
     if (percent >= unknownPercent + wrongPercent)
       return post("login", "/auth/login", { email, password }, 200);
@@ -41,6 +52,7 @@ export function createRequests(options: RunOptions, tokens: readonly string[]): 
   const todos = (): LoadRequest => ({ ...GET, operation: "todos", path: TODOS_PATH });
   const createTodo = () =>
     post("create-todo", "/todos", { title: `Load test ${Math.floor(random() * 1e6)}` }, 201);
+  let registered = users;
   const scenarios: Readonly<Record<RunOptions["scenario"], NextRequest>> = {
     login,
     read: () => (random() < 0.5 ? me() : todos()),
@@ -50,20 +62,9 @@ export function createRequests(options: RunOptions, tokens: readonly string[]): 
       if (percent < 50) return me();
       return percent < 90 ? todos() : createTodo();
     },
-    register: registrations(seed),
+    register: () => post("register", "/auth/register", userOf(registered++), 201),
   };
-  return scenarios[options.scenario];
-}
-
-/** New users only: the seed, a counter and the current time make their names unique across runs. */
-function registrations(seed: number): NextRequest {
-  const startedAt = Date.now().toString(36);
-  let count = 0;
-  return () => {
-    const username = `load-${startedAt}-${seed}-${++count}`;
-    const user = { email: `${username}@loadtest.invalid`, username, password: PASSWORD };
-    return post("register", "/auth/register", user, 201);
-  };
+  return scenarios[scenario];
 }
 
 const GET = { method: "GET", headers: {}, body: null, expected: 200 } as const;

@@ -48,6 +48,8 @@ export interface Second {
 export interface LoadGeneratorResult {
   /** CPU time as a multiple of one core. */
   readonly cpuShare: number;
+  /** Proportion of the time in which the thread that sends requests waited for a core; 0 if the system does not report it. */
+  readonly waitShare: number;
   /** How much later than intended requests were sent (open loop); null in a closed loop. */
   readonly lateness: Latency | null;
   /** A sentence if the measurement does not describe the service, otherwise null. */

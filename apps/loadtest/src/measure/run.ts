@@ -1,10 +1,11 @@
-/** One run from beginning to end: prepares, sends the load, probes, meters this process, and returns the result. */
+/** One measurement: sends the load, probes, meters this process, and returns the result. */
+import { existsSync, readFileSync } from "node:fs";
 import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
-import { type PrepareOptions, prepareRequests, TIMEOUT_SECONDS } from "../load/prepare-requests.ts";
+import { type PrepareOptions, TIMEOUT_SECONDS } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
 import { startProbeStream } from "./probe-stream.ts";
@@ -12,13 +13,13 @@ import { Recorder } from "./recorder.ts";
 import type { Latency, LoadGeneratorResult, OperationResult, Run, ServerFigures } from "./results.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
-export interface RunLoadOptions extends PrepareOptions {
+export interface RunLoadOptions extends Omit<PrepareOptions, "onUser"> {
+  /** From `withUsers`. */
+  readonly next: NextRequest;
   /** Load before the measurement begins: the lanes of an idle service are filled first. @default 1 */
   readonly warmUpSeconds?: number | undefined;
   /** @default the result contains no metrics of the service */
   readonly metrics?: ServerMetrics | undefined;
-  /** From `prepareRequests`. @default this call prepares the requests */
-  readonly next?: NextRequest | undefined;
   /** Called about once a second during the measurement, and once at its end. */
   readonly onSecond?: ((progress: Progress) => void) | undefined;
 }
@@ -35,14 +36,12 @@ const WARM_UP_SECONDS = 1;
 const START_DELAY_MS = 50;
 
 /**
- * Takes no longer than the preparation, the warm-up, the duration and the timeout together. A signal ends the run early;
+ * Takes no longer than the warm-up, the duration and the timeout together. A signal ends the run early;
  * the result covers the time until then.
- * @throws {CliError} if the run cannot begin
  */
 export async function runLoad(options: RunLoadOptions): Promise<Run> {
-  const { asked, metrics, onSecond, signal = new AbortController().signal } = options;
+  const { asked, next, metrics, onSecond, signal = new AbortController().signal } = options;
   const { timeoutSeconds = TIMEOUT_SECONDS, warmUpSeconds = WARM_UP_SECONDS } = options;
-  const next = options.next ?? (await prepareRequests(options));
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
   const { load, seed, durationSeconds } = asked;
@@ -73,7 +72,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   else if (load.kind === "closed") await runClosedLoop({ ...loop, concurrency: load.concurrency });
   // A timer may fire slightly early: a complete run has its full duration.
   const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
-  const cpuShare = watch.stop();
+  const shares = watch.stop();
   report();
   client.close();
   const { lateness } = recorder;
@@ -89,7 +88,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
     ...result,
     seconds: recorder.seconds(),
     probe: { failure: await probes.stop(), latency: recorder.probe },
-    driver: { cpuShare, lateness, bottleneck: bottleneckOf({ ...result.all, cpuShare, lateness }) },
+    driver: { ...shares, lateness, bottleneck: bottleneckOf({ ...result.all, ...shares, lateness }) },
     server: metrics?.peak() ?? null,
   };
 }
@@ -108,22 +107,33 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
   return all.perSecond * seconds < MIN_ANSWERED_SHARE * offered - noise;
 }
 
-/** Calls back after each second of the window except the last, whose timer may be late, and meters the CPU in it. */
+const SCHEDSTAT = "/proc/self/schedstat";
+
+/** CPU time of this process, and the time in which its main thread waited for a core (Linux only), in milliseconds. */
+function readUsage() {
+  const { user, system } = process.cpuUsage();
+  const [, waitedNs = 0] = existsSync(SCHEDSTAT)
+    ? readFileSync(SCHEDSTAT, "utf8").split(" ").map(Number)
+    : [];
+  return { cpuMs: (user + system) / 1000, waitMs: waitedNs / 1e6 };
+}
+
+/** Calls back after each second of the window except the last, whose timer may be late, and meters this process in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
-  let before = process.cpuUsage();
-  let cpuShare: number | null = null;
+  let before = readUsage();
+  let shares: Pick<LoadGeneratorResult, "cpuShare" | "waitShare"> | null = null;
   let ticks: Timer | undefined;
   const begin = setTimeout(() => {
-    before = process.cpuUsage();
+    before = readUsage();
     ticks = setInterval(onSecond, 1000);
   }, from - performance.now());
-  /** Returns the CPU time of this process as a multiple of one core. */
-  const stop = (): number => {
+  const stop = () => {
     for (const timer of [begin, end, ticks]) clearTimeout(timer);
-    const { user, system } = process.cpuUsage(before);
+    const { cpuMs, waitMs } = readUsage();
     const elapsedMs = performance.now() - from;
-    cpuShare ??= elapsedMs > 0 ? Math.round((user + system) / elapsedMs) / 1000 : 0;
-    return cpuShare;
+    const share = (ms: number): number => (elapsedMs > 0 ? Math.round((1000 * ms) / elapsedMs) / 1000 : 0);
+    shares ??= { cpuShare: share(cpuMs - before.cpuMs), waitShare: share(waitMs - before.waitMs) };
+    return shares;
   };
   const end = setTimeout(stop, to - performance.now());
   return { stop };
@@ -146,6 +156,7 @@ export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottlen
 /** Why the measurement does not describe the service; null if it does. */
 export function bottleneckOf({
   cpuShare,
+  waitShare,
   lateness,
   latency,
   connectionErrors,
@@ -163,5 +174,9 @@ export function bottleneckOf({
       : "Other processes delayed the load generator";
     return `${cause}: it sent 1 % of the requests more than ${lateMs.toFixed(1)} ms late and ${used}.`;
   }
-  return cpuShare > MAX_CPU_SHARE ? `The load generator was the bottleneck: it ${used}.` : null;
+  if (cpuShare > MAX_CPU_SHARE) return `The load generator was the bottleneck: it ${used}.`;
+  // In an open loop, waiting matters only if it delays requests.
+  return lateness === null && cpuShare + waitShare > MAX_CPU_SHARE
+    ? `The load generator was the bottleneck: it ${used}, and waited for a core ${Math.round(100 * waitShare)} % of the time.`
+    : null;
 }

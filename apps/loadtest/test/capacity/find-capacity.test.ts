@@ -1,6 +1,7 @@
 /** The search for the highest rate within a latency bound. */
 import { expect, test } from "bun:test";
 import { findCapacity, ratesToTry, type SearchStep } from "../../src/capacity/find-capacity.ts";
+import { withUsers } from "../../src/load/prepare-requests.ts";
 import { startFakeService } from "../support/fake-service.ts";
 import { runOptionsOf } from "../support/run-options.ts";
 
@@ -53,13 +54,10 @@ test("a service that rejects logins above a rate has this rate as its capacity",
   };
   await using service = startFakeService({ logIn });
   const steps: SearchStep[] = [];
-  const report = await findCapacity({
-    p99BoundMs: 1000,
-    arrivals: "constant",
-    warmUpSeconds: 0.1,
-    asked: runOptionsOf({ url: service.url, durationSeconds: 0.3 }),
-    onStep: (step) => steps.push(step),
-  });
+  const asked = runOptionsOf({ url: service.url, durationSeconds: 0.3 });
+  const onStep = (step: SearchStep) => steps.push(step);
+  const options = { asked, p99BoundMs: 1000, arrivals: "constant", warmUpSeconds: 0.1, onStep } as const;
+  const report = await withUsers(options, (next) => findCapacity({ ...options, next }));
   expect(report).toMatchObject({ outcome: "complete", url: service.url, cores: null, p99BoundMs: 1000 });
   expect(report.loginsPerSecond).toBeGreaterThan(100);
   expect(report.loginsPerSecond).toBeLessThan(220);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { $ } from "bun";
-import { start, startOnTerminal } from "../support/program.ts";
+import { CTRL_C, start, startOnTerminal } from "../support/program.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
 
 const LOAD = "--users 1 --rate 5 --arrivals constant --duration 60s";
@@ -35,6 +35,7 @@ test("SIGTERM ends the run, and the results until then are reported and written 
   expect(report.countedSeconds).toBeLessThan(60);
   expect(report.all.statuses["200"]).toBeGreaterThanOrEqual(1);
   expect(report.seconds.at(-1).offered).toBeGreaterThan(0);
+  expect(await service.remainingUsers()).toBe(0);
   expect(await Bun.file(`${path}.html`).text()).toStartWith("<!doctype html>");
 });
 
@@ -42,7 +43,7 @@ test("Ctrl-C on a terminal under bun run prints the report", async () => {
   const measured = service.completed(MEASURED);
   const child = startOnTerminal(`--url ${service.url} ${LOAD}`);
   await measured;
-  child.pressCtrlC();
+  child.type(CTRL_C);
   const { code, output } = await child.ended();
   expect(code).toBe(130);
   const report = output.split("\r\x1b[K").at(-1) ?? "";
@@ -76,7 +77,7 @@ test("a second signal after half a second exits at once, one before does not", a
   expect(await child.ended()).toEqual({ code: 130, stdout: "", stderr: "" });
 });
 
-test("an interruption while users are created reports no results", async () => {
+test("an interruption while users are created reports no results, and how to delete users that might exist", async () => {
   const requested = Promise.withResolvers<void>();
   await using silent = Bun.serve({
     hostname: "127.0.0.1",
@@ -90,6 +91,9 @@ test("an interruption while users are created reports no results", async () => {
   const child = start(`--url ${silent.url.origin}`);
   await requested.promise;
   child.signal("SIGINT");
-  const stderr = "Interrupted before the measurement began.\n";
-  expect(await child.ended()).toEqual({ code: 130, stdout: "", stderr });
+  const { code, stdout, stderr } = await child.ended();
+  expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+  expect(stderr).toMatch(
+    /^Users remain\. .+ --domain \w{8}\.loadtest\.invalid\nInterrupted before the measurement began\.\n$/,
+  );
 });

@@ -5,9 +5,8 @@ import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { QUERIES_PER_LOGIN } from "../../src/capacity/plan.ts";
 import { SCENARIOS } from "../../src/load/run-options.ts";
-import { runLoad } from "../../src/measure/run.ts";
-import { run, start, startOnTerminal } from "../support/program.ts";
-import { runOptionsOf } from "../support/run-options.ts";
+import { CTRL_C, run, start, startOnTerminal } from "../support/program.ts";
+import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
 
 let service: Awaited<ReturnType<typeof startUnlimited>>;
@@ -22,7 +21,7 @@ const latency = {
   ...{ "p99.9": number, max: number, curve: expect.any(Array) },
 };
 
-test("a run creates users, logs in and reports logins, statuses and probes as JSON", async () => {
+test("a run creates users, logs in, reports logins, statuses and probes as JSON, and deletes the users", async () => {
   const line = `--url ${service.url}/ --concurrency 4 --duration 1 --users 3 --json`;
   const { code, stdout, stderr } = await run(line);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -41,16 +40,17 @@ test("a run creates users, logs in and reports logins, statuses and probes as JS
     operations: { login: logins },
     seconds: [expect.objectContaining({ second: 0, errors: 0 })],
     probe: { latency, failure: null },
-    driver: { cpuShare: number, lateness: null, bottleneck: null },
+    driver: { cpuShare: number, waitShare: number, lateness: null, bottleneck: null },
     server: null,
     command: `bun run loadtest ${line}`,
     assertions: [],
   });
   expect(report.all.perSecond).toBe(report.all.statuses["200"]);
   expect(report.probe.latency.count).toBeGreaterThan(20);
+  expect(await service.remainingUsers()).toBe(0);
 });
 
-test("the users of an earlier run log in; wrong credentials are not errors", async () => {
+test("wrong credentials are not errors", async () => {
   const load = `--url ${service.url} --users 4 --rate 10 --arrivals constant --duration 2`;
   const logins = `--wrong 30 --unknown 30 --metrics ${service.metrics}`;
   const { stdout, stderr } = await run(`${load} ${logins} --json`);
@@ -62,9 +62,35 @@ test("the users of an earlier run log in; wrong credentials are not errors", asy
   expect(server).toMatchObject({ workers: 1, capacityPerSecond: number });
 });
 
+test("registered users remain, and the printed command deletes them", async () => {
+  const { code, stderr } = await run(`--url ${service.url} --scenario register --rate 8 --duration 1 --json`);
+  expect(code).toBe(0);
+  expect(await service.remainingUsers()).toBeGreaterThan(48);
+  const [, command] = /^Users remain\. To delete them: (bun run admin .+)\n$/.exec(stderr) ?? [];
+  const script = `${command?.replace("bun", `'${process.execPath}'`)} --yes`;
+  const env = { PATH: process.env.PATH, DATABASE_URL: service.database };
+  expect(Bun.spawnSync(["sh", "-c", script], { cwd: ROOT, env }).exitCode).toBe(0);
+  expect(await service.remainingUsers()).toBe(0);
+});
+
+test("load is sent to another machine only after a confirmation", async () => {
+  const line = "--url http://service.invalid";
+  const asking = start(line);
+  const stderr = "Cannot prompt without a terminal; pass --yes.\n";
+  expect(await asking.ended()).toEqual({ code: 64, stdout: "", stderr });
+  const terminal = startOnTerminal(line);
+  await terminal.printed("Send load to http://service.invalid? [y/N] ");
+  terminal.type("n\r");
+  expect((await terminal.ended()).output).toContain("\r\nNothing was changed.\r\n");
+  for (const confirmed of [`${line} --yes`, "--url http://[::1]:1", "--url http://localhost:1"]) {
+    const { code, stderr } = await start(confirmed).ended();
+    expect([code, stderr]).toEqual([69, expect.stringContaining("/healthz is unreachable: ")]);
+  }
+});
+
 test.concurrent.each(SCENARIOS)("the scenario %s has no errors", async (scenario) => {
   const load = { kind: "open", ratePerSecond: 4, arrivals: "constant" } as const;
-  const { all } = await runLoad({ asked: runOptionsOf({ url: service.url, scenario, load, users: 2 }) });
+  const { all } = await runWithUsers({ asked: runOptionsOf({ url: service.url, scenario, load, users: 2 }) });
   expect(all).toMatchObject({ sent: 4, errors: 0 });
 });
 
@@ -122,7 +148,7 @@ test("an interrupted capacity search reports its rates until then, and a plan us
     `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
   );
   await child.printed(", passed\r\n");
-  child.pressCtrlC();
+  child.type(CTRL_C);
   const { code, output } = await child.ended();
   expect(code).toBe(130);
   expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);

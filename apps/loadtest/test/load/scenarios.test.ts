@@ -2,12 +2,14 @@
 import { expect, test } from "bun:test";
 import type { LoadRequest } from "../../src/load/http-client.ts";
 import { OPERATIONS, type RunOptions, SCENARIOS } from "../../src/load/run-options.ts";
-import { createRequests } from "../../src/load/scenarios.ts";
+import { createRequests, createTestUsers } from "../../src/load/scenarios.ts";
 import { runOptionsOf } from "../support/run-options.ts";
+
+const users = createTestUsers();
 
 function draw(options: Partial<RunOptions>, count = 10_000): readonly LoadRequest[] {
   const asked = runOptionsOf({ url: "http://127.0.0.1", users: 50, ...options });
-  const next = createRequests(asked, ["one", "two"]);
+  const next = createRequests(asked, users, ["one", "two"]);
   return Array.from({ length: count }, next);
 }
 const share = (requests: readonly LoadRequest[], is: (request: LoadRequest) => boolean): number =>
@@ -29,8 +31,8 @@ test("logins use all users, and equal seeds give equal requests", () => {
 
 test("unknown addresses and wrong passwords have their percentages and expect 401", () => {
   const requests = draw({ unknownPercent: 20, wrongPercent: 10 });
-  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("loadtest-unknown-");
-  const isWrong = (request: LoadRequest) => bodyOf(request).password !== "a load test's password";
+  const isUnknown = (request: LoadRequest) => bodyOf(request).email.startsWith("unknown-");
+  const isWrong = (request: LoadRequest) => bodyOf(request).password !== users.userOf(0).password;
   expect(share(requests, isUnknown)).toBeCloseTo(0.2, 1);
   expect(share(requests, isWrong)).toBeCloseTo(0.1, 1);
   for (const request of requests)

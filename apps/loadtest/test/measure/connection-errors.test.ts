@@ -1,10 +1,9 @@
 /** Connections that fail during the load, on real sockets between the load tester and a service. */
 import { expect, test } from "bun:test";
-import { runLoad } from "../../src/measure/run.ts";
 import { startFakeService } from "../support/fake-service.ts";
 import { FAULTS, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { run } from "../support/program.ts";
-import { runOptionsOf } from "../support/run-options.ts";
+import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 
 test.concurrent.each(FAULTS)(
   "connections that are %s are counted by name, without a status",
@@ -13,7 +12,7 @@ test.concurrent.each(FAULTS)(
     using proxy = await startFaultyProxy(service.url, fault);
     const load = { kind: "open", ratePerSecond: 10, arrivals: "constant" } as const;
     const asked = runOptionsOf({ url: proxy.url, load });
-    const { all, overloaded } = await runLoad({ asked, warmUpSeconds: 0.2, timeoutSeconds: 1 });
+    const { all, overloaded } = await runWithUsers({ asked, warmUpSeconds: 0.2, timeoutSeconds: 1 });
     const counts = { sent: 10, statuses: { none: 10 }, connectionErrors: { [fault]: 10 }, errors: 10 };
     expect(all).toEqual({ ...counts, perSecond: 0, latency: null });
     expect(overloaded).toBe(true);

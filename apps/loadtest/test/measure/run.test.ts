@@ -1,9 +1,9 @@
 /** Runs against a service with known stalls: an open loop measures their effect on all requests, a closed loop does not. */
 import { expect, test } from "bun:test";
 import type { RunOptions } from "../../src/load/run-options.ts";
-import { type Progress, runLoad } from "../../src/measure/run.ts";
+import type { Progress } from "../../src/measure/run.ts";
 import { startFakeService } from "../support/fake-service.ts";
-import { runOptionsOf } from "../support/run-options.ts";
+import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 
 const STALL_MS = 300;
 
@@ -19,7 +19,7 @@ function stallAt(number: number) {
 
 async function runStalled(load: RunOptions["load"], stallingLogin: number) {
   await using service = startFakeService({ beforeResponse: stallAt(stallingLogin) });
-  return await runLoad({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.2 });
+  return await runWithUsers({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.2 });
 }
 
 test("an open loop counts from the intended start, so a stall affects all requests due during it", async () => {
@@ -41,7 +41,7 @@ test("the sums over the seconds equal the result of the run", async () => {
   const asked = runOptionsOf({ url: service.url, load, durationSeconds: 2 });
   const progress: number[] = [];
   const onSecond = ({ elapsedSeconds }: Progress) => progress.push(elapsedSeconds);
-  const run = await runLoad({ asked, warmUpSeconds: 0.2, onSecond });
+  const run = await runWithUsers({ asked, warmUpSeconds: 0.2, onSecond });
   expect(run.seconds.map(({ second }) => second)).toEqual([0, 1]);
   expect(run.seconds.reduce((sum, { offered }) => sum + offered, 0)).toBe(run.all.sent);
   expect(run.driver.lateness?.count).toBe(run.all.sent);
@@ -51,7 +51,7 @@ test("the sums over the seconds equal the result of the run", async () => {
 test("a load generator that is late counts from the intended start and reports its lateness", async () => {
   await using service = startFakeService();
   const load = { kind: "open", ratePerSecond: 100, arrivals: "constant" } as const;
-  const run = await runLoad({
+  const run = await runWithUsers({
     asked: runOptionsOf({ url: service.url, load, durationSeconds: 2 }),
     warmUpSeconds: 0.2,
     onSecond: ({ elapsedSeconds }) => elapsedSeconds < 1.9 && Bun.sleepSync(STALL_MS),
@@ -75,6 +75,6 @@ test("more requests are pending concurrently than other clients allow", async ()
     },
   });
   const load = { kind: "open", ratePerSecond: 400, arrivals: "constant" } as const;
-  const run = await runLoad({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.1 });
+  const run = await runWithUsers({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.1 });
   expect(run.all).toMatchObject({ sent: 400, statuses: { "200": 400 }, errors: 0 });
 });

@@ -58,7 +58,12 @@ test("an interruption is reported first and warnings last; missing measurements 
       countedSeconds: 12.34,
       operations: { login, me: silent },
       probe: { latency: null, failure: "the connection was closed" },
-      driver: { cpuShare: 0.984, lateness: null, bottleneck: "The load generator used 98 % of its core." },
+      driver: {
+        cpuShare: 0.984,
+        waitShare: 0,
+        lateness: null,
+        bottleneck: "The load generator used 98 % of its core.",
+      },
       server: null,
     }),
   );

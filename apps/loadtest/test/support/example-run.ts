@@ -47,7 +47,7 @@ export function exampleRun(changes: Partial<RunReport> = {}): RunReport {
     operations: { login },
     seconds: SECONDLY,
     probe: { latency: latencyOf(ascending(12_000, 0.2, 1.5)), failure: null },
-    driver: { cpuShare: 0.06, lateness: latencyOf([0.05, 0.08, 0.1, 0.31]), bottleneck: null },
+    driver: { cpuShare: 0.06, waitShare: 0, lateness: latencyOf([0.05, 0.08, 0.1, 0.31]), bottleneck: null },
     server: {
       ...{ kernel: "avx512", workers: 2, lanes: 64, lanesBusy: 21, queueLength: 0 },
       capacityPerSecond: 100.4,

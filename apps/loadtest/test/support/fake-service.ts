@@ -15,6 +15,7 @@ export function startFakeService({ beforeResponse = () => {}, logIn = () => 200 
       const { pathname } = new URL(request.url);
       await beforeResponse(pathname);
       if (pathname === "/healthz") return Response.json({ status: "ok" });
+      if (pathname === "/auth/me") return new Response(null, { status: 204 });
       if (pathname === "/auth/register") return Response.json({}, { status: 201 });
       if (pathname !== "/auth/login") return new Response("", { status: 404 });
       return Response.json(

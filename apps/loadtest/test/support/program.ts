@@ -6,6 +6,8 @@ import { run as runProgram } from "../../src/cli/program.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
+export const CTRL_C = "\x03";
+
 /** @param line arguments without spaces, separated by spaces */
 const wordsOf = (line: string): readonly string[] => line.split(" ").filter((word) => word !== "");
 
@@ -60,7 +62,7 @@ export function startOnTerminal(line: string) {
   return {
     /** Resolves when the output contains the text. Call it before the text can appear. */
     printed: (text: string) => new Promise<void>((resolve) => (expected = { text, resolve })),
-    pressCtrlC: () => child.terminal?.write("\x03"),
+    type: (keys: string) => child.terminal?.write(keys),
     ended: async () => ({ code: await child.exited, output }),
   };
 }

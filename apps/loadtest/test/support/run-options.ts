@@ -1,4 +1,12 @@
+/** Runs as the command line does, without a report. */
+import { withUsers } from "../../src/load/prepare-requests.ts";
 import type { RunOptions } from "../../src/load/run-options.ts";
+import type { Run } from "../../src/measure/results.ts";
+import { type RunLoadOptions, runLoad } from "../../src/measure/run.ts";
+
+/** Creates the users, runs, and deletes the users. */
+export const runWithUsers = (options: Omit<RunLoadOptions, "next">): Promise<Run> =>
+  withUsers(options, (next) => runLoad({ ...options, next }));
 
 export const runOptionsOf = (asked: Partial<RunOptions> & Pick<RunOptions, "url">): RunOptions => ({
   scenario: "login",

@@ -1,6 +1,7 @@
 /** The deployed service without rate limits, on an empty embedded database. */
 import { openFolder } from "@latchkey/testing/folder";
 import { startProcess } from "@latchkey/testing/service-process";
+import { querySqlite } from "@latchkey/testing/sqlite";
 
 export async function startUnlimited(env: Record<string, string> = {}) {
   const folder = await openFolder();
@@ -22,6 +23,11 @@ export async function startUnlimited(env: Record<string, string> = {}) {
     metrics,
     database: folder.databaseUrl,
     folder: folder.path,
+    /** The number of users that load tests have created and not deleted. */
+    remainingUsers: async () => {
+      const sql = "select count(*) as count from users where email like '%.loadtest.invalid'";
+      return (await querySqlite<{ count: number }>(folder.databaseUrl, sql))[0]?.count;
+    },
     /** Resolves when the service has completed this number of further logins. */
     completed: (count: number) =>
       new Promise<void>((resolve) => waiters.push({ count: logins + count, resolve })),

@@ -19,6 +19,8 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
       await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
       expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
+      expect(await users.findNetworkTimes(first.id)).toEqual(["2026-01-02T03:04:05.678Z"]);
+      expect(await users.findNetworkTimes(second.id)).toEqual([]);
       await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
       expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
       expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);

@@ -1,6 +1,6 @@
 /** The behaviour of users that all databases have in common. */
 import { describe, expect, test } from "bun:test";
-import { UserAlreadyExists, type ValidToken } from "../../src/index.ts";
+import { type ListRequest, UserAlreadyExists, type ValidToken } from "../../src/index.ts";
 import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
@@ -281,6 +281,33 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.list({ after: 0, limit: 10 })).toEqual([first, second]);
       expect(await users.list({ after: 0, limit: 1 })).toEqual([first]);
       expect(await users.list({ after: first.id, limit: 10 })).toEqual([second]);
+    });
+
+    test("users are found by any part of e-mail or username, by domain and by state, and deleted together", async () => {
+      await using testDatabase = await open();
+      const { users } = testDatabase.database;
+      const ids: number[] = [];
+      for (const [email, username] of [
+        ["one@a.example", "100%_!Äda"],
+        ["two@sub.a.example", "1000"],
+        ["three@a.example", "a_example"],
+      ] as const)
+        ids.push((await users.create({ email, username, hashedPassword: "salt$digest" })).id);
+      const [one = 0, two = 0, three = 0] = ids;
+      await users.setActive(three, false);
+      const find = async (request: Partial<ListRequest>) =>
+        (await users.list({ after: 0, limit: 10, ...request })).map(({ id }) => id);
+      expect(await find({ search: "@A.EXAMPLE" })).toEqual([one, three]);
+      for (const search of ["0%", "%_!Ä", "!ÄDA"])
+        expect([search, await find({ search })]).toEqual([search, [one]]);
+      expect(await find({ search: "A_E" })).toEqual([three]);
+      expect(await find({ search: "100" })).toEqual([one, two]);
+      expect(await find({ domain: "a.example" })).toEqual([one, three]);
+      expect(await find({ domain: "_.example" })).toEqual([]);
+      expect(await find({ isInactive: true })).toEqual([three]);
+      expect(await find({ isInactive: true, search: "one" })).toEqual([]);
+      expect((await users.deleteAll([one, three, 4_000])).toSorted()).toEqual([one, three]);
+      expect(await find({})).toEqual([two]);
     });
   });
 }

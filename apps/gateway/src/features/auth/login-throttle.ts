@@ -3,6 +3,7 @@
  * is deducted before its derivation and never refunded, so parallel attempts gain nothing.
  */
 import { isIP } from "node:net";
+import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { CreateBudgetStore } from "../../rate-limit/store.ts";
@@ -28,7 +29,7 @@ interface Client {
 export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const FAMILIAR_MS = 30 * DAY_MS;
+const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * DAY_MS;
 
 /** At most 106 attempts in a day. */
 const BUDGET = { name: "login", attempts: 10, refillMs: 15 * 60 * 1000 } as const;

@@ -20,6 +20,8 @@ const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED"
 export const operations = describeOperations("Auth", {
   register: {
     summary: "Register a user",
+    description:
+      "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
     body: RegisterRequest,
     success: { status: 201, description: "The new user.", schema: "UserResponse" },
     errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
@@ -30,6 +32,8 @@ export const operations = describeOperations("Auth", {
   },
   login: {
     summary: "Exchange e-mail and password for an access token",
+    description:
+      "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403.",
     body: LoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
     errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
@@ -41,6 +45,7 @@ export const operations = describeOperations("Auth", {
   },
   getMe: {
     summary: "Read the current user",
+    description: "The user of the token, as stored at the time of the request.",
     success: { status: 200, description: "The current user.", schema: "UserResponse" },
     isProtected: true,
   },
@@ -60,6 +65,8 @@ export const operations = describeOperations("Auth", {
   },
   deleteMe: {
     summary: "Delete the current user",
+    description:
+      "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
     success: { status: 204, description: "The user is deleted." },
     isProtected: true,
   },
@@ -98,6 +105,7 @@ export const operations = describeOperations("Auth", {
   },
   confirmEmailVerification: {
     summary: "Verify an e-mail with the token of a mail",
+    description: "Has the same response if the e-mail is already verified.",
     body: EmailVerificationConfirmation,
     success: { status: 204, description: "The e-mail is verified." },
     errors: ["ONE_TIME_TOKEN_INVALID"],

@@ -11,10 +11,12 @@ export const isProbe = (path: string): boolean => isLiveness(path) || path === "
 const operations = describeOperations("Probes", {
   getLiveness: {
     summary: "Check that the process is running",
+    description: "Liveness: uses no other resource, so a supervisor can restart the process if it fails.",
     success: { status: 200, description: "The process is running.", schema: "LivenessResponse" },
   },
   getReadiness: {
     summary: "Check that the service can handle requests",
+    description: "Readiness: runs a trivial query on the database. Not ready during a shutdown.",
     success: { status: 200, description: "Ready for traffic.", schema: "ReadinessResponse" },
     unavailable: {
       status: 503,

@@ -11,11 +11,13 @@ export const operations = describeOperations("Todos", {
   },
   createTodo: {
     summary: "Create a todo",
+    description: "A todo without `completed` is not completed.",
     body: CreateTodoRequest,
     success: { status: 201, description: "The new todo.", schema: "TodoResponse" },
   },
   getTodo: {
     summary: "Read a todo",
+    description: "Todos have no owner: every client can read, change and delete each of them.",
     path: TodoPath,
     success: { status: 200, description: "The todo.", schema: "TodoResponse" },
     errors: ["TODO_NOT_FOUND"],
@@ -30,6 +32,7 @@ export const operations = describeOperations("Todos", {
   },
   deleteTodo: {
     summary: "Delete a todo",
+    description: "Cannot be undone. The id is never used again.",
     path: TodoPath,
     success: { status: 204, description: "The todo is deleted." },
     errors: ["TODO_NOT_FOUND"],

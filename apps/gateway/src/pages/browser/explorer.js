@@ -1,11 +1,35 @@
-/** Renders the explorer. A token entered under Authorize is not stored, so that none remains on a shared computer. */
-globalThis.SwaggerUIBundle({
+/** Renders the explorer in the colours that the browser prefers. A token entered under Authorize is kept until the tab is closed. */
+const TOKEN_ITEM = "authorized";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const applyColours = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyColours);
+applyColours();
+
+/** Swagger UI's own option stores the token in the local storage, which all tabs share and which never expires. */
+const keepTokenInTab = () => ({
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        persistAuthorizationIfNeeded:
+          (_, { authSelectors }) =>
+          () =>
+            sessionStorage.setItem(TOKEN_ITEM, JSON.stringify(authSelectors.authorized())),
+      },
+    },
+  },
+});
+
+const explorer = globalThis.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#page",
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  persistAuthorization: false,
   // No badge from an external validator.
   validatorUrl: null,
+  plugins: [keepTokenInTab],
+  onComplete() {
+    const authorized = JSON.parse(sessionStorage.getItem(TOKEN_ITEM));
+    if (authorized !== null) explorer.authActions.restoreAuthorization({ authorized });
+  },
 });

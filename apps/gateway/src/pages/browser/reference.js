@@ -1,14 +1,33 @@
-/** Renders the reference in system fonts. */
+/** Renders the reference in system fonts and in the colours that the browser prefers. */
 const fontFamily = "system-ui, sans-serif";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+dark.addEventListener("change", () => location.reload());
+
+/** Redoc has no dark theme. */
+const colours = {
+  colors: {
+    primary: { main: "#a3b8ff" },
+    success: { main: "#6fd07a" },
+    error: { main: "#ff8f88" },
+    gray: { 50: "#24292c", 100: "#2d3337" },
+    text: { primary: "#e4e6e6", secondary: "#b9bebe" },
+    border: { dark: "rgba(255, 255, 255, 0.2)", light: "#24292c" },
+  },
+  schema: { nestedBackground: "#24292c" },
+  typography: { code: { color: "#ffaea8", backgroundColor: "rgba(255, 255, 255, 0.1)" } },
+  sidebar: { backgroundColor: "#1c2022", textColor: "#e4e6e6" },
+};
 
 globalThis.Redoc.init(
   "/openapi.json",
   {
     theme: {
+      ...(dark.matches && colours),
       typography: {
+        ...(dark.matches && colours.typography),
         fontFamily,
         headings: { fontFamily },
-        code: { fontFamily: "ui-monospace, monospace" },
+        code: { ...(dark.matches && colours.typography.code), fontFamily: "ui-monospace, monospace" },
       },
     },
   },

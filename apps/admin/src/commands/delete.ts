@@ -1,0 +1,61 @@
+/** `users delete`: one user, or all users whose e-mail has a domain. */
+import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
+import type { User, UserRepository } from "@latchkey/database";
+import { Command } from "commander";
+import { parseDomain, parseUserRef } from "../user-arguments.ts";
+import { printUser } from "../user-output.ts";
+import { audited, findUser, listUsers } from "../users.ts";
+import { JSON_OPTION, USER, withExamples } from "./help.ts";
+import type { WithUsers } from "./import.ts";
+
+interface Options {
+  readonly domain?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export const deleteCommand = (withUsers: WithUsers): Command =>
+  withExamples(
+    new Command("delete"),
+    [
+      "bun run admin users delete ada@example.com",
+      "bun run admin users delete 42 --yes",
+      "bun run admin users delete --domain 1f0c9a2b.loadtest.invalid",
+    ],
+    "Requests with the user's tokens return 404. The id is never reused; the e-mail\naddress and the username become available. This cannot be undone; to keep the\naccount, deactivate it.",
+  )
+    .description("delete a user, or all users of an e-mail domain, permanently")
+    .argument("[user]", USER[1])
+    .option("--domain <domain>", "delete all users whose e-mail address has this domain")
+    .option("-y, --yes", "do not ask for confirmation; required without a terminal")
+    .option(...JSON_OPTION)
+    .action(async (text: string | undefined, { domain: domainText, ...options }: Options) => {
+      if (text !== undefined && domainText === undefined) {
+        const ref = parseUserRef(text);
+        await withUsers(async (users) => deleteUser(users, await findUser(users, ref), options));
+      } else if (text === undefined && domainText !== undefined) {
+        const domain = parseDomain(domainText);
+        await withUsers((users) => deleteDomain(users, domain, options));
+      } else throw usageError("Specify either a user or --domain; see --help.");
+    });
+
+async function deleteUser(users: UserRepository, user: User, { yes, json }: Options): Promise<void> {
+  const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
+  if (!yes) await confirm(`Delete ${name} permanently?`);
+  audited("user.deleted", user, (await users.delete(user.id)) ? user : null);
+  if (json) await printUser(user, { json });
+  else await write(`Deleted ${name}.\n`);
+}
+
+async function deleteDomain(users: UserRepository, domain: string, { yes, json }: Options): Promise<void> {
+  const pages = () => listUsers(users, { after: 0, limit: Number.POSITIVE_INFINITY, domain });
+  let [found, deleted] = [0, 0];
+  for await (const page of pages()) found += page.length;
+  if (!yes && found > 0) await confirm(`Delete ${found} users of ${printable(domain)} permanently?`);
+  for await (const page of pages()) {
+    const ids = new Set(await users.deleteAll(page.map(({ id }) => id)));
+    for (const user of page) if (ids.has(user.id)) audited("user.deleted", user, user);
+    deleted += ids.size;
+  }
+  await write(json ? `${toJson({ deleted })}\n` : `Deleted ${deleted} users of ${printable(domain)}.\n`);
+}
