@@ -19,7 +19,7 @@ const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli)\/src\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
-  /^apps\/gateway\/src\/(app\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
+  /^apps\/gateway\/src\/(app\.ts$|tokens\/access-tokens\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES = /^packages\/database\/src\/(outbox|todos|users|repository-client)\.ts$/;

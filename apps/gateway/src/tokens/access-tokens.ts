@@ -1,8 +1,10 @@
 /**
- * Access tokens (JWT, RFC 7519): signed with one key of `token-keys.ts` and verified with all of them. `iat` is optional and
- * ignored, so `jose` verifies only the signature, and this file checks the claims.
+ * Access tokens (JWT, RFC 7519): signed with one key of `token-keys.ts` and verified with all of them. The plugin signs; `jose`,
+ * which it is based on, verifies, because the plugin would reject an `iat` that this service ignores.
  */
-import { compactVerify, SignJWT } from "jose";
+import { jwt } from "@elysiajs/jwt";
+import { Elysia } from "elysia";
+import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
 import type { TokenKey, TokenKeys } from "./token-keys.ts";
 
@@ -29,12 +31,17 @@ interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "to
 }
 
 export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions): Tokens {
-  const { algorithm: alg, key, kid } = keys.signing;
-  const header = { alg, ...(kid !== null && { kid }), typ: "JWT" };
-  const ownClaims = {
-    ...(audience !== null && { aud: audience }),
-    ...(issuer !== null && { iss: issuer }),
-  };
+  const { algorithm, key: secret, kid } = keys.signing;
+  const signer = new Elysia().use(
+    jwt({
+      secret,
+      alg: algorithm,
+      exp: `${tokenExpireMinutes}m`,
+      ...(kid !== null && { kid }),
+      ...(issuer !== null && { iss: issuer }),
+      ...(audience !== null && { aud: audience }),
+    }),
+  );
   // RFC 7519 §4.1.3: one audience, or an array of them.
   const isExpected = ({ iss, aud }: Members): boolean =>
     (issuer === null || iss === issuer) && (audience === null || [aud].flat().includes(audience));
@@ -47,11 +54,7 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
 
   return {
     sign: ({ userId, version }) =>
-      new SignJWT({ ...ownClaims, sub: String(userId), ver: version, jti: Bun.randomUUIDv7() })
-        .setProtectedHeader(header)
-        .setIssuedAt()
-        .setExpirationTime(`${tokenExpireMinutes}m`)
-        .sign(key),
+      signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
     async verify(token) {
       const digest = Bun.SHA256.hash(token, "base64");
       let payload = verified.get(digest);
