@@ -22,7 +22,7 @@ const INVALID: readonly (readonly [reason: string, args: readonly string[], mess
     ["users", "delete", "1", "--domain=example.com", "--yes"],
     "either a user or --domain",
   ],
-  ["an invalid domain", ["users", "delete", "--domain=a@example.com", "--yes"], "domain"],
+  ["an invalid domain", ["users", "delete", "--domain=a@example.com", "--yes"], "The domain is not"],
   ["no e-mail address", create("--username", "ada"), "'email'"],
   ["no username", create("ada@example.com"), "--username"],
   ["an e-mail address without a domain", create("ada", "-u", "ada"), "e-mail address"],

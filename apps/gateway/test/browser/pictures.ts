@@ -1,7 +1,7 @@
 /** Takes the screenshots in the README: `docs/explorer.png` and `docs/reference.png`. */
 import { join } from "node:path";
 import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
-import { startService } from "../support/service.ts";
+import { startService } from "@latchkey/testing/measured-service";
 
 const FOLDER = join(import.meta.dir, "../../../../docs");
 const PICTURES = { "explorer.png": "/docs", "reference.png": "/redoc#tag/Auth/operation/login" };
