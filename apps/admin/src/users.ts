@@ -25,15 +25,15 @@ export function audited(event: AuditEvent, ref: UserRef, changed: User | null): 
 }
 
 /** Non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
-export async function* listUsers(users: UserRepository, request: ListRequest) {
-  let { after: lastId, limit: remaining } = request;
-  while (remaining > 0) {
-    const page = await users.list({ ...request, after: lastId, limit: Math.min(remaining, PAGE_SIZE) });
+export async function* listUsers(users: UserRepository, request: Partial<ListRequest> = {}) {
+  let { after = 0, limit = Number.POSITIVE_INFINITY } = request;
+  while (limit > 0) {
+    const page = await users.list({ ...request, after, limit: Math.min(limit, PAGE_SIZE) });
     const last = page.at(-1);
     if (!last) return;
     yield page;
-    lastId = last.id;
-    remaining -= page.length;
+    after = last.id;
+    limit -= page.length;
   }
 }
 

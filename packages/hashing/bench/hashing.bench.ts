@@ -1,6 +1,6 @@
 /**
- * Compares the pool with crypto.pbkdf2 on all cores. The candidates alternate within each round, because the speed of a shared
- * machine changes by the minute.
+ * Compares the pool with crypto.pbkdf2 on all cores, and hashes of 600,000 iterations alone with a mix of them and of Django's
+ * 260,000. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
  */
 import { pbkdf2 } from "node:crypto";
 import { join } from "node:path";
@@ -20,20 +20,27 @@ const JOBS = [1, 2, 8, 32];
 const MIN_DERIVATIONS = 10;
 const cryptoPbkdf2 = promisify(pbkdf2);
 
-type Derive = () => Promise<unknown>;
+type Derive = (iterations?: number) => Promise<unknown>;
 
-const withCrypto: Derive = () => cryptoPbkdf2(PASSWORD, new Uint8Array(32), STORED_ITERATIONS, 32, "sha256");
+const withCrypto: Derive = (iterations = STORED_ITERATIONS) =>
+  cryptoPbkdf2(PASSWORD, new Uint8Array(32), iterations, 32, "sha256");
 
-/** Derivations per second while all lanes are busy: from the end of the first of each lane to that of the last but one. */
-async function saturatedRate(derive: Derive, lanes: number, perSecond: number): Promise<number> {
+/**
+ * Iterations per second, in derivations of 600,000, while all lanes are busy: from the end of the first of each lane to that
+ * of the last but one. The derivations have the iterations of `mix` in turn.
+ */
+async function saturatedRate(derive: Derive, lanes: number, perSecond: number, mix = [STORED_ITERATIONS]) {
   const derivations = lanes * Math.max(1, Math.ceil((seconds * perSecond) / lanes));
-  const completedMs: number[] = [];
-  const run = async () => {
-    await derive();
-    completedMs.push(performance.now());
+  const completed: { readonly ms: number; readonly iterations: number }[] = [];
+  const run = async (_: unknown, index: number) => {
+    const iterations = mix[index % mix.length] ?? STORED_ITERATIONS;
+    await derive(iterations);
+    completed.push({ ms: performance.now(), iterations });
   };
   await Promise.all(Array.from({ length: derivations + 2 * lanes }, run));
-  return (1000 * derivations) / ((completedMs.at(-lanes - 1) ?? 0) - (completedMs[lanes - 1] ?? 0));
+  const counted = completed.slice(lanes, -lanes).reduce((sum, { iterations }) => sum + iterations, 0);
+  const elapsedMs = (completed.at(-lanes - 1)?.ms ?? 0) - (completed[lanes - 1]?.ms ?? 0);
+  return (1000 * counted) / STORED_ITERATIONS / elapsedMs;
 }
 
 /** The mean time of jobs that arrive together, and the time until the last one has finished. */
@@ -55,13 +62,20 @@ async function burst(derive: Derive, jobs: number) {
 await using resources = new AsyncDisposableStack();
 const saturated: Record<string, () => Promise<number>> = {};
 let auto = withCrypto;
+let mixed: Record<string, () => Promise<number>> = {};
 for (const kernel of [...kernels().map(({ name }) => name), "auto"]) {
   const hasher = resources.use(createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 }));
   // One after another, because the workers measure the kernels when they start.
   await hasher.ready();
   const { lanes, capacityPerSecond, workers } = hasher.stats();
-  const derive: Derive = () => hasher.hash(PASSWORD);
-  saturated[`pool ${kernel}`] = () => saturatedRate(derive, lanes, capacityPerSecond);
+  const given = { password: Buffer.from(PASSWORD), salt: new Uint8Array(32) };
+  const derive: Derive = (iterations = STORED_ITERATIONS) => hasher.derive({ ...given, iterations });
+  const rateOf = (...mix: number[]) => saturatedRate(derive, lanes, capacityPerSecond, mix);
+  saturated[`pool ${kernel}`] = () => rateOf(STORED_ITERATIONS);
+  mixed = {
+    "600,000 iterations": () => rateOf(STORED_ITERATIONS),
+    "every other one 260,000": () => rateOf(STORED_ITERATIONS, 260_000),
+  };
   // About 15 on one core.
   saturated["crypto.pbkdf2"] = () => saturatedRate(withCrypto, workers, 15 * workers);
   auto = derive;
@@ -71,6 +85,11 @@ print("saturated, derivations/s");
 const { "crypto.pbkdf2": crypto = [], ...pools } = await interleave(saturated, { rounds });
 printRow("crypto.pbkdf2", crypto);
 for (const [name, rates] of Object.entries(pools)) printRow(name, rates, { baselines: { crypto } });
+
+print("\nsaturated, in derivations of 600,000 iterations/s");
+const { "600,000 iterations": own = [], ...others } = await interleave(mixed, { rounds });
+printRow("600,000 iterations", own);
+for (const [name, rates] of Object.entries(others)) printRow(name, rates, { baselines: { own } });
 
 print("\nderivations that arrive together, ms");
 for (const jobs of JOBS) {

@@ -48,7 +48,7 @@ async function deleteUser(users: UserRepository, user: User, { yes, json }: Opti
 }
 
 async function deleteDomain(users: UserRepository, domain: string, { yes, json }: Options): Promise<void> {
-  const pages = () => listUsers(users, { after: 0, limit: Number.POSITIVE_INFINITY, domain });
+  const pages = () => listUsers(users, { domain });
   let [found, deleted] = [0, 0];
   for await (const page of pages()) found += page.length;
   if (!yes && found > 0) await confirm(`Delete ${found} users of ${printable(domain)} permanently?`);

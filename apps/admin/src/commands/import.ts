@@ -14,7 +14,6 @@ export type WithUsers = (work: (users: UserRepository) => Promise<void>) => Prom
 type Options = Readonly<Partial<Record<"commit" | "usernameFromEmail" | "json", boolean>>>;
 
 const PROGRESS_INTERVAL_MS = 500;
-const EVERYTHING = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export const importCommand = (withUsers: WithUsers): Command =>
   withExamples(
@@ -29,12 +28,11 @@ export const importCommand = (withUsers: WithUsers): Command =>
     .option(...JSON_OPTION)
     .action(async (path: string, { commit = false, usernameFromEmail = false, json = false }: Options) => {
       const file = path === "-" ? null : await openFile(path, "r");
-      const { chunks, onProgress } = await trackProgress(file);
       await withUsers(async (users) => {
         const onRejected = (line: number, reason: string) =>
           write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
-        const lines = readLines(chunks);
-        const report = await importUsers({ lines, users, commit, usernameFromEmail, onRejected, onProgress });
+        const lines = readLines(readChunks(file));
+        const report = await importUsers({ lines, users, commit, usernameFromEmail, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
         if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
@@ -52,7 +50,7 @@ export const exportCommand = (withUsers: WithUsers): Command =>
       await withUsers(async (list) => {
         await using file = await openFile(path, "wx");
         let users = 0;
-        for await (const page of listUsers(list, EVERYTHING)) {
+        for await (const page of listUsers(list)) {
           await file.writeFile(page.map((user) => `${formatLine(user)}\n`).join(""));
           users += page.length;
         }
@@ -67,7 +65,7 @@ export const statsCommand = (withUsers: WithUsers): Command =>
     .action(async ({ json = false }: Options) => {
       await withUsers(async (list) => {
         const [totals, imported] = [{ users: 0, inactive: 0 }, {} as Record<string, number>];
-        for await (const page of listUsers(list, EVERYTHING)) {
+        for await (const page of listUsers(list)) {
           for (const { isActive, importedHash } of page) {
             totals.users += 1;
             if (!isActive) totals.inactive += 1;
@@ -89,24 +87,18 @@ const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>
     throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${path} (${error.code}).`);
   });
 
-/** Reads the file, or standard input, and shows on a terminal the number of lines and the remaining time. */
-async function trackProgress(file: FileHandle | null) {
-  const size = (await file?.stat())?.size ?? Number.NaN;
+/** Reads the file, or standard input, and shows on a terminal how much was read, and the remaining time if the size is known. */
+async function* readChunks(file: FileHandle | null): AsyncGenerator<Uint8Array> {
+  const size = (await file?.stat())?.size ?? 0;
   const startedMs = performance.now();
-  let bytes = 0;
-  let shownMs = startedMs;
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of file?.createReadStream() ?? process.stdin) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  }
-  const onProgress = (lines: number): void => {
+  let [bytes, shownMs] = [0, startedMs];
+  for await (const chunk of file?.createReadStream() ?? process.stdin) {
+    yield chunk;
+    bytes += chunk.length;
     const nowMs = performance.now();
-    if (!process.stderr.isTTY || nowMs - shownMs < PROGRESS_INTERVAL_MS) return;
+    if (!process.stderr.isTTY || nowMs - shownMs < PROGRESS_INTERVAL_MS) continue;
     shownMs = nowMs;
     const seconds = Math.ceil(((nowMs - startedMs) / 1000) * (size / bytes - 1));
-    writeError(`\r${lines} lines${Number.isNaN(seconds) ? "" : `, ${seconds} s remaining`}   \r`);
-  };
-  return { chunks: chunks(), onProgress };
+    writeError(`\r${(bytes / 1e6).toFixed(1)} MB${size > 0 ? `, ${seconds} s remaining` : ""}   \r`);
+  }
 }

@@ -1,6 +1,7 @@
 /**
  * Imports the lines of a file in small batches. Each batch is atomic, and a user who exists with the values of the line counts
- * as imported, so an interrupted import is resumed by running it again. Memory grows by two numbers per line only.
+ * as imported, so an interrupted import is resumed by running it again. Of each line, only its number and two hashes stay in
+ * memory.
  */
 import type { UserRepository } from "@latchkey/database";
 import type { Line } from "./lines.ts";
@@ -8,7 +9,6 @@ import { differences, type LineUser, parseLine } from "./user-line.ts";
 
 /** The embedded database is locked while a batch is written: about 20 ms. */
 const BATCH_SIZE = 500;
-const GC_INTERVAL_LINES = 10_000;
 
 export interface ImportOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
@@ -18,7 +18,6 @@ export interface ImportOptions {
   readonly usernameFromEmail: boolean;
   /** Receives the number of a line and a sentence, in ascending order. */
   onRejected(line: number, reason: string): Promise<void>;
-  onProgress(lines: number): void;
 }
 
 type NumberedUser = LineUser & { readonly line: number };
@@ -28,13 +27,20 @@ export async function importUsers(options: ImportOptions) {
   const { users, commit, onRejected } = options;
   const counts = { lines: 0, new: 0, existing: 0, rejected: 0 };
   const formats: Record<string, number> = {};
-  const findDuplicate = createDuplicateFinder();
+  const [firstWithEmail, firstWithUsername] = [createFirstLines(), createFirstLines()];
   let batch: NumberedUser[] = [];
   let rejections: [line: number, reason: string][] = [];
 
   const accept = (outcome: "new" | "existing", { format }: NumberedUser) => {
     counts[outcome] += 1;
     increment(formats, format);
+  };
+
+  const findDuplicate = ({ email, username }: LineUser, line: number): string | null => {
+    const sameEmail = firstWithEmail(email, line);
+    if (sameEmail !== line) return `The e-mail address, ignoring case, is that of line ${sameEmail}.`;
+    const sameUsername = firstWithUsername(username, line);
+    return sameUsername === line ? null : `The username is that of line ${sameUsername}.`;
   };
 
   /** Handles the users whose e-mail address or username is taken, and returns the others. */
@@ -58,8 +64,7 @@ export async function importUsers(options: ImportOptions) {
 
   const flush = async () => {
     const startedMs = performance.now();
-    let remaining = await withoutTaken(batch);
-    while (remaining.length > 0) {
+    for (let remaining = await withoutTaken(batch); remaining.length > 0; ) {
       const created = new Set(commit ? await users.import(remaining) : remaining.map(({ email }) => email));
       for (const user of remaining) if (created.has(user.email)) accept("new", user);
       // The others were registered since the lookup.
@@ -68,9 +73,8 @@ export async function importUsers(options: ImportOptions) {
     counts.rejected += rejections.length;
     for (const rejection of rejections.sort(([a], [b]) => a - b)) await onRejected(...rejection);
     [batch, rejections] = [[], []];
-    options.onProgress(counts.lines);
-    // Otherwise the heap grows with the number of lines.
-    if (counts.lines % GC_INTERVAL_LINES < BATCH_SIZE) Bun.gc(true);
+    // Every fourth time: otherwise the heap grows with the number of lines.
+    if (counts.lines % (4 * BATCH_SIZE) < BATCH_SIZE) Bun.gc(true);
     // Leaves the embedded database to the service for as long as this batch has taken.
     if (commit) await Bun.sleep(performance.now() - startedMs);
   };
@@ -94,19 +98,26 @@ export function increment(counts: Record<string, number>, name: string): void {
   counts[name] = (counts[name] ?? 0) + 1;
 }
 
-/** Returns a function that reports that an earlier line has the same e-mail address or username. */
-function createDuplicateFinder() {
-  // Keyed by 53 bits of a hash: of a million lines, two collide with a probability of 0.01 %.
-  const emails = new Map<number, number>();
-  const usernames = new Map<number, number>();
-  const keyOf = (text: string) => Number(BigInt.asUintN(53, Bun.hash.wyhash(text)));
-  return ({ email, username }: LineUser, line: number): string | null => {
-    const sameEmail = emails.get(keyOf(email));
-    const sameUsername = usernames.get(keyOf(username));
-    if (sameEmail !== undefined) return `The e-mail address, ignoring case, is that of line ${sameEmail}.`;
-    if (sameUsername !== undefined) return `The username is that of line ${sameUsername}.`;
-    emails.set(keyOf(email), line);
-    usernames.set(keyOf(username), line);
-    return null;
+/**
+ * Returns a function that returns the first line that it got with a text. It keeps the line and 53 bits of a hash (of a million
+ * lines, two collide with a probability of 0.01 %) in a table with open addressing, at most three quarters full.
+ */
+function createFirstLines() {
+  let [hashes, lines] = [new Float64Array(1024), new Uint32Array(1024)];
+  let texts = 0;
+  const findOrStore = (hash: number, line: number): number => {
+    let place = hash % lines.length;
+    while (lines[place] !== 0 && hashes[place] !== hash) place = (place + 1) % lines.length;
+    if (lines[place] === 0) [hashes[place], lines[place]] = [hash, line];
+    return lines[place] ?? line;
+  };
+  return (text: string, line: number): number => {
+    if (4 * ++texts > 3 * lines.length) {
+      const old = { hashes, lines };
+      [hashes, lines] = [new Float64Array(2 * lines.length), new Uint32Array(2 * lines.length)];
+      for (const [place, hash] of old.hashes.entries())
+        if (old.lines[place]) findOrStore(hash, old.lines[place]);
+    }
+    return findOrStore(Number(BigInt.asUintN(53, Bun.hash.wyhash(text))), line);
   };
 }

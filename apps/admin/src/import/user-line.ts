@@ -12,8 +12,6 @@ export interface LineUser extends ImportedUser {
   readonly format: string;
 }
 
-const MAX_USERNAME_LENGTH = 32;
-
 const LINE = Compile(
   Type.Object(
     {
@@ -42,9 +40,10 @@ export function parseLine(text: string, options: { readonly usernameFromEmail: b
 
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
-    // For an unknown member, the first error only says that its schema is false.
-    const error = LINE.Errors(line).find(({ keyword }) => keyword !== "boolean");
-    return `${error?.instancePath.slice(1) || "The line"} ${error?.message}.`;
+    const [error] = LINE.Errors(line);
+    // The schema of an unknown member is false.
+    const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
+    return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
   const email = parseEmail(line.email);
   const username = line.username ?? (usernameFromEmail ? usernameOf(email) : null);
@@ -71,20 +70,21 @@ function parseHash(hash: string | null): Pick<LineUser, "hashedPassword" | "impo
   return { hashedPassword: hashing.bindImportedHash(hash), importedHash: hash, format };
 }
 
-/** The part before the `@` and a digest of the address: unique, and the same whenever it is generated. */
+/** The part before the `@` and a digest of the address, 32 characters: unique, and the same whenever it is generated. */
 function usernameOf(email: string): string {
   const suffix = `-${createHash("sha256").update(email).digest("hex").slice(0, 8)}`;
   const [name = ""] = email.split("@");
-  return [...name].slice(0, MAX_USERNAME_LENGTH - suffix.length).join("") + suffix;
+  return [...name].slice(0, 32 - suffix.length).join("") + suffix;
 }
 
 /** The names of the members in which a user of the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
   const hash = hashing.validImportedHash(existing);
+  // Except in this service's own form, a password can have been replaced after the import.
+  const isSameOrReplaced = line.format !== "latchkey" || existing.hashedPassword === line.hashedPassword;
   const same = {
     username: existing.username === line.username,
-    // The password was replaced after the import.
-    password_hash: hash === null || hash === line.importedHash,
+    password_hash: hash === null ? isSameOrReplaced : hash === line.importedHash,
     is_active: existing.isActive === (line.isActive ?? existing.isActive),
     email_verified: existing.emailVerified === (line.emailVerified ?? existing.emailVerified),
     created_at: existing.createdAt === (line.createdAt ?? existing.createdAt),

@@ -147,6 +147,13 @@ describe.each(Object.entries(DATABASES))("users import on %s", (_, openSource) =
       [shared, other].map(({ database }) => database.users.findByEmail("eve@example.com")),
     );
     expect(after?.hashedPassword).toBe(before?.hashedPassword ?? "");
+    const hashedPassword = `${"0".repeat(32)}$${"0".repeat(64)}`;
+    await shared.database.users.update(before?.id ?? 0, { hashedPassword });
+    const repeated = await importLines(shared, await Bun.file(path).text(), "--commit");
+    expect(repeated).toMatchObject({
+      existing: 2,
+      rejections: [{ line: 3, reason: "The user exists with another password_hash." }],
+    });
   });
 });
 
@@ -164,6 +171,20 @@ describe("a file", () => {
     expect(report).toMatchObject({ lines: 2_000, new: 2_000, rejected: 0 });
   });
 
+  test("with thousands of lines is searched for duplicates, whether or not it is written", async () => {
+    await using shared = await openSharedDatabase(source);
+    const lines = Array.from({ length: 3_000 }, (_, index) => user(`user${index}`));
+    const file = toFile([...lines, user("USER0", { username: "x" }), user("y", { username: "user2999" })]);
+    for (const options of [[], ["--commit"]])
+      expect(await importLines(shared, file, ...options)).toMatchObject({
+        new: 3_000,
+        rejections: [
+          { line: 3_001, reason: "The e-mail address, ignoring case, is that of line 1." },
+          { line: 3_002, reason: "The username is that of line 3000." },
+        ],
+      });
+  });
+
   test("is reported line by line with reasons that contain no hash, and the valid lines are imported", async () => {
     await using shared = await openSharedDatabase(source);
     const line = (members: object) => Buffer.from(toFile([user("ada", members)]));
@@ -178,7 +199,7 @@ describe("a file", () => {
       [line({ email: "a2@example.com" }), "The username is that of line 1."],
       [line({ email: "ada" }), "The e-mail is not a valid e-mail address."],
       [line({ username: "x".repeat(33) }), "The username must be at most 32 characters long."],
-      [line({ password: "x" }), "The line must not have additional properties."],
+      [line({ password: "x" }), "password is not a supported member."],
       [line({ password_hash: undefined }), "The line must have required properties password_hash."],
       [line({ password_hash: BCRYPT.replace("$05$", "$14$") }), "The cost of bcrypt must be from 4 to 13."],
       [

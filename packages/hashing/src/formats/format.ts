@@ -46,7 +46,7 @@ export function match(text: string, pattern: RegExp): string[] {
 export function bounded(name: string, value: string | number, max: number, min = 1): number {
   const number = Number(value);
   if (number >= min && number <= max) return number;
-  throw new UnsupportedHash(`${name} must be from ${min} to ${max}.`);
+  throw new UnsupportedHash(`${name} must be ${min === max ? max : `from ${min} to ${max}`}.`);
 }
 
 /** Base64 with or without padding; passlib writes `.` instead of `+`. */

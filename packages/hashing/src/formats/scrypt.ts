@@ -22,11 +22,11 @@ function createHash(
   { toInput = String, toKey }: Conversions = {},
 ): format.ThreadHash {
   const key = format.checkedKey(givenKey);
-  const N = format.bounded("N of scrypt", n, 2 ** MAX_LOG_N, 2);
+  const N = format.bounded("The cost N of scrypt", n, 2 ** MAX_LOG_N, 2);
   if (!Number.isInteger(Math.log2(N)))
-    throw new format.UnsupportedHash("N of scrypt must be a power of two.");
-  const r = format.bounded("r of scrypt", given.r, format.MAX_MEMORY_BYTES / 128);
-  const p = format.bounded("p of scrypt", given.p, MAX_PARALLELISM);
+    throw new format.UnsupportedHash("The cost N of scrypt must be a power of two.");
+  const r = format.bounded("The block size r of scrypt", given.r, format.MAX_MEMORY_BYTES / 128);
+  const p = format.bounded("The parallelism p of scrypt", given.p, MAX_PARALLELISM);
   const memoryBytes = format.bounded("The memory of scrypt in bytes", 128 * N * r, format.MAX_MEMORY_BYTES);
   // The limit also counts the blocks of each lane and a few bytes of overhead.
   const options = { N, r, p, maxmem: 2 * memoryBytes + 1024 * r * p };

@@ -25,9 +25,10 @@ export const createPasswordVerifier =
     const replacement = hasher.hash(password, { signal });
     const verification = hasher.verifyImported(password, imported, { signal });
     await Promise.allSettled([replacement, verification]);
-    const matches = await verification;
+    // A derivation that fails, as with a full queue, must not depend on whether the user exists.
+    const [hashedPassword, matches] = [await replacement, await verification];
     // Another login can have replaced it.
-    if (matches && (await users.rehash(user, await replacement))) rehashed(hashFormat(imported), user);
+    if (matches && (await users.rehash(user, hashedPassword))) rehashed(hashFormat(imported), user);
     return matches;
   };
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import type { Token, User } from "@latchkey/contracts";
-import { bindImportedHash, WorkerCrashed } from "@latchkey/hashing";
+import { bindImportedHash, QueueFull, WorkerCrashed } from "@latchkey/hashing";
 import { eachDatabase, type Service } from "../../support/service.ts";
 
 const PASSWORD = "correct horse battery";
@@ -121,6 +121,14 @@ eachDatabase((startService) => {
     replaced.resolve();
     expect((await patched).status).toBe(200);
     expect((await logIn(service, OTHER)).status).toBe(200);
+  });
+
+  test("a wrong password returns 503 if the replacement of the hash cannot be derived, as for an unknown e-mail", async () => {
+    await using service = await startService({
+      wrapHasher: (hasher) => ({ ...hasher, hash: () => Promise.reject(new QueueFull(1)) }),
+    });
+    await importUser(service);
+    expect((await logIn(service, OTHER)).status).toBe(503);
   });
 
   test("a verification that fails returns 503", async () => {

@@ -1,0 +1,105 @@
+/**
+ * Compares the times of failed logins of imported users with those of unknown e-mails, and measures `/healthz` during such
+ * logins. Hashes that take more than 5 % longer are listed in docs/security.md. The service has two workers and should be idle.
+ */
+import { openDatabase } from "@latchkey/database";
+import { bindImportedHash } from "@latchkey/hashing";
+import {
+  interleave,
+  median,
+  metOrMissed,
+  parseOptions,
+  print,
+  printRow,
+  ratios,
+} from "@latchkey/testing/benchmark";
+import { closedLoopRate, runLoadTest, startService } from "@latchkey/testing/measured-service";
+import { send } from "./support/clients.ts";
+
+const { rounds, seconds, clients } = parseOptions({ rounds: 25, seconds: 5, clients: 32 });
+const MAX_DIFFERENCE = 0.05;
+const MAX_PROBE_MS = 5;
+
+/** Of salts and keys: no password matches them. */
+const TEXT = Buffer.alloc(32, 1).toString("base64");
+const BCRYPT_TEXT = "N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+const ARGON2_TAIL = "$c29tZXNhbHQ$AQEBAQEBAQEBAQEBAQEBAQ";
+const UNKNOWN = "unknown e-mail";
+const HASHES = {
+  "PBKDF2-SHA256, 260,000": `pbkdf2_sha256$260000$salt$${TEXT}`,
+  "PBKDF2-SHA256, 600,000": `pbkdf2_sha256$600000$salt$${TEXT}`,
+  "PBKDF2-SHA256, 1,000,000": `pbkdf2_sha256$1000000$salt$${TEXT}`,
+  "PBKDF2-SHA1, 260,000": `pbkdf2_sha1$260000$salt$${TEXT}`,
+  "PBKDF2-SHA512, 100,000": `$pbkdf2-sha512$100000$${TEXT}$${TEXT}`,
+  "PBKDF2-SHA512, 210,000": `$pbkdf2-sha512$210000$${TEXT}$${TEXT}`,
+  "bcrypt, cost 8": `$2b$08$${BCRYPT_TEXT}`,
+  "bcrypt, cost 10": `$2b$10$${BCRYPT_TEXT}`,
+  "bcrypt, cost 12": `$2b$12$${BCRYPT_TEXT}`,
+  "scrypt, 16 MiB": `$scrypt$ln=14,r=8,p=1$${TEXT}$${TEXT}`,
+  "scrypt, 32 MiB": `$scrypt$ln=15,r=8,p=1$${TEXT}$${TEXT}`,
+  "Argon2id, 7 MiB, five passes": `$argon2id$v=19$m=7168,t=5,p=1${ARGON2_TAIL}`,
+  "Argon2id, 19 MiB, two passes": `$argon2id$v=19$m=19456,t=2,p=1${ARGON2_TAIL}`,
+  "Argon2id, 100 MiB, two passes": `$argon2id$v=19$m=102400,t=2,p=1${ARGON2_TAIL}`,
+  "the same, parallelism 8": `$argon2id$v=19$m=102400,t=2,p=8${ARGON2_TAIL}`,
+} as const;
+
+const emailOf = (name: string): string => `${name.replace(/\W+/g, "-")}@example.org`;
+
+await using service = await startService({
+  RATE_LIMIT_ENABLED: "false",
+  HASH_WORKERS: "2",
+  HASH_QUEUE_SECONDS: "60",
+});
+await using database = await openDatabase({ url: service.databaseUrl });
+await database.users.import(
+  Object.entries(HASHES).map(([name, importedHash]) => ({
+    email: emailOf(name),
+    username: name,
+    hashedPassword: bindImportedHash(importedHash),
+    importedHash,
+  })),
+);
+
+async function timeLogin(name: string): Promise<number> {
+  const body = { email: emailOf(name), password: "not the password" };
+  const { status, ms } = await send(`${service.url}/auth/login`, { body });
+  if (status !== 401) throw new Error(`A login that should fail returned ${status}`);
+  return ms;
+}
+
+print(`failed logins, one at a time, ms; ${rounds} rounds`);
+const tasks = [UNKNOWN, ...Object.keys(HASHES)].map((name) => [name, () => timeLogin(name)] as const);
+const { [UNKNOWN]: unknown = [], ...times } = await interleave(Object.fromEntries(tasks), {
+  rounds,
+  warmUp: 2,
+});
+printRow(UNKNOWN, unknown);
+for (const [name, values] of Object.entries(times))
+  printRow(name, values, { baselines: { [UNKNOWN]: unknown } });
+const revealed = Object.entries(times).filter(
+  ([, values]) => Math.abs(median(ratios(values, unknown)) - 1) > MAX_DIFFERENCE,
+);
+print(
+  `\nmore than ${100 * MAX_DIFFERENCE} % from ${UNKNOWN}: ${revealed.map(([name]) => name).join("; ") || "none"}`,
+);
+
+/** The p99 of `/healthz`, requested every 5 ms by a load test that is nearly idle, while clients log in. */
+async function probeDuring(name: string, loggingIn = clients): Promise<number> {
+  const ended = new AbortController();
+  const logins = closedLoopRate({ clients: loggingIn, signal: ended.signal }, () => timeLogin(name));
+  const load = { scenario: "read", rate: 1, arrivals: "constant", users: 1 } as const;
+  const { probe } = await runLoadTest({ ...load, url: service.url, duration: seconds });
+  ended.abort();
+  await logins;
+  return probe.latency?.p99 ?? Number.NaN;
+}
+
+print(`\np99 of /healthz during ${clients} parallel logins, ms`);
+const probes: [name: string, probe: () => Promise<number>][] = [["no logins", () => probeDuring(UNKNOWN, 0)]];
+for (const name of ["bcrypt, cost 10", "bcrypt, cost 12", "scrypt, 32 MiB"] as const)
+  probes.push([name, () => probeDuring(name)]);
+const p99s = Object.entries(await interleave(Object.fromEntries(probes), { rounds: 3 }));
+for (const [name, values] of p99s) printRow(name, values, { digits: 2 });
+const isMet = p99s.every(([, values]) => median(values) <= MAX_PROBE_MS);
+if (!isMet) process.exitCode = 1;
+print(`at most ${MAX_PROBE_MS} ms: ${metOrMissed(isMet)}`);
