@@ -31,9 +31,9 @@ function maskUrl(url: string): string {
   return parsed.href;
 }
 
-/** A Markdown table, in which a range without words is one of whole numbers. @default all variables */
-export function variablesTable(names: readonly VariableName[] = VARIABLE_NAMES): string {
-  const rows = names.map((name) => {
+/** A Markdown table, in which a range without words is one of whole numbers. */
+export function variablesTable(): string {
+  const rows = VARIABLE_NAMES.map((name) => {
     const accepted = VARIABLES[name].accepted.replace("a whole number from ", "");
     return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${descriptionOf(name)} |\n`;
   });

@@ -81,6 +81,6 @@ test("the table has one row per variable with its default, and names the file of
   const rows = variablesTable().trimEnd().split("\n").slice(2);
   expect(rows).toHaveLength(VARIABLE_NAMES.length);
   for (const row of rows) expect(row.split(" | ")).toHaveLength(4);
-  expect(variablesTable(["HASH_NICE"]).split("\n")[2]).toStartWith("| `HASH_NICE` | `5` | 0 to 19 |");
-  expect(variablesTable(["REDIS_URL"])).toContain("`REDIS_URL_FILE`");
+  expect(variablesTable()).toContain("\n| `HASH_NICE` | `5` | 0 to 19 |");
+  expect(variablesTable()).toContain("`REDIS_URL_FILE`");
 });

@@ -12,7 +12,7 @@ const page = database.prepare(
   "select id, title, completed, created_at, updated_at from todos where id > ? order by id limit ?",
 );
 const userById = database.prepare(
-  "select id, email, username, is_active, created_at, updated_at from users where id = ?",
+  "select id, email, email_verified, username, is_active, created_at, updated_at from users where id = ?",
 );
 
 // Response schemas, which Fastify recommends because they make serialization faster.
@@ -26,7 +26,14 @@ const todoPage = {
   items: { type: "array", items: todo },
   next_cursor: { type: ["string", "null"] },
 };
-const user = { id: integer, email: text, username: text, is_active: boolean, ...times };
+const user = {
+  id: integer,
+  email: text,
+  email_verified: boolean,
+  username: text,
+  is_active: boolean,
+  ...times,
+};
 
 const app = fastify();
 await app.register(jwt, { secret });
@@ -42,7 +49,8 @@ app.get("/auth/me", reply(user), async (request, response) => {
   const { sub } = await request.jwtVerify();
   const row = userById.get(Number(sub));
   if (!row) return response.code(401).send();
-  return row.is_active === 1 ? { ...row, is_active: true } : response.code(403).send();
+  if (row.is_active !== 1) return response.code(403).send();
+  return { ...row, email_verified: row.email_verified === 1, is_active: true };
 });
 
 process.stdout.write(`${await app.listen({ host: "127.0.0.1", port: 0 })}\n`);

@@ -30,7 +30,7 @@ const app = new Elysia()
     const claims = await jwt.verify(headers.authorization?.slice("Bearer ".length));
     if (!claims) return status(401);
     const [user]: (Row & { readonly is_active: boolean })[] = await sql`
-      select id, email, username, is_active, created_at, updated_at from users where id = ${Number(claims.sub)}`;
+      select id, email, email_verified, username, is_active, created_at, updated_at from users where id = ${Number(claims.sub)}`;
     if (!user) return status(401);
     return user.is_active ? withNumber(user) : status(403);
   })

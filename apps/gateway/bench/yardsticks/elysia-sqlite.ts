@@ -11,8 +11,8 @@ const database = new Database(url.slice("file:".length), { readonly: true });
 const page = database.query<{ readonly id: number; readonly completed: number }, [number, number]>(
   "select id, title, completed, created_at, updated_at from todos where id > ? order by id limit ?",
 );
-const userById = database.query<{ readonly is_active: number }, [number]>(
-  "select id, email, username, is_active, created_at, updated_at from users where id = ?",
+const userById = database.query<{ readonly email_verified: number; readonly is_active: number }, [number]>(
+  "select id, email, email_verified, username, is_active, created_at, updated_at from users where id = ?",
 );
 
 const app = new Elysia()
@@ -29,7 +29,8 @@ const app = new Elysia()
     const claims = await jwt.verify(headers.authorization?.slice("Bearer ".length));
     const user = claims && userById.get(Number(claims.sub));
     if (!user) return status(401);
-    return user.is_active === 1 ? { ...user, is_active: true } : status(403);
+    if (user.is_active !== 1) return status(403);
+    return { ...user, email_verified: user.email_verified === 1, is_active: true };
   })
   .listen({ hostname: "127.0.0.1", port: 0 });
 
