@@ -6,12 +6,12 @@ import { writeError } from "./output.ts";
 
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
-/** @throws {CliError} 1 unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
-export async function confirm(question: string): Promise<void> {
+/** @throws {CliError} 1 with the message `declined` unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
+export async function confirm(question: string, declined = "Nothing was changed."): Promise<void> {
   if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
   using reader = openLineReader({ echo: true });
   if (/^y(es)?$/i.test((await reader.ask(`${question} [y/N] `)).trim())) return;
-  throw new CliError("Nothing was changed.", EXIT.failed);
+  throw new CliError(declined, EXIT.failed);
 }
 
 /** Uses the line editing of the terminal. Lines typed before a question answer it. */

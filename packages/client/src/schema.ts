@@ -89,7 +89,7 @@ export interface paths {
         };
         /**
          * Read the current user
-         * @description The user of the token, as stored at the time of the request.
+         * @description Reads the user from the database, so it includes all changes since the token was issued.
          */
         get: operations["getMe"];
         put?: never;

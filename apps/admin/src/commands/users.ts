@@ -160,6 +160,7 @@ export function usersCommand(variables: Variables): Command {
       if (!sendsMail(variables))
         throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
       const user = await findUser(users, ref);
+      if (!user.isActive) throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
       await outbox.requestReset(user.email);
       return audited("reset.requested", user, user);
     },

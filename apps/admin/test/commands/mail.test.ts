@@ -35,6 +35,10 @@ test("send-reset writes a reset and set-password a notification, unless the serv
   expect(claimed).toMatchObject({ kind: "reset", user: { id } });
   const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
   expect(unknown.code).toBe(1);
+  await users.setActive(id, false);
+  const inactive = await shared.tool(["users", "send-reset", "ada@example.com"]);
+  expect([inactive.code, inactive.stderr]).toEqual([1, "An inactive user gets no mail.\n"]);
+  await users.setActive(id, true);
   await shared.json(["users", "set-password", "ada@example.com"], "a new passphrase\n");
   expect(await outbox.claim((email) => email)).toMatchObject({ kind: "password" });
   const env = { NODE_ENV: "production", DATABASE_URL: shared.url };

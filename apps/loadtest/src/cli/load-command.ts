@@ -33,7 +33,8 @@ export async function runLoadCommand(flags: Flags, invocation: Invocation): Prom
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
   const { url } = options.asked;
-  if (!options.isConfirmed && !LOOPBACK.test(new URL(url).hostname)) await confirm(`Send load to ${url}?`);
+  if (!options.isConfirmed && !LOOPBACK.test(new URL(url).hostname))
+    await confirm(`Send load to ${url}?`, "No load was sent.");
   const writeProgress = isJson ? () => {} : writeError;
   const metrics = metricsUrl === undefined ? undefined : await openServerMetrics(metricsUrl);
   const onUser = reportUsers(writeProgress);

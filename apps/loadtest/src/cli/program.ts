@@ -22,7 +22,7 @@ Ctrl-C ends a run, reports the results until then and deletes the users; a secon
 immediately, and the users remain.
 
 Users have a password of their run and e-mails such as user-1@RUN.loadtest.invalid. They are deleted within ten seconds after the
-run. If some remain, the command that deletes them is printed.
+run. If some remain, the command that deletes them is printed. The todos of a run remain.
 
 Scenarios:
   login      POST /auth/login with many users

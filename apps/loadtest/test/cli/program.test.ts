@@ -81,7 +81,7 @@ test("load is sent to another machine only after a confirmation", async () => {
   const terminal = startOnTerminal(line);
   await terminal.printed("Send load to http://service.invalid? [y/N] ");
   terminal.type("n\r");
-  expect((await terminal.ended()).output).toContain("\r\nNothing was changed.\r\n");
+  expect((await terminal.ended()).output).toContain("\r\nNo load was sent.\r\n");
   for (const confirmed of [`${line} --yes`, "--url http://[::1]:1", "--url http://localhost:1"]) {
     const { code, stderr } = await start(confirmed).ended();
     expect([code, stderr]).toEqual([69, expect.stringContaining("/healthz is unreachable: ")]);

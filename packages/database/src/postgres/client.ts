@@ -1,6 +1,6 @@
 /**
- * The deadline of each query. Invariant: a caller never waits longer than the deadline, and after a query exceeds it, later
- * queries use a new pool.
+ * The deadline of each query. Invariant: apart from stalls of the event loop, a caller never waits longer than the deadline, and
+ * after a query exceeds it, later queries use a new pool.
  */
 import { withTimeout } from "@latchkey/contracts";
 import type { SQL } from "bun";

@@ -45,7 +45,7 @@ export const operations = describeOperations("Auth", {
   },
   getMe: {
     summary: "Read the current user",
-    description: "The user of the token, as stored at the time of the request.",
+    description: "Reads the user from the database, so it includes all changes since the token was issued.",
     success: { status: 200, description: "The current user.", schema: "UserResponse" },
     isProtected: true,
   },
