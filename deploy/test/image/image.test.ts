@@ -15,7 +15,9 @@ const BUILD_TIMEOUT_MS = 8 * 60 * 1000;
 /** With the published base image of 187 MB, the image has at most 215 MB. */
 const MAX_ADDED_BYTES = 28e6;
 
-const missing = ["apt-get", "buildah", "mmdebstrap", "unshare"].filter((name) => Bun.which(name) === null);
+const missing = ["apt-get", "buildah", "chroot", "mmdebstrap", "unshare"].filter(
+  (name) => Bun.which(name) === null,
+);
 const problem =
   missing.length > 0 ? `${missing.join(", ")} not installed` : process.getuid?.() !== 0 && "not root";
 if (problem) process.stderr.write(`The image is not tested: ${problem}.\n`);
