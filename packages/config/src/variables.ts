@@ -89,8 +89,7 @@ export const VARIABLES = {
   DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), {
     default: "auto",
     description:
-      "`auto` prepares statements only on connections that are proved to be direct, `true` always (such as with " +
-      "PgBouncer 1.21 or later and `max_prepared_statements`), `false` never",
+      "`auto` prepares statements only on connections that are proved to be direct, `true` always, `false` never",
   }),
   AUTH_SECRET_KEY: variable(secretKey, {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
