@@ -10,7 +10,6 @@
 
 #include "lane.h"
 #include "low-priority-thread.h"
-#include "wipe.h"
 
 /* The functions that check an argument return false after they have thrown. */
 static bool throw_type_error(napi_env env, const char *message)
@@ -132,77 +131,50 @@ static void run_slice(void *argument)
     slice->seconds = processor_seconds() - start;
 }
 
-/* Marks the handles of startThread: an external of another addon has another tag, or none. Random. */
-static const napi_type_tag thread_tag = {0x5b7c1f0a92e64d38, 0xa3d80b6fc1e7429d};
+static void end_thread(napi_env env, void *thread, void *hint)
+{
+    (void)env, (void)hint;
+    if (thread != NULL) low_priority_thread_end(thread);
+}
 
-/* startThread(nice) returns a handle, or null without such threads. The thread ends with the JavaScript thread. */
+/* startThread(nice) returns whether `advance` runs on a thread with this nice value from now on, instead of on the calling
+ * thread. It is the instance data of the addon, and ends with the JavaScript thread or when another one replaces it. */
 static napi_value start_thread(napi_env env, napi_callback_info info)
 {
-    napi_value value, handle;
+    napi_value value, started;
     uint32_t nice;
+    void *former;
     if (!get_arguments(env, info, 1, &value, NULL)) return NULL;
     if (!get_integer(env, value, 1, 19, "nice must be an integer from 1 to 19", &nice)) return NULL;
+    if (napi_get_instance_data(env, &former) != napi_ok) return NULL;
+    end_thread(env, former, NULL);
     struct low_priority_thread *thread = low_priority_thread_start((int)nice);
-    if (thread == NULL) return napi_get_null(env, &handle) == napi_ok ? handle : NULL;
-    if (napi_add_env_cleanup_hook(env, low_priority_thread_end, thread) == napi_ok) {
-        const bool done = napi_create_external(env, thread, NULL, NULL, &handle) == napi_ok &&
-                          napi_type_tag_object(env, handle, &thread_tag) == napi_ok;
-        return done ? handle : NULL;
-    }
-    low_priority_thread_end(thread);
-    napi_throw_error(env, NULL, "the cleanup of the thread could not be registered");
-    return NULL;
+    if (napi_set_instance_data(env, thread, end_thread, NULL) != napi_ok) return NULL;
+    return napi_get_boolean(env, thread != NULL, &started) == napi_ok ? started : NULL;
 }
 
-/* Reads a handle that startThread returned, or null. */
-static bool get_thread(napi_env env, napi_value value, struct low_priority_thread **thread)
-{
-    napi_valuetype type;
-    bool tagged;
-    *thread = NULL;
-    if (napi_typeof(env, value, &type) != napi_ok) return false;
-    if (type == napi_null) return true;
-    return (type == napi_external && napi_check_object_type_tag(env, value, &thread_tag, &tagged) == napi_ok && tagged &&
-            napi_get_value_external(env, value, (void **)thread) == napi_ok) ||
-           throw_type_error(env, "thread must be a handle of startThread, or null");
-}
-
-/* advance(kernel, state, lanes, iterations, thread) returns the processor time in seconds. The function's data is the bit
- * set of supported kernels. */
+/* advance(kernel, state, lanes, iterations) returns the processor time in seconds. The function's data is the bit set of
+ * supported kernels. */
 static napi_value advance(napi_env env, napi_callback_info info)
 {
-    napi_value values[5], seconds;
-    void *supported;
+    napi_value values[4], seconds;
+    void *supported, *thread;
     uint32_t id;
     struct view state;
     struct slice slice;
-    struct low_priority_thread *thread;
-    if (!get_arguments(env, info, 5, values, &supported)) return NULL;
+    if (!get_arguments(env, info, 4, values, &supported)) return NULL;
     if (!get_integer(env, values[0], 0, (uint32_t)kernel_count - 1, "kernel must be a kernel's id", &id)) return NULL;
-    if (((uintptr_t)supported >> id & 1) == 0) {
-        throw_range_error(env, "kernel must be supported by this machine");
-        return NULL;
-    }
+    const bool is_supported = (uintptr_t)supported >> id & 1;
+    if (!(is_supported || throw_range_error(env, "kernel must be supported by this machine"))) return NULL;
     slice.kernel = &kernels[id];
     if (!get_lane_buffer(env, values[1], &state) || !get_lanes(env, values[2], &state, &slice)) return NULL;
     if (!get_integer(env, values[3], 1, UINT32_MAX, "iterations must be an integer from 1 to 2^32 - 1", &slice.iterations))
         return NULL;
-    if (!get_thread(env, values[4], &thread)) return NULL;
+    if (napi_get_instance_data(env, &thread) != napi_ok) return NULL;
     slice.yields = thread != NULL;
     if (thread == NULL) run_slice(&slice);
     else low_priority_thread_run(thread, run_slice, &slice);
     return napi_create_double(env, slice.seconds, &seconds) == napi_ok ? seconds : NULL;
-}
-
-/* wipe(words) */
-static napi_value wipe_view(napi_env env, napi_callback_info info)
-{
-    napi_value value;
-    struct view view;
-    if (!get_arguments(env, info, 1, &value, NULL)) return NULL;
-    if (!get_view(env, value, napi_uint32_array, "words must be a Uint32Array", &view)) return NULL;
-    wipe(view.data, view.length * sizeof(uint32_t));
-    return NULL;
 }
 
 static bool set_number(napi_env env, napi_value object, const char *name, uint32_t number)
@@ -228,7 +200,7 @@ static bool set_kernel(napi_env env, napi_value list, uint32_t id)
     napi_value object;
     return napi_create_object(env, &object) == napi_ok && set_number(env, object, "id", id) &&
            set_text(env, object, "family", kernel->family) && set_number(env, object, "width", kernel->width) &&
-           set_text(env, object, "missing", kernel_missing(kernel, this_processor())) &&
+           set_text(env, object, "missing", kernel_missing(kernel)) &&
            napi_set_element(env, list, id, object) == napi_ok;
 }
 
@@ -238,7 +210,7 @@ NAPI_MODULE_INIT()
     uintptr_t supported = 0;
     bool done = napi_create_array_with_length(env, kernel_count, &list) == napi_ok;
     for (uint32_t id = 0; id < kernel_count; id++) {
-        if (kernel_missing(&kernels[id], this_processor()) == NULL) supported |= (uintptr_t)1 << id;
+        if (kernel_missing(&kernels[id]) == NULL) supported |= (uintptr_t)1 << id;
         done = done && set_kernel(env, list, id);
     }
     const napi_property_descriptor properties[] = {
@@ -246,7 +218,6 @@ NAPI_MODULE_INIT()
         {.utf8name = "prepareLane", .method = prepare_lane, .attributes = napi_default_jsproperty},
         {.utf8name = "startThread", .method = start_thread, .attributes = napi_default_jsproperty},
         {.utf8name = "advance", .method = advance, .data = (void *)supported, .attributes = napi_default_jsproperty},
-        {.utf8name = "wipe", .method = wipe_view, .attributes = napi_default_jsproperty},
     };
     done = done && napi_define_properties(env, exports, sizeof properties / sizeof *properties, properties) == napi_ok;
     if (!done) napi_throw_error(env, NULL, "the hashing addon could not be initialized");

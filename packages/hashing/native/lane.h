@@ -1,7 +1,6 @@
 /* The lane: the state of one PBKDF2-HMAC-SHA256 derivation (RFC 8018, section 5.2) between two slices, and the table of
  * kernel variants that advance lanes. The code is stateless: all state is in the caller's lanes. */
-#ifndef LATCHKEY_LANE_H
-#define LATCHKEY_LANE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,13 +17,6 @@ enum {
 /* Advances `width` lanes by `iterations`; each pointer points to LANE_WORDS words. */
 typedef void advance_fn(uint32_t *const *lanes, uint32_t iterations);
 
-/* What the processor has and the operating system saves: CPUID and XCR0 on x86-64, AT_HWCAP on arm64, otherwise 0. */
-struct processor {
-    uint32_t leaf_1_ecx, leaf_7_ebx, xcr0, hwcap;
-};
-
-struct processor this_processor(void);
-
 struct kernel {
     const char *family;
     uint32_t width;
@@ -35,8 +27,8 @@ struct kernel {
 extern const struct kernel kernels[];
 extern const size_t kernel_count;
 
-/* Returns what the processor or its operating system lacks for the kernel, or NULL. */
-const char *kernel_missing(const struct kernel *kernel, struct processor processor);
+/* Returns what this processor or its operating system lacks for the kernel, or NULL. */
+const char *kernel_missing(const struct kernel *kernel);
 
 /* Advances 1..kernel->width distinct lanes; the unused places of the kernel work on a scratch lane. */
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations);
@@ -48,5 +40,3 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
 advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
 advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
 advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
-
-#endif

@@ -5,14 +5,6 @@
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-enum { SUPPORTED = 1 };
-#else
-enum { SUPPORTED = 0 };
-#endif
 
 #include "low-priority-thread.h"
 
@@ -24,12 +16,17 @@ struct low_priority_thread {
     void *argument;
 };
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { SUPPORTED = 1 };
+
 /* Lowers the priority of this thread only; if that fails, the thread runs unchanged. Since Linux 6.12, `runtime` is the
  * requested time slice, and since 6.18 also what sched_yield forfeits: a value above the minimum of 0.1 ms would let a
  * busy neighbour starve this thread. */
 static void lower_priority(int nice)
 {
-#ifdef __linux__
     /* The argument of sched_setattr(2), which not every C library declares. */
     struct {
         uint32_t size, policy;
@@ -40,23 +37,21 @@ static void lower_priority(int nice)
     } scheduling = {.size = sizeof scheduling, .policy = SCHED_OTHER, .nice = nice, .runtime = 100000};
     prctl(PR_SET_NAME, "derive");
     syscall(SYS_sched_setattr, 0, &scheduling, 0);
-#else
-    (void)nice;
-#endif
 }
+#else
+enum { SUPPORTED = 0 };
+#define lower_priority(nice) ((void)(nice))
+#endif
 
 /* sem_wait(3) can only fail because a signal interrupted it. */
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0) continue;
-}
+#define WAIT_FOR(semaphore) while (sem_wait(semaphore) != 0) continue
 
 static void *run_tasks(void *argument)
 {
     struct low_priority_thread *thread = argument;
     lower_priority(thread->nice);
     for (;;) {
-        wait_for(&thread->requested);
+        WAIT_FOR(&thread->requested);
         if (thread->task == NULL) return NULL;
         thread->task(thread->argument);
         sem_post(&thread->done);
@@ -80,7 +75,7 @@ void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(vo
     thread->task = task;
     thread->argument = argument;
     sem_post(&thread->requested);
-    wait_for(&thread->done);
+    WAIT_FOR(&thread->done);
 }
 
 void low_priority_thread_end(void *argument)

@@ -1,6 +1,5 @@
 /* A thread that runs tasks for another thread at a lower priority. Tasks must call sched_yield often. */
-#ifndef LATCHKEY_LOW_PRIORITY_THREAD_H
-#define LATCHKEY_LOW_PRIORITY_THREAD_H
+#pragma once
 
 struct low_priority_thread;
 
@@ -13,5 +12,3 @@ void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(vo
 
 /* Ends the thread, which must not be running a task. The argument has the type of a Node-API cleanup hook's. */
 void low_priority_thread_end(void *thread);
-
-#endif

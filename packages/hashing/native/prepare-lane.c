@@ -4,22 +4,19 @@
 #include "kernels/sha256.h"
 #include "wipe.h"
 
-enum { BLOCK = 64, DIGEST = 32 };
+enum { BLOCK = 64, DIGEST = 32, BLOCK_WORDS = 16 };
 
 struct hash {
     uint32_t state[8];
-    uint8_t block[BLOCK];
-    uint64_t length;
+    uint32_t block[BLOCK_WORDS];
+    uint64_t length; /* bytes */
 };
 
 /* FIPS 180-4, section 6.2.2. */
-static void compress(uint32_t state[8], const uint8_t block[BLOCK])
+static void compress(uint32_t state[8], const uint32_t block[BLOCK_WORDS])
 {
     uint32_t w[64], v[8];
-    for (int t = 0; t < 16; t++) {
-        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
-               block[4 * t + 3];
-    }
+    memcpy(w, block, BLOCK);
     for (int t = 16; t < 64; t++) w[t] = SMALL_SIGMA_1(w[t - 2]) + w[t - 7] + SMALL_SIGMA_0(w[t - 15]) + w[t - 16];
     memcpy(v, state, sizeof v);
     for (int t = 0; t < 64; t++) {
@@ -34,28 +31,17 @@ static void compress(uint32_t state[8], const uint8_t block[BLOCK])
     wipe(v, sizeof v);
 }
 
-/* Continues after `length` bytes, a multiple of BLOCK. */
-static void hash_begin(struct hash *hash, const uint32_t state[8], uint64_t length)
-{
-    memcpy(hash->state, state, sizeof hash->state);
-    hash->length = length;
-}
-
 static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
 {
-    while (count > 0) {
-        size_t used = hash->length % BLOCK;
-        size_t part = count < BLOCK - used ? count : BLOCK - used;
-        memcpy(hash->block + used, bytes, part);
-        hash->length += part;
-        bytes += part;
-        count -= part;
-        if (used + part == BLOCK) compress(hash->state, hash->block);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *word = &hash->block[hash->length / 4 % BLOCK_WORDS];
+        *word = *word << 8 | bytes[i]; /* four bytes replace the whole word */
+        if (++hash->length % BLOCK == 0) compress(hash->state, hash->block);
     }
 }
 
-/* Adds the padding (FIPS 180-4, section 5.1.1). */
-static void hash_end(struct hash *hash, uint8_t digest[DIGEST])
+/* Adds the padding (FIPS 180-4, section 5.1.1), after which `state` is the digest. */
+static void hash_end(struct hash *hash)
 {
     static const uint8_t padding[BLOCK] = {0x80};
     uint64_t bits = hash->length * 8;
@@ -64,15 +50,14 @@ static void hash_end(struct hash *hash, uint8_t digest[DIGEST])
     hash_add(hash, padding, (used < BLOCK - 8 ? BLOCK - 8 : 2 * BLOCK - 8) - used);
     for (int i = 0; i < 8; i++) length[i] = (uint8_t)(bits >> (56 - 8 * i));
     hash_add(hash, length, sizeof length);
-    for (int i = 0; i < DIGEST; i++) digest[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* RFC 2104, section 2: one block of key ^ pad. */
-static void midstate(uint32_t out[8], const uint8_t key[BLOCK], uint8_t pad)
+/* RFC 2104, section 2: one block of key ^ pad, a byte that is repeated. */
+static void midstate(uint32_t out[8], const uint32_t key[BLOCK_WORDS], uint32_t pad)
 {
-    uint8_t block[BLOCK];
-    for (int i = 0; i < BLOCK; i++) block[i] = key[i] ^ pad;
-    memcpy(out, SHA256_INITIAL, 8 * sizeof *out);
+    uint32_t block[BLOCK_WORDS];
+    for (int i = 0; i < BLOCK_WORDS; i++) block[i] = key[i] ^ pad;
+    memcpy(out, SHA256_INITIAL, DIGEST);
     compress(out, block);
     wipe(block, sizeof block);
 }
@@ -83,31 +68,33 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
     static const uint8_t block_index[4] = {0, 0, 0, 1}; /* INT(1): 32 bytes of output are exactly block 1 */
     struct {
         struct hash hash;
-        uint8_t key[BLOCK], digest[DIGEST];
-        uint32_t lane[LANE_WORDS];
+        uint32_t key[BLOCK_WORDS], digest[BLOCK_WORDS], lane[LANE_WORDS];
     } scratch;
     memset(&scratch, 0, sizeof scratch);
 
     if (password_length > BLOCK) {
-        hash_begin(&scratch.hash, SHA256_INITIAL, 0);
+        memcpy(scratch.hash.state, SHA256_INITIAL, DIGEST);
         hash_add(&scratch.hash, password, password_length);
-        hash_end(&scratch.hash, scratch.key);
-    } else if (password_length > 0) {
-        memcpy(scratch.key, password, password_length);
+        hash_end(&scratch.hash);
+        memcpy(scratch.key, scratch.hash.state, DIGEST);
+    } else {
+        for (size_t i = 0; i < password_length; i++) scratch.key[i / 4] |= (uint32_t)password[i] << (24 - 8 * (i % 4));
     }
-    midstate(scratch.lane + INNER, scratch.key, 0x36);
-    midstate(scratch.lane + OUTER, scratch.key, 0x5c);
+    midstate(scratch.lane + INNER, scratch.key, 0x36363636);
+    midstate(scratch.lane + OUTER, scratch.key, 0x5c5c5c5c);
 
-    hash_begin(&scratch.hash, scratch.lane + INNER, BLOCK);
+    memcpy(scratch.hash.state, scratch.lane + INNER, DIGEST);
+    scratch.hash.length = BLOCK;
     hash_add(&scratch.hash, salt, salt_length);
     hash_add(&scratch.hash, block_index, sizeof block_index);
-    hash_end(&scratch.hash, scratch.digest);
+    hash_end(&scratch.hash);
 
-    hash_begin(&scratch.hash, scratch.lane + OUTER, BLOCK);
-    hash_add(&scratch.hash, scratch.digest, DIGEST);
-    hash_end(&scratch.hash, scratch.digest);
-    memcpy(scratch.lane + U, scratch.hash.state, sizeof scratch.hash.state);
-    memcpy(scratch.lane + T, scratch.hash.state, sizeof scratch.hash.state);
+    memcpy(scratch.digest, scratch.hash.state, DIGEST);
+    scratch.digest[DIGEST / 4] = PADDING_FIRST;
+    scratch.digest[BLOCK_WORDS - 1] = PADDING_LENGTH;
+    memcpy(scratch.lane + U, scratch.lane + OUTER, DIGEST);
+    compress(scratch.lane + U, scratch.digest);
+    memcpy(scratch.lane + T, scratch.lane + U, DIGEST);
 
     /* Last, because the inputs can overlap the lane. */
     memcpy(lane, scratch.lane, sizeof scratch.lane);

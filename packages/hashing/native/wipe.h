@@ -1,6 +1,5 @@
 /* Overwrites secrets in ways that compilers do not remove as dead stores. */
-#ifndef LATCHKEY_WIPE_H
-#define LATCHKEY_WIPE_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -15,5 +14,3 @@ static inline void wipe(void *memory, size_t bytes)
 
 /* Overwrites what returned functions have left behind: the stack below the caller and the vector registers. */
 void wipe_traces(void);
-
-#endif

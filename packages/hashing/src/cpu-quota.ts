@@ -34,12 +34,12 @@ function affinityCores(root: string): number {
 export function quotaCores(root = "/"): number {
   const groups = readText(join(root, "proc/self/cgroup")).split("\n");
   const quotas = groups.flatMap((line) => {
-    const [hierarchy, controllers, ...rest] = line.split(":");
-    const path = rest.join(":");
-    const lowestIn = (mount: string, quota: typeof quotaV1) => lowestQuota(join(root, mount), path, quota);
-    if (hierarchy === "0" && controllers === "") return lowestIn("sys/fs/cgroup", quotaV2);
-    if (!controllers?.split(",").includes("cpu")) return [];
-    return ["cpu", "cpu,cpuacct"].map((name) => lowestIn(`sys/fs/cgroup/${name}`, quotaV1));
+    // Version 2 has no list of controllers, and one mount.
+    const [, controllers, ...path] = line.split(":");
+    const isV1 = controllers?.split(",").includes("cpu");
+    if (controllers !== "" && !isV1) return [];
+    const mounts = isV1 ? ["cpu", "cpu,cpuacct"] : [""];
+    return mounts.map((mount) => lowestQuota(join(root, "sys/fs/cgroup", mount), path.join(":")));
   });
   return Math.min(...quotas);
 }
@@ -48,24 +48,20 @@ export function quotaCores(root = "/"): number {
  * The lowest quota on the path from the mount to the group, because a quota also limits the groups below it. In a
  * container the path can point outside the mount; the mount's own quota then applies.
  */
-function lowestQuota(mount: string, path: string, quota: (folder: string) => number): number {
+function lowestQuota(mount: string, path: string): number {
   const names = path.split("/").filter((name) => name !== "" && name !== "..");
   const folders = names.map((_, index) => join(mount, ...names.slice(0, index + 1)));
-  return Math.min(...[mount, ...folders].map(quota));
+  return Math.min(...[mount, ...folders].map(quotaOf));
 }
 
-/** cgroup v2, `cpu.max`: "<quota µs or max> <period µs>" (Linux admin guide, cgroup-v2, CPU interface files). */
-function quotaV2(folder: string): number {
-  const [quota, period] = readText(join(folder, "cpu.max")).split(" ");
-  return toCores(quota, period);
-}
-
-/** cgroup v1: quota in µs, -1 for none (Linux scheduler documentation, sched-bwc). */
-function quotaV1(folder: string): number {
-  return toCores(readText(join(folder, "cpu.cfs_quota_us")), readText(join(folder, "cpu.cfs_period_us")));
-}
-
-function toCores(quota = "", period = ""): number {
+/**
+ * The quota of one group. Version 2, `cpu.max`: "<quota µs or max> <period µs>" (Linux admin guide, cgroup-v2, CPU interface
+ * files). Version 1: the same in two files, with a quota of -1 for none (Linux scheduler documentation, sched-bwc).
+ */
+function quotaOf(folder: string): number {
+  const read = (name: string) => readText(join(folder, name));
+  const text = read("cpu.max") || `${read("cpu.cfs_quota_us")} ${read("cpu.cfs_period_us")}`;
+  const [quota = "", period = ""] = text.split(" ");
   const cores = Number.parseInt(quota, 10) / Number.parseInt(period, 10);
   return Number.isFinite(cores) && cores > 0 ? cores : Number.POSITIVE_INFINITY;
 }
@@ -96,22 +92,16 @@ export function createQuotaBudget(quota: number, workers: number): QuotaBudget |
   return { cores, share: Math.min(1, cores / workers), paidUntil: new SharedArrayBuffer(8) };
 }
 
-interface SliceTimes {
-  /** The processor time. */
-  readonly usedMs: number;
-  readonly elapsedMs: number;
-}
-
 /**
  * Returns a function that charges the slice that just ended to the budget, and returns the pause in milliseconds after which
- * it is paid, 0 if none is due: the generic cell rate algorithm (ITU-T I.371).
+ * it is paid, 0 if none is due: the generic cell rate algorithm (ITU-T I.371). It takes the processor and the elapsed time.
  */
 export function createQuotaThrottle(
   { cores, paidUntil }: QuotaBudget,
   clockMs = () => Number(process.hrtime.bigint()) / 1e6,
-): (slice: SliceTimes) => number {
+) {
   const cell = new BigInt64Array(paidUntil);
-  return ({ usedMs, elapsedMs }) => {
+  return ({ usedMs, elapsedMs }: Record<"usedMs" | "elapsedMs", number>): number => {
     const nowMs = clockMs();
     for (;;) {
       const before = Atomics.load(cell, 0);

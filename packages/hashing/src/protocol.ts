@@ -88,15 +88,11 @@ export class JobMemory {
     return Atomics.compareExchange(this.#cell, 0, ticket, -ticket) === ticket;
   }
 
-  isClaimed(ticket: number): boolean {
-    return Atomics.load(this.#cell, 0) === -ticket;
-  }
-
   /**
-   * Whether the claim still holds, for the worker after it has written the digest. The exchange orders both writes: either
-   * this returns false, or the thread that withdraws the job later also wipes the digest.
+   * Whether the claim still holds. The exchange orders this after the digest that the worker has written: either this returns
+   * false, or the thread that withdraws the job later also wipes the digest.
    */
-  confirm(ticket: number): boolean {
+  isClaimed(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, -ticket, -ticket) === -ticket;
   }
 

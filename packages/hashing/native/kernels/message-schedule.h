@@ -7,8 +7,6 @@
  *   plus_sigma(t, x, i, n1, n2, n3)  x + (W_i rotated right by n1 ^ W_i rotated by n2 ^ W_i shifted by n3) */
 #include "sha256.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 #define IS_PADDING(t) ((t) >= 8 && (t) < 16)
 #define PADDING(t) ((t) == 8 ? PADDING_FIRST : (t) == 15 ? PADDING_LENGTH : 0)
 #define PADDING_TERMS(t) \

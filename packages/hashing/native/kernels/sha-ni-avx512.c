@@ -9,6 +9,7 @@
 
 #include "../lane.h"
 #include "../wipe.h"
+#include "sha256.h"
 
 enum { SET = 8 };
 
@@ -47,7 +48,6 @@ typedef int vector;
 #define LOAD(target, memory) \
     __asm__ __volatile__("vmovdqa32 %1, %%ymm%c0" : : R(target), "m"(memory) : SCHEDULE_REGISTERS)
 #define STORE(memory, x) __asm__ __volatile__("vmovdqa32 %%ymm%c1, %0" : "=m"(memory) : R(x))
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE vector plus_word(vector target, vector x, vector y)
 {

@@ -11,8 +11,6 @@
 #include "../wipe.h"
 #include "sha256.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { MAX_STREAMS = 4 };
 
 struct state {

@@ -1,9 +1,10 @@
 /* The constants and the one-word functions of SHA-256 (FIPS 180-4, sections 4.1.2, 4.2.2 and 5.3.3), and the constants
  * of the block that PBKDF2 hashes in every iteration: eight words of digest, then the padding for 64 + 32 bytes. */
-#ifndef LATCHKEY_SHA256_H
-#define LATCHKEY_SHA256_H
+#pragma once
 
 #include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
 
 static const uint32_t SHA256_K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -31,5 +32,3 @@ static const uint32_t SHA256_INITIAL[8] = {
 #define BIG_SIGMA_1(x) (ROTATE(x, 6) ^ ROTATE(x, 11) ^ ROTATE(x, 25))
 #define CHOOSE(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 #define MAJORITY(x, y, z) (((x) & (y)) | ((z) & ((x) | (y))))
-
-#endif

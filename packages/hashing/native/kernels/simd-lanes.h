@@ -13,7 +13,7 @@
 #define BIG_0(x) XOR3(ROTATE_V(x, 2), ROTATE_V(x, 13), ROTATE_V(x, 22))
 #define BIG_1(x) XOR3(ROTATE_V(x, 6), ROTATE_V(x, 11), ROTATE_V(x, 25))
 #define ADD3(x, y, z) ADD(ADD(x, y), z)
-#define K_V(t) BROADCAST(SHA256_K[t])
+#define K_V(t) BROADCAST(k[t])
 
 /* One round (FIPS 180-4, section 6.2.2, step 3); `hkw` is h + K_t + W_t. BIG_1(e) is added last, because e is available last. */
 #define ROUND(a, b, c, d, e, f, g, h, hkw)                  \
@@ -53,18 +53,21 @@ struct midstate {
 static inline void midstate_prepare(struct midstate *mid)
 {
     const vector *s = mid->state;
-    vector t1 = ADD(ADD3(s[7], K_V(0), CHOOSE_V(s[4], s[5], s[6])), BIG_1(s[4]));
+    vector t1 = ADD(ADD3(s[7], BROADCAST(SHA256_K[0]), CHOOSE_V(s[4], s[5], s[6])), BIG_1(s[4]));
     mid->e1 = ADD(s[3], t1);
     mid->a1 = ADD3(t1, MAJORITY_V(s[0], s[1], s[2]), BIG_0(s[0]));
-    mid->gk = ADD(s[6], K_V(1));
-    mid->fk = ADD(s[5], K_V(2));
-    mid->ek = ADD(s[4], K_V(3));
+    mid->gk = ADD(s[6], BROADCAST(SHA256_K[1]));
+    mid->fk = ADD(s[5], BROADCAST(SHA256_K[2]));
+    mid->ek = ADD(s[4], BROADCAST(SHA256_K[3]));
 }
 
 /* digest = compression of `mid` with [digest][padding]. */
-static inline __attribute__((always_inline)) void compress(const struct midstate *mid, vector digest[8])
+INLINE void compress(const struct midstate *mid, vector digest[8])
 {
     const vector *s = mid->state;
+    const uint32_t *k = SHA256_K;
+    /* Hides the constants: gcc would load each one into a general register and copy it from there into a vector. */
+    __asm__("" : "+r"(k));
     vector w[16];
     for (int i = 0; i < 8; i++) w[i] = digest[i];
 

@@ -3,7 +3,7 @@
  * service compute the same name from the checkout, so that an addon of older sources is never loaded.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder of the C sources. */
@@ -15,20 +15,14 @@ export const BUILD_DIRECTORY = join(SOURCE_DIRECTORY, "build");
 /** The first part of the file's name, followed by a hash of the compiler and `.node`. */
 export function addonFilePrefix(): string {
   const hash = createHash("sha256");
-  const folders = [SOURCE_DIRECTORY, join(SOURCE_DIRECTORY, "kernels")];
-  const files = folders.flatMap((folder) => list(folder).map((name) => join(folder, name)));
-  for (const file of files.filter((file) => /\.(c|h|txt)$/.test(file)).sort()) {
-    const name = file.slice(SOURCE_DIRECTORY.length);
-    hash.update(`${name}\0`).update(readFileSync(file)).update("\0");
-  }
+  for (const name of globSync("{*,kernels/*}.{c,h,txt}", { cwd: SOURCE_DIRECTORY }).sort())
+    hash.update(`${name}\0${readFileSync(join(SOURCE_DIRECTORY, name), "utf8")}\0`);
   return `latchkey-${process.platform}-${process.arch}${libc()}-${hash.digest("hex").slice(0, 16)}`;
 }
 
 /** Finds the addon of the current sources in `directory`: the newest if several compilers built one. */
 export function findAddonFile(directory: string): { readonly path: string } | { readonly reason: string } {
-  const prefix = addonFilePrefix();
-  const files = list(directory)
-    .filter((name) => name.startsWith(`${prefix}-`) && name.endsWith(".node"))
+  const files = globSync(`${addonFilePrefix()}-*.node`, { cwd: directory })
     .map((name) => join(directory, name))
     .map((path) => ({ path, builtAt: statSync(path).mtimeMs }));
   const [newest] = files.sort((a, b) => b.builtAt - a.builtAt || a.path.localeCompare(b.path));
@@ -43,21 +37,11 @@ export function reasonFile(directory: string): string {
   return join(directory, `${addonFilePrefix()}.txt`);
 }
 
-/** Empty if the folder does not exist. */
-function list(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-/** The C library that this process uses: an addon that loads a second one does not work. */
+/** The C library that this process uses on Linux: an addon that loads a second one does not work. */
 function libc(): string {
-  if (process.platform !== "linux") return "";
   try {
     return /\/(ld-musl-|libc\.musl-)/.test(readFileSync("/proc/self/maps", "utf8")) ? "-musl" : "-glibc";
   } catch {
-    return "-glibc";
+    return "";
   }
 }

@@ -22,45 +22,28 @@ export interface ListedVariant extends KernelVariant {
   readonly missing: string | null;
 }
 
-declare const THREAD: unique symbol;
-
-/** A thread created by {@link NativeAddon.startThread}; valid only in the worker that created it. */
-export interface ThreadHandle {
-  readonly [THREAD]: true;
-}
-
 /** The addon's exports. Each function throws a TypeError or a RangeError for an invalid argument before it writes memory. */
 export interface NativeAddon {
   readonly kernels: readonly ListedVariant[];
   /** Writes PBKDF2's first iteration for (password, salt) into `lane`: midstates, U1, T = U1. Any lengths, including 0. */
   prepareLane(state: Uint32Array, lane: number, password: Uint8Array, salt: Uint8Array): void;
   /**
-   * Starts a thread for {@link advance} with this nice value (1 to 19, nice(2)), which yields several times per
-   * millisecond. Returns null if that fails, and on systems other than Linux, where threads have no nice value of their
-   * own. The thread ends with the worker that started it.
+   * Starts a thread with this nice value (1 to 19, nice(2)), which yields several times per millisecond, for every further
+   * {@link advance} of the calling worker; it ends with this worker. Returns false if that fails, and on systems other than
+   * Linux, where threads have no nice value of their own.
    */
-  startThread(nice: number): ThreadHandle | null;
+  startThread(nice: number): boolean;
   /**
-   * Advances distinct lane indices (1 to as many as the kernel's width) by `iterations` (1 to 2^32 - 1) on `thread`, or on
-   * the calling thread if it is null. Blocks until done and returns the processor time in seconds.
+   * Advances distinct lane indices (1 to as many as the kernel's width) by `iterations` (1 to 2^32 - 1), on the calling thread
+   * or on that of {@link startThread}. Blocks until done and returns the processor time in seconds.
    */
-  advance(
-    kernel: number,
-    state: Uint32Array,
-    lanes: Uint32Array,
-    iterations: number,
-    thread: ThreadHandle | null,
-  ): number;
-  /** Overwrites with zeros in a way that compilers do not remove. */
-  wipe(words: Uint32Array): void;
+  advance(kernel: number, state: Uint32Array, lanes: Uint32Array, iterations: number): number;
 }
 
-/** Loads the addon in the calling thread. Throws if the file is not an addon for this process. */
+/**
+ * Loads the addon in the calling thread. Throws if the file is not an addon for this process. The type is safe because the
+ * file's name contains a hash of the sources, which export exactly these functions.
+ */
 export function loadAddon(path: string): NativeAddon {
-  return asAddon(createRequire(import.meta.url)(path));
-}
-
-/** Safe because the file's name contains a hash of the sources, which export exactly these functions. */
-function asAddon(module: unknown): NativeAddon {
-  return module as NativeAddon;
+  return createRequire(import.meta.url)(path);
 }

@@ -5,7 +5,6 @@
 import { join } from "node:path";
 import type { KernelVariant, ListedVariant } from "./addon.ts";
 import { BUILD_DIRECTORY, findAddonFile } from "./addon-file.ts";
-import type { KnownAnswerResult } from "./known-answer-test.ts";
 
 /** A kernel with at least one variant that cannot run. */
 export interface UnavailableKernel {
@@ -15,14 +14,14 @@ export interface UnavailableKernel {
   readonly reason: string;
 }
 
-export type NativeStatus =
-  | {
-      readonly available: true;
-      readonly path: string;
-      readonly variants: readonly KernelVariant[];
-      readonly unavailable: readonly UnavailableKernel[];
-    }
-  | { readonly available: false; readonly reason: string };
+export interface NativeStatus {
+  /** The addon; empty without one. */
+  readonly path: string;
+  readonly variants: readonly KernelVariant[];
+  readonly unavailable: readonly UnavailableKernel[];
+  /** Why there is no addon; null if there is one. */
+  readonly reason: string | null;
+}
 
 /** A child takes about 30 ms; a kernel that never returns counts as crashed. */
 const CHILD_TIMEOUT_MS = 20_000;
@@ -32,30 +31,33 @@ const statuses = new Map<string, NativeStatus>();
 /** The native kernels of the addon in `directory`. The known-answer tests run once per process and file. */
 export function checkNativeKernels(directory: string = BUILD_DIRECTORY): NativeStatus {
   const file = findAddonFile(directory);
-  if ("reason" in file) return { available: false, reason: file.reason };
+  if ("reason" in file) return withoutAddon(file.reason);
   const status = statuses.get(file.path) ?? checkAddon(file.path);
   statuses.set(file.path, status);
   return status;
 }
 
-/** A crash affects only the kernel that was being tested: the next child continues with the others. */
+function withoutAddon(reason: string): NativeStatus {
+  return { path: "", variants: [], unavailable: [], reason };
+}
+
+/** A crash affects only the kernel that was being tested: the next child continues with the following one. */
 function checkAddon(path: string): NativeStatus {
-  const errors = new Map<number, string | null>();
+  const errors: (string | null)[] = [];
   for (;;) {
-    const child = runChild(path, [...errors.keys()]);
-    if (!child.variants) return { available: false, reason: `the known-answer tests ${child.exit}` };
-    for (const { id, error } of child.results) errors.set(id, error);
-    const untested = child.variants.find(({ id, missing }) => missing === null && !errors.has(id));
-    if (!untested) return summarize(path, child.variants, errors);
-    errors.set(untested.id, child.exit);
+    const child = runChild(path, errors.length);
+    if (!child.variants) return withoutAddon(`the known-answer tests ${child.exit}`);
+    errors.push(...child.errors);
+    if (errors.length === child.variants.length) return summarize(path, child.variants, errors);
+    errors.push(child.exit);
   }
 }
 
 /** `variants` is undefined if the addon could not be loaded; `exit` is how the child ended, as a predicate. */
-function runChild(path: string, tested: readonly number[]) {
+function runChild(path: string, firstId: number) {
   try {
     const { exitCode, signalCode, exitedDueToTimeout, stdout, stderr } = Bun.spawnSync({
-      cmd: [process.execPath, join(import.meta.dirname, "known-answer-test.ts"), path, ...tested.map(String)],
+      cmd: [process.execPath, join(import.meta.dirname, "known-answer-test.ts"), path, `${firstId}`],
       cwd: import.meta.dirname,
       env: {},
       timeout: CHILD_TIMEOUT_MS,
@@ -63,35 +65,31 @@ function runChild(path: string, tested: readonly number[]) {
     });
     const error = stderr.toString().match(/^error: .*$/m)?.[0] ?? "";
     const exit = signalCode ? `crashed with ${signalCode}` : `exited with code ${exitCode} ${error}`.trim();
-    // After a crash, the last line can be incomplete.
-    const lines = stdout.toString().split("\n").slice(0, -1);
-    return { ...parseLines(lines), exit: exitedDueToTimeout ? "timed out" : exit };
+    return { ...parseOutput(stdout.toString()), exit: exitedDueToTimeout ? "timed out" : exit };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...parseLines([]), exit: `could not start: ${reason}` };
+    return { ...parseOutput(""), exit: `could not start: ${reason}` };
   }
 }
 
-/** Safe because nothing but `known-answer-test.ts` writes to that pipe. */
-function parseLines([first, ...rest]: readonly string[]) {
-  const variants = first === undefined ? undefined : (JSON.parse(first) as readonly ListedVariant[]);
-  return { variants, results: rest.map((line) => JSON.parse(line) as KnownAnswerResult) };
+/** Safe because nothing but `known-answer-test.ts` writes to that pipe. After a crash, the last line can be incomplete. */
+function parseOutput(output: string): { variants?: readonly ListedVariant[]; errors: (string | null)[] } {
+  const lines = output.split("\n").slice(0, -1);
+  const [variants, ...errors] = lines.map((line) => JSON.parse(line));
+  return { variants, errors };
 }
 
 function summarize(
   path: string,
   listed: readonly ListedVariant[],
-  errors: ReadonlyMap<number, string | null>,
+  errors: readonly (string | null)[],
 ): NativeStatus {
-  const variants: KernelVariant[] = [];
   const unavailable = new Map<string, UnavailableKernel>();
-  const add = (family: string, status: UnavailableKernel["status"], reason: string) =>
-    unavailable.set(family, { family, status, reason });
   for (const { id, family, width, missing } of listed) {
-    const error = errors.get(id);
-    if (missing !== null) add(family, "unsupported", missing);
-    else if (error) add(family, "failed", `the known-answer test with ${width} lanes ${error}`);
-    else variants.push({ id, family, width });
+    const error = errors[id];
+    const reason = missing ?? `the known-answer test with ${width} lanes ${error}`;
+    if (error) unavailable.set(family, { family, status: missing ? "unsupported" : "failed", reason });
   }
-  return { available: true, path, variants, unavailable: [...unavailable.values()] };
+  const variants = listed.filter(({ id }) => errors[id] === null);
+  return { path, variants, unavailable: [...unavailable.values()], reason: null };
 }

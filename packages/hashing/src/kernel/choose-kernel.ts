@@ -21,8 +21,7 @@ interface ChosenKernel {
  * process tests the native kernels in a child process, which takes about 30 ms.
  */
 export function kernels(): readonly { readonly name: string }[] {
-  const status = checkNativeKernels();
-  const families = status.available ? status.variants.map(({ family }) => family) : [];
+  const families = checkNativeKernels().variants.map(({ family }) => family);
   return [...new Set([...families, PORTABLE])].map((name) => ({ name }));
 }
 
@@ -35,10 +34,11 @@ export function chooseKernel(name: string, directory: string = BUILD_DIRECTORY):
   if (name === PORTABLE) return choosePortable(null);
   const status = checkNativeKernels(directory);
   const isRequested = ({ family }: { readonly family: string }) => name === "auto" || family === name;
-  const variants = status.available ? status.variants.filter(isRequested) : [];
+  const variants = status.variants.filter(isRequested);
+  const unavailable = status.unavailable.filter(isRequested);
   const [widest] = variants.toSorted((a, b) => b.width - a.width);
-  if (status.available && widest) {
-    const failed = status.unavailable.filter((kernel) => isRequested(kernel) && kernel.status === "failed");
+  if (widest) {
+    const failed = unavailable.filter((kernel) => kernel.status === "failed");
     return {
       name: widest.family,
       lanes: widest.width,
@@ -46,12 +46,9 @@ export function chooseKernel(name: string, directory: string = BUILD_DIRECTORY):
       choice: { kind: "native", path: status.path, variants },
     };
   }
-  if (name === "auto") return choosePortable(status.available ? describe(status.unavailable) : status.reason);
-  if (!status.available) throw new HashKernelUnavailable(name, status.reason);
-  throw new HashKernelUnavailable(
-    name,
-    status.unavailable.find(isRequested)?.reason ?? `not a kernel for ${process.arch}`,
-  );
+  if (name === "auto") return choosePortable(status.reason ?? describe(unavailable));
+  const reason = status.reason ?? unavailable[0]?.reason ?? `not a kernel for ${process.arch}`;
+  throw new HashKernelUnavailable(name, reason);
 }
 
 function choosePortable(fallbackReason: string | null): ChosenKernel {

@@ -1,5 +1,4 @@
 /** The kernel interface: lanes that advance together, slice by slice, inside a worker thread. */
-import { isMainThread } from "node:worker_threads";
 import type { KernelVariant } from "./addon.ts";
 
 /** The length of a derived key: one block of HMAC-SHA256. */
@@ -49,8 +48,3 @@ export type KernelChoice =
   | { readonly kind: "portable" }
   /** The addon's file and the variants that can be used, at least one. */
   | { readonly kind: "native"; readonly path: string; readonly variants: readonly KernelVariant[] };
-
-/** Throws on the main thread, where a derivation would block the event loop. */
-export function assertWorkerThread(): void {
-  if (isMainThread) throw new Error("A derivation must not run on the main thread");
-}

@@ -3,8 +3,8 @@
  * lanes: the oldest ones, so that shorter jobs do not overtake a long one forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
-import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon, type ThreadHandle } from "./addon.ts";
-import { assertWorkerThread, type Kernel, type LaneJob, type Slice, type Throughput } from "./kernel.ts";
+import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon } from "./addon.ts";
+import type { Kernel, LaneJob, Slice, Throughput } from "./kernel.ts";
 import { VariantPlanner } from "./variant-planner.ts";
 
 /** Long compared to a turn of the event loop, short compared to a login. */
@@ -15,8 +15,6 @@ const MIN_SAMPLE_SECONDS = 0.000_2;
 export class NativeKernel implements Kernel {
   readonly lanes: number;
   readonly #addon: NativeAddon;
-  /** Null if slices run on the worker's own thread. */
-  readonly #thread: ThreadHandle | null;
   readonly #planner: VariantPlanner;
   /** LANE_WORDS words per lane. */
   readonly #state: Uint32Array;
@@ -25,16 +23,14 @@ export class NativeKernel implements Kernel {
 
   /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread, as does a failure, with a warning. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
-    assertWorkerThread();
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
-    this.#thread = nice > 0 ? addon.startThread(nice) : null;
-    if (nice > 0 && !this.#thread && process.platform === "linux")
-      process.emitWarning("The system cannot start a thread: derivations run without the nice value");
     this.#state = new Uint32Array(this.lanes * LANE_WORDS);
     this.#planner = new VariantPlanner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),
     );
+    if (nice > 0 && !addon.startThread(nice) && process.platform === "linux")
+      process.emitWarning("The system cannot start a thread: derivations run without the nice value");
   }
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
@@ -50,7 +46,7 @@ export class NativeKernel implements Kernel {
     const slice = Math.ceil(SLICE_SECONDS / variant.seconds);
     const iterations = Math.min(slice, ...group.map(([, remaining]) => remaining));
     const lanes = Uint32Array.from(group, ([lane]) => lane);
-    const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations, this.#thread);
+    const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
     for (const [lane, remaining] of group) this.#remaining.set(lane, remaining - iterations);
     return { iterations: iterations * group.length, seconds };
@@ -67,7 +63,7 @@ export class NativeKernel implements Kernel {
   }
 
   clear(lane: number): void {
-    this.#addon.wipe(this.#laneWords(lane));
+    this.#laneWords(lane).fill(0);
     this.#remaining.delete(lane);
   }
 
@@ -88,5 +84,5 @@ function measure(addon: NativeAddon, { id, width }: KernelVariant): number {
   const lanes = Uint32Array.from({ length: width }, (_, lane) => lane);
   for (const lane of lanes) addon.prepareLane(state, lane, empty, empty);
   const runs = [500, 2000, 2000, 2000];
-  return Math.min(...runs.map((count) => addon.advance(id, state, lanes, count, null) / count));
+  return Math.min(...runs.map((count) => addon.advance(id, state, lanes, count) / count));
 }

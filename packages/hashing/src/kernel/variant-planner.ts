@@ -15,13 +15,8 @@ const SAMPLES = 5;
  */
 const EXPLORE_EVERY = 128;
 
-interface MeasuredVariant extends KernelVariant {
-  /** The processor time of one iteration of all its lanes. */
-  readonly seconds: number;
-}
-
-interface Variant extends MeasuredVariant {
-  /** The minimum of `samples`. */
+interface Variant extends KernelVariant {
+  /** The processor time of one iteration of all its lanes: the minimum of `samples`. */
   seconds: number;
   readonly samples: number[];
   /** The number of the slice of the latest measurement. */
@@ -34,14 +29,14 @@ export class VariantPlanner {
   #slice = 0;
 
   /** @param variants at least one. */
-  constructor(variants: readonly MeasuredVariant[]) {
+  constructor(variants: readonly (KernelVariant & { readonly seconds: number })[]) {
     this.#variants = variants
       .map((variant) => ({ ...variant, samples: [variant.seconds], measuredAt: 0 }))
       .sort((a, b) => a.width - b.width);
   }
 
   /** The variant for one slice with this number of busy lanes (at least 1). */
-  choose(busyLanes: number): MeasuredVariant {
+  choose(busyLanes: number): Readonly<Variant> {
     this.#slice += 1;
     if (this.#slice % EXPLORE_EVERY !== 0) return this.chooseMeasured(busyLanes);
     return this.#variants.reduce((oldest, variant) =>
@@ -50,11 +45,11 @@ export class VariantPlanner {
   }
 
   /** Without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
-  chooseMeasured(busyLanes: number): MeasuredVariant {
+  chooseMeasured(busyLanes: number): Readonly<Variant> {
     const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
     const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
     // The cast is safe because the cheapest variant is within the limit.
-    return costs.find(({ cost }) => cost <= limit)?.variant as MeasuredVariant;
+    return costs.find(({ cost }) => cost <= limit)?.variant as Variant;
   }
 
   /** Records the processor time of one iteration, in seconds. */
@@ -71,5 +66,5 @@ export class VariantPlanner {
 }
 
 /** Processor seconds per busy lane and iteration. */
-const costOf = ({ seconds, width }: MeasuredVariant, busyLanes: number): number =>
+const costOf = ({ seconds, width }: Variant, busyLanes: number): number =>
   seconds / Math.min(width, busyLanes);

@@ -9,30 +9,23 @@ export class JobQueue<J extends { readonly iterations: number }> {
   readonly #positions = new Map<J, number>();
   #first = 0;
   #end = 0;
-  #iterations = 0;
-
-  /** The sum of all jobs. */
-  get iterations(): number {
-    return this.#iterations;
-  }
+  /** The sum of all jobs, for others to read. */
+  iterations = 0;
 
   push(job: J): void {
     this.#insert(this.#end++, job);
   }
 
-  /** Adds a job at the front: for one that was shifted before and has to run again. */
+  /** Adds a job at the front: for one that was taken before and has to run again. */
   unshift(job: J): void {
     this.#insert(--this.#first, job);
   }
 
-  /** Removes and returns the first job. */
-  shift(): J | undefined {
-    return this.#take(this.#first);
-  }
-
-  /** Removes and returns the last job. */
-  pop(): J | undefined {
-    return this.#take(this.#end - 1);
+  /** Removes and returns the first or the last job. */
+  take(end: "first" | "last"): J | undefined {
+    const job = this.#jobs.get(end === "first" ? this.#first : this.#end - 1);
+    if (job) this.delete(job);
+    return job;
   }
 
   /** From the first to the last job; jobs can be removed meanwhile. */
@@ -49,7 +42,7 @@ export class JobQueue<J extends { readonly iterations: number }> {
     if (position === undefined) return;
     this.#jobs.delete(position);
     this.#positions.delete(job);
-    this.#iterations -= job.iterations;
+    this.iterations -= job.iterations;
     while (this.#first < this.#end && !this.#jobs.has(this.#first)) this.#first++;
     while (this.#first < this.#end && !this.#jobs.has(this.#end - 1)) this.#end--;
   }
@@ -57,12 +50,6 @@ export class JobQueue<J extends { readonly iterations: number }> {
   #insert(position: number, job: J): void {
     this.#jobs.set(position, job);
     this.#positions.set(job, position);
-    this.#iterations += job.iterations;
-  }
-
-  #take(position: number): J | undefined {
-    const job = this.#jobs.get(position);
-    if (job) this.delete(job);
-    return job;
+    this.iterations += job.iterations;
   }
 }

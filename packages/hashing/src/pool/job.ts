@@ -68,7 +68,7 @@ export class Job {
     this.settled = true;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     settle();
-    // In this order: see `JobMemory.confirm`.
+    // In this order: see `JobMemory.isClaimed`.
     this.settledInLane = this.memory.withdraw();
     this.memory.wipe();
     return true;

@@ -62,20 +62,17 @@ export class Histogram {
 export class JobMetrics {
   readonly #waiting = new Histogram();
   readonly #running = new Histogram();
-  readonly #counts = { completed: 0, iterations: 0, aborted: 0, rejected: 0, crashedWorkers: 0 };
-
-  count(event: "aborted" | "rejected" | "crashedWorkers"): void {
-    this.#counts[event] += 1;
-  }
+  /** `completed` and `iterations` change with {@link onCompleted}, the others wherever the event occurs. */
+  readonly counts = { completed: 0, iterations: 0, aborted: 0, rejected: 0, crashedWorkers: 0 };
 
   onCompleted(job: Record<"waitingSeconds" | "runningSeconds" | "iterations", number>): void {
     this.#waiting.observe(job.waitingSeconds);
     this.#running.observe(job.runningSeconds);
-    this.#counts.completed += 1;
-    this.#counts.iterations += job.iterations;
+    this.counts.completed += 1;
+    this.counts.iterations += job.iterations;
   }
 
   snapshot() {
-    return { waiting: this.#waiting.snapshot(), running: this.#running.snapshot(), ...this.#counts };
+    return { waiting: this.#waiting.snapshot(), running: this.#running.snapshot(), ...this.counts };
   }
 }

@@ -12,7 +12,8 @@ export class OverloadDetector {
   readonly #queueMs: number;
   /** When a job last started promptly, or a lane was last free. */
   #promptMs: number;
-  #isSustained = false;
+  /** For others to read. */
+  isSustained = false;
 
   /** @param queueMs the maximum waiting time without overload. */
   constructor({ queueMs, nowMs }: { readonly queueMs: number; readonly nowMs: number }) {
@@ -20,23 +21,19 @@ export class OverloadDetector {
     this.#promptMs = nowMs;
   }
 
-  get isSustained(): boolean {
-    return this.#isSustained;
-  }
-
   get maxWaitMs(): number {
-    return this.#isSustained ? Math.min(PROMPT_MS, this.#queueMs) : this.#queueMs;
+    return this.isSustained ? Math.min(PROMPT_MS, this.#queueMs) : this.#queueMs;
   }
 
   /** Sustained from the first job that started late, if every other one did since `queueMs`. */
   onStart({ startedMs, waitedMs }: { readonly startedMs: number; readonly waitedMs: number }): void {
     if (waitedMs <= PROMPT_MS) this.#promptMs = Math.max(this.#promptMs, startedMs);
-    else if (startedMs - this.#promptMs >= this.#queueMs) this.#isSustained = true;
+    else if (startedMs - this.#promptMs >= this.#queueMs) this.isSustained = true;
   }
 
   /** A free lane ends sustained overload: the queue has drained. An empty queue alone does not, because jobs expire. */
   onFreeLane(nowMs: number): void {
     this.#promptMs = nowMs;
-    this.#isSustained = false;
+    this.isSustained = false;
   }
 }

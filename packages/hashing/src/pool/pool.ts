@@ -65,7 +65,8 @@ export class Pool {
   #unsettled = 0;
   #lastExitCause: unknown;
   #expiryTimer: ReturnType<typeof setTimeout> | null = null;
-  #closing: PromiseWithResolvers<void> | null = null;
+  #closed: Promise<void> | null = null;
+  #onIdle = () => {};
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -78,14 +79,13 @@ export class Pool {
   }
 
   /** Rejects with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
-  submit(input: JobInput): Promise<Uint8Array> {
-    const refusal = this.#refusal(input.signal);
-    if (refusal) return Promise.reject(refusal);
-    if (this.#workers.isBroken) return Promise.reject(new WorkerCrashed(this.#lastExitCause));
+  async submit(input: JobInput): Promise<Uint8Array> {
+    this.#checkOpen(input.signal);
+    if (this.#workers.isBroken) throw new WorkerCrashed(this.#lastExitCause);
     // In sustained overload, the oldest jobs of the queue make room.
     if (this.#overload.isSustained)
       for (const job of this.#queue) if (!this.#isFull() || !this.#rejectWaiting(job)) break;
-    if (this.#isFull()) return Promise.reject(this.#rejected());
+    if (this.#isFull()) throw this.#rejected();
     const id = ++this.#lastId;
     const job = new Job({ id, submittedMs: this.#nowMs() }, input, (aborted) => this.#onAbort(aborted));
     this.#jobs.set(job.id, job);
@@ -97,14 +97,13 @@ export class Pool {
 
   /** Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. */
   async verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
-    const refusal = this.#refusal(signal);
-    if (refusal) throw refusal;
+    this.#checkOpen(signal);
     if (this.#isFull(this.#threads.hasFreeThread)) throw this.#rejected();
     this.#onSubmitted();
     const result = this.#threads.submit(hash, password, this.#nowMs(), signal);
     this.#startExpiryTimer();
     return result.finally(() => {
-      if (signal?.aborted) this.#metrics.count("aborted");
+      if (signal?.aborted) this.#metrics.counts.aborted += 1;
       this.#onSettled();
     });
   }
@@ -132,12 +131,18 @@ export class Pool {
 
   /** Finishes all submitted jobs, then ends the workers. */
   close(): Promise<void> {
-    if (!this.#closing) {
-      this.#closing = Promise.withResolvers<void>();
-      this.#ready.resolve();
-      this.#closeIfIdle();
-    }
-    return this.#closing.promise;
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#ready.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = resolve;
+    if (this.#unsettled > 0) await promise;
+    this.#keepAlive.ref();
+    await this.#workers.close();
+    clearInterval(this.#keepAlive);
   }
 
   #createSlot(index: number): WorkerSlot {
@@ -146,17 +151,18 @@ export class Pool {
       onMessage: (message) => this.#onMessage(slot, message),
       onExit: (cause) => this.#onWorkerExit(slot, cause),
       onRestart: () => {
-        this.#workers.onRestart(slot);
+        // The change is the restart.
+        this.#workers.update(slot, () => {});
         this.#dispatch();
       },
     });
     return slot;
   }
 
-  /** The reason why nothing can be submitted, regardless of the queue. */
-  #refusal(signal?: AbortSignal): Error | null {
-    if (signal?.aborted) return toAbortError(signal);
-    return this.#closing ? new HasherClosed() : null;
+  /** Throws if nothing can be submitted, regardless of the queue. */
+  #checkOpen(signal?: AbortSignal): void {
+    if (signal?.aborted) throw toAbortError(signal);
+    if (this.#closed) throw new HasherClosed();
   }
 
   #onSubmitted(): void {
@@ -180,22 +186,18 @@ export class Pool {
     return (this.#queue.iterations + prefetchedIterations + this.#threads.iterations) / STORED_ITERATIONS;
   }
 
-  #queueFull(): QueueFull {
+  #rejected(): QueueFull {
+    this.#metrics.counts.rejected += 1;
     const { capacityPerSecond } = this.#workers;
     const seconds = capacityPerSecond > 0 ? this.#queueLength() / capacityPerSecond : 1;
     return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
   }
 
-  #rejected(): QueueFull {
-    this.#metrics.count("rejected");
-    return this.#queueFull();
-  }
-
   /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
   #dispatch(): void {
     for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
-      const job = this.#overload.isSustained ? this.#queue.pop() : this.#queue.shift();
-      if (job) this.#workers.assign(slot, job);
+      const job = this.#queue.take(this.#overload.isSustained ? "last" : "first");
+      if (job) this.#workers.update(slot, () => slot.assign(job));
       else if (!this.#workers.transferTo(slot)) break;
     }
     if (this.#workers.hasFreeLane) this.#overload.onFreeLane(this.#nowMs());
@@ -228,9 +230,11 @@ export class Pool {
   }
 
   #onMessage(slot: WorkerSlot, message: FromWorker): void {
-    this.#workers.onThroughput(slot, message.throughput);
+    this.#workers.update(slot, () => {
+      slot.throughput = message.throughput;
+    });
     if (message.kind === "ready") {
-      this.#resolveIfReady();
+      if (this.#workers.isReady) this.#ready.resolve();
       return;
     }
     for (const { id, ticket, finished, runningSeconds } of message.jobs) {
@@ -243,17 +247,16 @@ export class Pool {
     this.#dispatch();
   }
 
-  #onCompleted({ submittedMs, memory }: Job, runningSeconds: number): void {
+  #onCompleted({ submittedMs, iterations }: Job, runningSeconds: number): void {
     const startedMs = this.#nowMs() - 1000 * runningSeconds;
     const waitedMs = Math.max(0, startedMs - submittedMs);
     this.#overload.onStart({ startedMs, waitedMs });
-    const { iterations } = memory.shape;
     this.#metrics.onCompleted({ waitingSeconds: waitedMs / 1000, runningSeconds, iterations });
     this.#onSettled();
   }
 
   #onAbort(job: Job): void {
-    this.#metrics.count("aborted");
+    this.#metrics.counts.aborted += 1;
     // A job in a lane stays assigned until its worker drops it, because the lane is busy until then.
     if (!job.settledInLane) this.#remove(job);
     this.#onSettled();
@@ -262,15 +265,15 @@ export class Pool {
 
   /** Returns the worker's jobs to the front of the queue, in order; a job that was in a lane in every attempt fails. */
   #onWorkerExit(slot: WorkerSlot, cause: unknown): void {
-    this.#metrics.count("crashedWorkers");
-    for (const job of this.#workers.reset(slot).reverse()) {
+    this.#metrics.counts.crashedWorkers += 1;
+    for (const job of this.#workers.update(slot, () => slot.reset()).reverse()) {
       if (job.memory.withdraw()) job.crashes += 1;
       if (job.settled) this.#jobs.delete(job.id);
       else if (job.crashes < MAX_ATTEMPTS) this.#queue.unshift(job);
       else this.#fail(job, new WorkerCrashed(cause));
     }
     this.#lastExitCause = cause;
-    this.#resolveIfReady();
+    if (this.#workers.isReady) this.#ready.resolve();
     if (this.#workers.isBroken)
       for (const job of this.#jobs.values()) this.#fail(job, new WorkerCrashed(cause));
     this.#dispatch();
@@ -279,10 +282,6 @@ export class Pool {
   #fail(job: Job, error: Error): void {
     this.#remove(job);
     if (job.reject(error)) this.#onSettled();
-  }
-
-  #resolveIfReady(): void {
-    if (this.#workers.isReady) this.#ready.resolve();
   }
 
   /** Removes a job that no lane holds. */
@@ -294,17 +293,8 @@ export class Pool {
 
   #onSettled(): void {
     this.#unsettled -= 1;
-    if (this.#unsettled === 0) this.#keepAlive.unref();
-    this.#closeIfIdle();
-  }
-
-  #closeIfIdle(): void {
-    const closing = this.#closing;
-    if (!closing || this.#unsettled > 0) return;
-    this.#keepAlive.ref();
-    void this.#workers.close().then(() => {
-      clearInterval(this.#keepAlive);
-      closing.resolve();
-    });
+    if (this.#unsettled > 0) return;
+    this.#keepAlive.unref();
+    this.#onIdle();
   }
 }

@@ -13,15 +13,12 @@ interface ThreadJob extends Pick<ThreadHash, "iterations" | "memoryBytes"> {
 }
 
 export class ThreadQueue {
-  readonly #threads: number;
   readonly #waiting = new JobQueue<ThreadJob>();
   #running = 0;
   #memoryBytes = 0;
 
   /** @param threads the maximum number of verifications that run at the same time */
-  constructor(threads: number) {
-    this.#threads = threads;
-  }
+  constructor(readonly threads: number) {}
 
   /** The sum of all waiting verifications. */
   get iterations(): number {
@@ -29,7 +26,7 @@ export class ThreadQueue {
   }
 
   get hasFreeThread(): boolean {
-    return this.#running < this.#threads;
+    return this.#running < this.threads;
   }
 
   /** Rejects with WorkerCrashed if the verifier fails, with an AbortError, or with the error of `expire`. */

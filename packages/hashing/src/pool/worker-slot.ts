@@ -6,39 +6,39 @@ import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervi
 /** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
-/** Holds the jobs in lanes and a few prefetched ones, each in the order in which the worker starts them. */
+/** Holds the jobs in the order in which the worker starts them: those in lanes, then a few prefetched ones. */
 export class WorkerSlot extends WorkerSupervisor {
-  /** Among the workers of the pool. */
-  readonly index: number;
   readonly #lanes: number;
   readonly maxJobs: number;
-  readonly #inLanes = new Set<Job>();
-  readonly #prefetched = new Set<Job>();
+  readonly #jobs = new Set<Job>();
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
-  constructor(index: number, options: WorkerSupervisorOptions & { readonly lanes: number }) {
+  /** @param index among the workers of the pool. */
+  constructor(
+    readonly index: number,
+    options: WorkerSupervisorOptions & { readonly lanes: number },
+  ) {
     super(options);
-    this.index = index;
     this.#lanes = options.lanes;
     this.maxJobs = options.lanes + Math.min(options.lanes, MAX_PREFETCHED);
   }
 
   get jobCount(): number {
-    return this.#inLanes.size + this.#prefetched.size;
+    return this.#jobs.size;
   }
 
   get lanesBusy(): number {
-    return this.#inLanes.size;
+    return Math.min(this.#jobs.size, this.#lanes);
   }
 
   get hasFreeLane(): boolean {
-    return this.#inLanes.size < this.#lanes;
+    return this.#jobs.size < this.#lanes;
   }
 
   /** The jobs beyond the lanes; these are waiting. */
-  get prefetched(): ReadonlySet<Job> {
-    return this.#prefetched;
+  get prefetched(): readonly Job[] {
+    return [...this.#jobs].slice(this.#lanes);
   }
 
   /** Requires room for the job. */
@@ -50,10 +50,10 @@ export class WorkerSlot extends WorkerSupervisor {
 
   /** Transfers the job that has been prefetched longest to a slot with a free lane; false if there is none. */
   transferTo(other: WorkerSlot): boolean {
-    for (const job of this.#prefetched) {
+    for (const job of this.prefetched) {
       if (!job.memory.reoffer(job.ticket, job.ticket + 1)) continue;
       job.ticket += 1;
-      this.#prefetched.delete(job);
+      this.#jobs.delete(job);
       other.#post(job);
       return true;
     }
@@ -63,23 +63,19 @@ export class WorkerSlot extends WorkerSupervisor {
   /** Removes a job of this worker; the lane of a job is taken by the next one. */
   remove(job: Job): void {
     job.workerIndex = null;
-    if (this.#prefetched.delete(job) || !this.#inLanes.delete(job)) return;
-    const [next] = this.#prefetched;
-    if (!next) return;
-    this.#prefetched.delete(next);
-    this.#inLanes.add(next);
+    this.#jobs.delete(job);
   }
 
   /** After the worker exited: removes and returns its jobs, in order. Its throughput no longer counts. */
   reset(): Job[] {
-    const jobs = [...this.#inLanes, ...this.#prefetched];
+    const jobs = [...this.#jobs];
     for (const job of jobs) this.remove(job);
     this.throughput = null;
     return jobs;
   }
 
   #post(job: Job): void {
-    (this.hasFreeLane ? this.#inLanes : this.#prefetched).add(job);
+    this.#jobs.add(job);
     job.workerIndex = this.index;
     const { id, ticket, memory } = job;
     this.post({ kind: "job", id, ticket, shape: memory.shape });

@@ -26,7 +26,7 @@ export class WorkerSupervisor {
   #worker: Worker | null = null;
   #restartTimer: ReturnType<typeof setTimeout> | undefined;
   #consecutiveCrashes = 0;
-  #closed: PromiseWithResolvers<void> | null = null;
+  #isClosing = false;
 
   constructor(options: WorkerSupervisorOptions) {
     this.#options = options;
@@ -47,13 +47,14 @@ export class WorkerSupervisor {
   }
 
   /** Resolves when the worker has cleared its lanes and exited. */
-  close(): Promise<void> {
-    if (this.#closed) return this.#closed.promise;
-    this.#closed = Promise.withResolvers<void>();
+  async close(): Promise<void> {
+    this.#isClosing = true;
     clearTimeout(this.#restartTimer);
-    if (this.#worker) this.post({ kind: "close" });
-    else this.#closed.resolve();
-    return this.#closed.promise;
+    const worker = this.#worker;
+    if (!worker) return;
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    this.post({ kind: "close" });
+    await exited;
   }
 
   #start(): void {
@@ -81,20 +82,15 @@ export class WorkerSupervisor {
 
   #onExit(cause: unknown): void {
     this.#worker = null;
-    if (this.#closed) {
-      this.#closed.resolve();
-      return;
-    }
+    if (this.#isClosing) return;
     this.#consecutiveCrashes += 1;
     const backoffMs =
       this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
-    this.#restartTimer = setTimeout(() => this.#restart(), Math.min(backoffMs, BACKOFF_LIMIT_MS)).unref();
+    const restart = () => {
+      this.#start();
+      this.#options.onRestart();
+    };
+    this.#restartTimer = setTimeout(restart, Math.min(backoffMs, BACKOFF_LIMIT_MS)).unref();
     this.#options.onExit(cause);
-  }
-
-  #restart(): void {
-    this.#restartTimer = undefined;
-    this.#start();
-    this.#options.onRestart();
   }
 }

@@ -1,8 +1,7 @@
 /**
- * The workers of a pool together: which one takes the next job, and their sums. All changes of a worker go through this class,
- * which keeps its tables up to date, so that a job costs the same with any number of workers.
+ * The workers of a pool together: which one takes the next job, and their sums. All changes of a worker go through `update`,
+ * which keeps the tables up to date, so that a job costs the same with any number of workers.
  */
-import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import type { WorkerSlot } from "./worker-slot.ts";
 
@@ -10,8 +9,9 @@ export class Workers {
   readonly #slots: readonly WorkerSlot[];
   /** The running workers by their number of jobs. */
   readonly #byJobCount: readonly Set<WorkerSlot>[];
-  #prefetchedIterations = 0;
-  #capacityPerSecond = 0;
+  /** Sums over all workers, for others to read. */
+  prefetchedIterations = 0;
+  capacityPerSecond = 0;
 
   constructor(slots: readonly WorkerSlot[]) {
     this.#slots = slots;
@@ -22,19 +22,11 @@ export class Workers {
 
   /** The kernel that does most of the work when all lanes are busy; null until a worker has measured. */
   get kernel(): string | null {
-    return this.#slots.find((slot) => slot.throughput !== null)?.throughput?.kernel ?? null;
-  }
-
-  get capacityPerSecond(): number {
-    return this.#capacityPerSecond;
+    return this.#slots.find((slot) => slot.throughput)?.throughput?.kernel ?? null;
   }
 
   get lanesBusy(): number {
     return this.#slots.reduce((total, slot) => total + slot.lanesBusy, 0);
-  }
-
-  get prefetchedIterations(): number {
-    return this.#prefetchedIterations;
   }
 
   get hasFreeLane(): boolean {
@@ -65,43 +57,25 @@ export class Workers {
     return slot && slot.jobCount < slot.maxJobs ? slot : undefined;
   }
 
-  assign(slot: WorkerSlot, job: Job): void {
-    this.#change(slot, () => slot.assign(job));
-  }
-
   /** Transfers a prefetched job of the worker with the most jobs to a free lane; false if there is none. */
   transferTo(slot: WorkerSlot): boolean {
     const [other] = this.#byJobCount.findLast((slots) => slots.size > 0) ?? [];
-    if (!slot.hasFreeLane || !other?.prefetched.size) return false;
-    return this.#change(slot, () => this.#change(other, () => other.transferTo(slot)));
+    if (!slot.hasFreeLane || !other?.prefetched.length) return false;
+    return this.update(slot, () => this.update(other, () => other.transferTo(slot)));
   }
 
   /** Removes the job from its worker, if it has one. */
   remove(job: Job): void {
     const slot = job.workerIndex === null ? undefined : this.#slots[job.workerIndex];
-    if (slot) this.#change(slot, () => slot.remove(job));
-  }
-
-  /** After the worker exited: removes and returns its jobs, in order. */
-  reset(slot: WorkerSlot): Job[] {
-    return this.#change(slot, () => slot.reset());
-  }
-
-  onRestart(slot: WorkerSlot): void {
-    this.#change(slot, () => {});
-  }
-
-  onThroughput(slot: WorkerSlot, throughput: Throughput): void {
-    this.#change(slot, () => {
-      slot.throughput = throughput;
-    });
+    if (slot) this.update(slot, () => slot.remove(job));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  #change<T>(slot: WorkerSlot, change: () => T): T {
+  /** Changes the worker, and then also the tables. */
+  update<T>(slot: WorkerSlot, change: () => T): T {
     this.#count(slot, -1);
     const result = change();
     this.#count(slot, 1);
@@ -113,7 +87,7 @@ export class Workers {
     const slots = this.#byJobCount[slot.jobCount];
     if (sign === 1 && slot.isRunning) slots?.add(slot);
     else slots?.delete(slot);
-    for (const job of slot.prefetched) this.#prefetchedIterations += sign * job.iterations;
-    this.#capacityPerSecond += sign * (slot.throughput?.capacityPerSecond ?? 0);
+    for (const job of slot.prefetched) this.prefetchedIterations += sign * job.iterations;
+    this.capacityPerSecond += sign * (slot.throughput?.capacityPerSecond ?? 0);
   }
 }

@@ -94,7 +94,7 @@ export class Lanes {
   #writeDigest(lane: number, { memory, ticket }: LaneEntry): boolean {
     if (!memory.isClaimed(ticket)) return false;
     this.#kernel.read(lane, memory.digest);
-    if (memory.confirm(ticket)) return true;
+    if (memory.isClaimed(ticket)) return true;
     memory.wipe();
     return false;
   }

@@ -1,16 +1,8 @@
 /** The arguments that the native addon accepts, and the errors it throws. */
 import { describe, expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
-import { createRequire } from "node:module";
 import { LANE_WORDS, type NativeAddon } from "../../src/kernel/addon.ts";
-import {
-  compileAddon,
-  compilingTest,
-  describeNative,
-  digestOf,
-  temporaryDirectory,
-} from "../support/native-addon.ts";
-import { fixtureUrl } from "../support/open-pool.ts";
+import { describeNative, digestOf } from "../support/native-addon.ts";
 
 await describeNative("the native addon", ({ addon, variants }) => {
   const [variant] = variants;
@@ -32,7 +24,6 @@ await describeNative("the native addon", ({ addon, variants }) => {
       state: lanes(1),
       lanes: Uint32Array.of(0),
       iterations: 1,
-      thread: null,
     };
     return Object.values({ ...valid, ...invalid });
   }
@@ -90,18 +81,10 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["zero iterations", RangeError, sliceWith({ iterations: 0 })],
       ["too many iterations", RangeError, sliceWith({ iterations: 2 ** 32 })],
       ["fractional iterations", RangeError, sliceWith({ iterations: 1.5 })],
-      ["a thread as a number", TypeError, sliceWith({ thread: 7 })],
-      ["undefined as the thread", TypeError, sliceWith({ thread: undefined })],
-    ],
-    wipe: [
-      ["no arguments", TypeError, []],
-      ["a buffer without a view", TypeError, [new ArrayBuffer(8)]],
-      ["bytes", TypeError, [new Uint8Array(4)]],
-      ["a string", TypeError, ["secret"]],
     ],
   };
 
-  for (const [name, cases] of Object.entries(INVALID) as [Name, (typeof INVALID)["wipe"]][]) {
+  for (const [name, cases] of Object.entries(INVALID) as [Name, (typeof INVALID)["advance"]][]) {
     describe(`${name} throws for`, () => {
       for (const [what, error, values] of cases) {
         test(what, () => expect(() => call(name, ...values)).toThrow(error));
@@ -112,21 +95,14 @@ await describeNative("the native addon", ({ addon, variants }) => {
   for (const { id, family, width } of variants) {
     test(`${family} with ${width} lanes throws for more lanes than its width, and for duplicate lanes`, () => {
       const indices = Uint32Array.from({ length: width + 1 }, (_, lane) => lane);
-      expect(() => addon.advance(id, lanes(width + 1), indices, 1, null)).toThrow(RangeError);
-      expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1, null)).toThrow(RangeError);
+      expect(() => addon.advance(id, lanes(width + 1), indices, 1)).toThrow(RangeError);
+      expect(() => addon.advance(id, lanes(2), Uint32Array.of(1, 1), 1)).toThrow(RangeError);
     });
   }
 
-  compilingTest()("throws for an external of another addon as the thread", async () => {
-    using directory = temporaryDirectory();
-    const path = await compileAddon(fixtureUrl("foreign-external.c").pathname, directory.path);
-    const { external } = createRequire(import.meta.url)(path);
-    expect(() => call("advance", ...sliceWith({ thread: external }))).toThrow(TypeError);
-  });
-
   test("does not change the state if it throws", () => {
     const state = lanes(1).fill(7);
-    expect(() => addon.advance(variant.id, state, Uint32Array.of(0, 1), 1, null)).toThrow(RangeError);
+    expect(() => addon.advance(variant.id, state, Uint32Array.of(0, 1), 1)).toThrow(RangeError);
     expect(new Set(state)).toEqual(new Set([7]));
   });
 
@@ -135,32 +111,25 @@ await describeNative("the native addon", ({ addon, variants }) => {
     addon.prepareLane(state, 1, empty, empty);
     const before = state.slice();
     state[0] = 1;
-    addon.advance(variant.id, state, state.subarray(0, 1), 1, null);
+    addon.advance(variant.id, state, state.subarray(0, 1), 1);
     expect(digestOf(state, 1)).not.toBe(digestOf(before, 1));
   });
 
-  const HANDLES = [
-    ["the calling thread", () => null],
+  const THREADS = [
+    ["the calling thread", () => {}],
     ["a low-priority thread", () => addon.startThread(7)],
+    ["another low-priority thread", () => addon.startThread(8)],
   ] as const;
 
-  test.each(HANDLES)("returns the digest and the processor time of advance on %s", (_, open) => {
+  test.each(THREADS)("returns the digest and the processor time of advance on %s", (_, start) => {
     const state = lanes(1);
-    const thread = open();
+    start();
     addon.prepareLane(state, 0, empty, empty);
     const started = performance.now();
-    const seconds = addon.advance(variant.id, state, Uint32Array.of(0), 19_999, thread);
+    const seconds = addon.advance(variant.id, state, Uint32Array.of(0), 19_999);
     expect(digestOf(state, 0)).toBe(pbkdf2Sync("", "", 20_000, 32, "sha256").toString("hex"));
     expect(seconds).toBeGreaterThan(0);
     // The two clocks can differ slightly.
     expect(seconds).toBeLessThan((1.1 * (performance.now() - started)) / 1000);
-  });
-
-  test("overwrites exactly the given view in wipe", () => {
-    const bytes = new Uint8Array(24).fill(255);
-    addon.wipe(new Uint32Array(bytes.buffer, 4, 1));
-    addon.wipe(new Uint32Array(bytes.buffer, 12, 2));
-    addon.wipe(lanes(0));
-    expect(bytes.join()).toBe("255,255,255,255,0,0,0,0,255,255,255,255,0,0,0,0,0,0,0,0,255,255,255,255");
   });
 });

@@ -1,7 +1,6 @@
 /** Every kernel that runs on this machine passes the conformance tests; any other name is an error. */
 import { describe, expect, test } from "bun:test";
 import { createHasher, HashKernelUnavailable, kernels } from "../../src/index.ts";
-import { PortableKernel } from "../../src/kernel/portable-kernel.ts";
 import { kernelConformance } from "../support/kernel-conformance.ts";
 
 for (const { name } of kernels()) kernelConformance(name);
@@ -27,7 +26,7 @@ describe("kernel selection", () => {
     },
   );
 
-  test("throws if a kernel is created on the main thread", () => {
-    expect(() => new PortableKernel()).toThrow("main thread");
+  test("creates a kernel in a worker thread only", () => {
+    expect(import("../../src/worker/worker.ts")).rejects.toThrow("worker thread");
   });
 });

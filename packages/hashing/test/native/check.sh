@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the C self-test for this machine under AddressSanitizer and UndefinedBehaviorSanitizer, then under ThreadSanitizer,
-# and on x86-64 also for arm64 in an emulator (correctness only). CC, CROSS_CC and EMULATOR select other programs. Stops at the first error.
+# and on x86-64 also in an emulator (correctness only): for a processor with fewer instructions, and for arm64. CC, CROSS_CC
+# and EMULATOR select other programs. Stops at the first error.
 set -eu
 cd "$(dirname "$0")/../../native"
 
@@ -36,5 +37,7 @@ selftest "$here, with AddressSanitizer and UndefinedBehaviorSanitizer" "$here" "
     ${CC:-cc} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 selftest "$here, with ThreadSanitizer" "$here" "" ${CC:-cc} -O1 -g -fsanitize=thread
 if [ "$here" = x64 ]; then
+    selftest "x64 without SHA instructions and AVX-512, in an emulator" x64 "qemu-x86_64 -cpu qemu64,+xsave,+avx,+avx2" \
+        ${CC:-cc} -O3 -static
     selftest "arm64, in an emulator" arm64 "${EMULATOR:-qemu-aarch64}" "${CROSS_CC:-aarch64-linux-gnu-gcc}" -O3 -static
 fi

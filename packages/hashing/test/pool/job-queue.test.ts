@@ -18,13 +18,14 @@ describe("JobQueue", () => {
     const queue = filled(a, b, c);
     queue.unshift(d);
     expect([...queue]).toEqual([d, a, b, c]);
-    expect([queue.shift(), queue.shift(), queue.shift(), queue.shift()]).toEqual([d, a, b, c]);
-    expect(queue.shift()).toBeUndefined();
+    expect([d, a, b, c].map(() => queue.take("first"))).toEqual([d, a, b, c]);
+    expect(queue.take("first")).toBeUndefined();
   });
 
-  test("returns the last job first with pop", () => {
+  test("returns jobs from both ends", () => {
     const queue = filled(a, b, c);
-    expect([queue.pop(), queue.shift(), queue.pop(), queue.pop()]).toEqual([c, a, b, undefined]);
+    const taken = (["last", "first", "last", "last"] as const).map((end) => queue.take(end));
+    expect(taken).toEqual([c, a, b, undefined]);
   });
 
   test("knows the sum of the iterations of its jobs", () => {
@@ -33,7 +34,7 @@ describe("JobQueue", () => {
     queue.delete(b);
     expect(queue.iterations).toBe(101);
     queue.unshift(d);
-    queue.pop();
+    queue.take("last");
     expect(queue.iterations).toBe(1001);
   });
 
@@ -65,6 +66,6 @@ describe("JobQueue", () => {
     queue.unshift(a);
     queue.delete(a);
     queue.push(b);
-    expect([queue.pop(), queue.iterations]).toEqual([b, 0]);
+    expect([queue.take("last"), queue.iterations]).toEqual([b, 0]);
   });
 });

@@ -1,10 +1,8 @@
 /** Shared by the tests of the native addon: the checkout's addon, built if necessary, and builds in temporary folders. */
 import { describe, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { $ } from "bun";
 import { type BuildOptions, buildNative } from "../../build/build-native.ts";
 import { findCompiler } from "../../build/compiler.ts";
 import { kernels } from "../../src/index.ts";
@@ -63,13 +61,13 @@ function reportSkipped(what: string, reason: string): void {
 async function openNativeFixture(): Promise<NativeFixture> {
   await buildNative({ environment: process.env });
   const status = checkNativeKernels();
-  if (!status.available) throw new Error(`the native tests need the addon: ${status.reason}`);
+  if (status.reason !== null) throw new Error(`the native tests need the addon: ${status.reason}`);
   const { path, variants } = status;
   return { path, variants, failed: failedKernels(status), addon: loadAddon(path) };
 }
 
 export function failedKernels(status: NativeStatus): readonly string[] {
-  if (!status.available) return [status.reason];
+  if (status.reason !== null) return [status.reason];
   const failed = status.unavailable.filter((kernel) => kernel.status === "failed");
   return failed.map(({ family, reason }) => `${family}: ${reason}`);
 }
@@ -84,16 +82,6 @@ export async function buildInto(directory: string, options: Partial<BuildOptions
   const result = await buildNative({ environment: process.env, directory, ...options });
   if (result.status === "failed") throw new Error(`${result.reason}\n${result.output}`);
   return result.path;
-}
-
-/** Compiles an addon from one C file. */
-export async function compileAddon(source: string, directory: string): Promise<string> {
-  const compiler = findCompiler(process.env);
-  if ("reason" in compiler) throw new Error(compiler.reason);
-  const { include_dir } = createRequire(import.meta.url)("node-api-headers");
-  const path = join(directory, "other.node");
-  await $`${compiler.command} -shared -fPIC -I${include_dir} ${source} -o ${path}`.quiet();
-  return path;
 }
 
 /** T of one lane in hexadecimal. */
