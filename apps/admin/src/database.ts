@@ -31,10 +31,7 @@ const MISSING_SCHEMA_REASONS = new Set(["SQLITE_ERROR", "42P01", "42703"]);
  * Runs `work` on an existing database; a misspelled path does not create a new one.
  * @throws {CliError | UnsupportedDatabaseUrl | DatabaseUnavailable}
  */
-export async function withDatabase<T>(
-  variables: Variables,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(variables: Variables, work: (database: Database) => Promise<T>) {
   const options = readOptions(variables);
   const path = databaseFile(options);
   if (path !== null && !existsSync(path)) {
@@ -48,13 +45,4 @@ export async function withDatabase<T>(
     if (!isSchemaMissing) throw error;
     throw unavailable("The database does not have the tables of this release: run `bun run migrate` first.");
   }
-}
-
-/**
- * Creates a missing database file and migrates the schema to this release.
- * @throws {CliError | UnsupportedDatabaseUrl | SchemaTooNew | MigrationRejected | DatabaseUnavailable}
- */
-export async function migrateDatabase(variables: Variables, log: (message: string) => void) {
-  await using database = await openDatabase(readOptions(variables));
-  return { database: database.kind, schema: await database.migrate(log) };
 }

@@ -19,10 +19,7 @@ export async function printUser(user: User, { json = false }: Format, details: o
 }
 
 /** Prints page by page; as JSON, one array with one user per line. */
-export async function printUsers(
-  pages: AsyncIterable<readonly User[]>,
-  { json = false }: Format,
-): Promise<void> {
+export async function printUsers(pages: AsyncIterable<readonly User[]>, { json = false }: Format) {
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {

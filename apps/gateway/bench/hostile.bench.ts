@@ -11,7 +11,7 @@ import { openWire } from "../test/support/wire.ts";
 import type { Hold } from "./support/event-loop-delay.ts";
 import { seed } from "./support/servers.ts";
 
-const { rounds, only } = parseOptions({ rounds: 15, only: "" });
+const { rounds } = parseOptions({ rounds: 15 });
 const LIMIT_MS = 3;
 
 await using folder = await openFolder();
@@ -46,7 +46,7 @@ turns, without the time in which the kernel ran another thread on that core (Lin
 The first time includes just-in-time compilation, the longest can include garbage collection. No request leads to a
 derivation, because the time of these depends on the hashing threads.
 `);
-for (const request of requests.filter(({ name }) => name.includes(only))) {
+for (const request of requests) {
   const holds: Awaited<ReturnType<typeof measure>>[] = [];
   for (let round = 0; round < rounds; round++) holds.push(await measure(request));
   const longest = holds.map(({ longestMs }) => longestMs);

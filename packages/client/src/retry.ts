@@ -28,7 +28,7 @@ export function withRetries(
     let remainingMs = maxRetryWaitMs;
     let mayBeDeleted = false;
     for (let retry = 0; ; retry++) {
-      const outcome = await attempt(send, request, timeoutMs).catch(toConnectionError);
+      const outcome = await attempt(send, request, timeoutMs);
       const isMissing = outcome instanceof LatchkeyConnectionError;
       if (mayBeDeleted && !isMissing && outcome.status === 404) return new Response(null, { status: 204 });
       const delayMs = retryDelayMs(request.method, outcome, retry);
@@ -43,8 +43,10 @@ export function withRetries(
   };
 }
 
-/** @throws {LatchkeyConnectionError} unless the whole response arrives in time; the reason of the request's signal */
-async function attempt(send: Send, request: Request, timeoutMs: number): Promise<Response> {
+type Outcome = Response | LatchkeyConnectionError;
+
+/** Returns the error unless the whole response arrives in time. @throws the reason of the request's signal */
+async function attempt(send: Send, request: Request, timeoutMs: number): Promise<Outcome> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
@@ -54,21 +56,12 @@ async function attempt(send: Send, request: Request, timeoutMs: number): Promise
     return response;
   } catch (cause) {
     if (request.signal.aborted) throw request.signal.reason;
-    throw new LatchkeyConnectionError(request, timeout.aborted ? timeout.reason : cause);
+    return new LatchkeyConnectionError(request, timeout.aborted ? timeout.reason : cause);
   }
 }
 
-function toConnectionError(error: unknown): LatchkeyConnectionError {
-  if (error instanceof LatchkeyConnectionError) return error;
-  throw error;
-}
-
 /** The time to wait before a retry; undefined if the request must not be repeated. */
-function retryDelayMs(
-  method: string,
-  outcome: Response | LatchkeyConnectionError,
-  retry: number,
-): number | undefined {
+function retryDelayMs(method: string, outcome: Outcome, retry: number): number | undefined {
   if (!(outcome instanceof LatchkeyConnectionError)) {
     const { status, headers } = outcome;
     if (status !== 429 && status !== 503) return undefined;

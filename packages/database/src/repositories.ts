@@ -90,8 +90,6 @@ export interface UserRepository {
   storeNetwork(userId: number, networkDigest: string, tokenVersion?: number): Promise<void>;
   /** Returns when each network of the user was last stored. */
   findNetworkTimes(userId: number): Promise<Timestamp[]>;
-  /** Compares exactly. */
-  findByUsername(username: string): Promise<User | null>;
   /**
    * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist or the condition is not
    * met; an empty change has no condition.
@@ -103,7 +101,7 @@ export interface UserRepository {
    * or has other hashes.
    */
   rehash(user: User, hashedPassword: string): Promise<boolean>;
-  /** Returns the users with one of the e-mail addresses or usernames. */
+  /** Returns the users with one of the e-mail addresses or usernames. Compares exactly. */
   findTaken(names: {
     readonly emails: readonly string[];
     readonly usernames: readonly string[];

@@ -48,7 +48,6 @@ export function createUserRepository(
       )
       .where(eq(users.email, given.email)),
   );
-  const byUsername = prepare(orm.select().from(users).where(eq(users.username, given.username)));
   /** The case is ignored as the database does it; SQLite knows only that of ASCII letters. */
   const contains = (column: SQLWrapper) => sql`lower(${column}) like lower(${given.text}) escape '!'`;
   const createPage = (condition?: SQL) => {
@@ -175,7 +174,6 @@ export function createUserRepository(
       );
     },
     findNetworkTimes: async (id) => (await networkTimes({ id })).map(({ lastSeenAt }) => lastSeenAt),
-    findByUsername: async (username) => (await byUsername({ username }))[0] ?? null,
     update: (id, change, condition) => {
       const { username, emailVerified, hashedPassword } = change;
       const { passwordChangeTokenId = null, keptNetworkDigest = "", networkDigest, notifies } = change;

@@ -6,38 +6,32 @@ const USAGE_EXIT_CODE = 64;
 
 export const print = (line = ""): void => void process.stdout.write(`${line}\n`);
 
-type Options<Defaults> = {
-  readonly [Name in keyof Defaults]: Defaults[Name] extends number ? number : string;
-};
-
 /**
- * Parses `--name VALUE` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a number is
+ * Parses `--name NUMBER` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a number is
  * not 0 or more.
  */
-export function parseOptions<Defaults extends Readonly<Record<string, number | string>>>(
-  defaults: Defaults,
-): Options<Defaults> {
-  const entries = Object.entries(defaults);
-  const usage = entries.map(
-    ([name, value]) => `  --${name.padEnd(12)} default: ${value === "" ? "none" : value}\n`,
-  );
+export function parseOptions<Name extends string>(
+  defaults: Readonly<Record<Name, number>>,
+): Record<Name, number> {
+  const entries: [name: string, value: number][] = Object.entries(defaults);
+  const usage = entries.map(([name, value]) => `  --${name.padEnd(12)} default: ${value}\n`).join("");
   const options: ParseArgsConfig["options"] = { help: { type: "boolean" } };
   for (const [name, value] of entries) options[name] = { type: "string", default: `${value}` };
   try {
     const { values } = parseArgs({ options });
     if (values.help) {
-      print(`Options:\n${usage.join("")}  --help`);
+      print(`Options:\n${usage}  --help`);
       process.exit();
     }
-    const parsed = entries.map(([name, value]) => {
+    const parsed = entries.map(([name]) => {
       const number = Number(values[name]);
-      if (typeof value === "number" && !(number >= 0)) throw new Error(`--${name} must be a number`);
-      return [name, typeof value === "number" ? number : values[name]] as const;
+      if (!(number >= 0)) throw new Error(`--${name} must be a number`);
+      return [name, number] as const;
     });
     // The cast is safe because `entries` are all the defaults.
-    return Object.fromEntries(parsed) as Options<Defaults>;
+    return Object.fromEntries(parsed) as Record<Name, number>;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions:\n${usage.join("")}`);
+    process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions:\n${usage}`);
     process.exit(USAGE_EXIT_CODE);
   }
 }

@@ -27,16 +27,11 @@ interface MailServerOptions {
 export async function startMailServer({ certificate, port = 0, answer = () => 250 }: MailServerOptions = {}) {
   const received: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
-  let connections = 0;
   const options: SMTPServerOptions = {
     ...(certificate
       ? { key: readFileSync(certificate.keyFile), cert: readFileSync(certificate.certificateFile) }
       : { disabledCommands: ["STARTTLS", "AUTH"] }),
     authOptional: certificate === undefined,
-    onConnect(_session, callback) {
-      connections += 1;
-      callback();
-    },
     onAuth({ username, password }, _session, callback) {
       if (username === USER && password === PASSWORD) callback(null, { user: username });
       else callback(new Error("Invalid login"));
@@ -71,7 +66,6 @@ export async function startMailServer({ certificate, port = 0, answer = () => 25
     url: `smtp://${credentials}127.0.0.1:${address.port}`,
     port: address.port,
     received,
-    connections: () => connections,
     /** Waits until this many mails have arrived in total. */
     async waitFor(count: number): Promise<readonly ReceivedMail[]> {
       const deadline = performance.now() + 10_000;

@@ -92,16 +92,13 @@ interface LoadOptions extends Load {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Requests per second and response times in milliseconds. */
-export type LoadResult = Readonly<Record<"rate" | "p50" | "p99", number>>;
+export type LoadResult = Awaited<ReturnType<typeof measureLoad>>;
 
-/** Loads a URL with wrk over several connections. Throws if a response is not 2xx. */
-export async function measureLoad({
-  url,
-  headers = {},
-  connections,
-  seconds,
-}: LoadOptions): Promise<LoadResult> {
+/**
+ * Loads a URL with wrk over several connections. Throws if a response is not 2xx.
+ * @returns requests per second and response times in milliseconds
+ */
+export async function measureLoad({ url, headers = {}, connections, seconds }: LoadOptions) {
   if (Bun.which("wrk") === null) throw new Error("wrk is not installed");
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const size = ["--latency", "-t", "1", "-c", String(connections), "-d", `${seconds}s`];

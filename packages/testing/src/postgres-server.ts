@@ -67,14 +67,9 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
 }
 
 /** Where the server expects its certificate and key; it accepts only a key that no other user can read. */
-async function installCertificate(
-  data: string,
-  { certificateFile, keyFile }: ServerCertificate,
-): Promise<void> {
-  for (const [source, name] of [
-    [certificateFile, "server.crt"],
-    [keyFile, "server.key"],
-  ] as const) {
+async function installCertificate(data: string, { certificateFile, keyFile }: ServerCertificate) {
+  const files = { "server.crt": certificateFile, "server.key": keyFile };
+  for (const [name, source] of Object.entries(files)) {
     const target = join(data, name);
     await copyFile(source, target);
     await chmod(target, 0o600);

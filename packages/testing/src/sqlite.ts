@@ -22,10 +22,7 @@ export async function querySqlite<Row>(url: string, sql: string): Promise<Row[]>
 }
 
 /** Starts a process that holds the write lock, or an exclusive lock, until it is disposed. */
-export async function holdSqliteLock(
-  url: string,
-  action: "hold" | "hold-exclusively" = "hold",
-): Promise<AsyncDisposable> {
+export async function holdSqliteLock(url: string, action: "hold" | "hold-exclusively" = "hold") {
   const child = spawnSqlite(action, url);
   const { done } = await child.stdout.getReader().read();
   if (done) throw new Error(`The process did not get the lock: ${action}.`);

@@ -1,7 +1,8 @@
 /** `migrate`: the schema. */
 import { toJson, write, writeError } from "@latchkey/cli";
+import { openDatabase } from "@latchkey/database";
 import { Command } from "commander";
-import { migrateDatabase } from "../database.ts";
+import { readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
@@ -14,11 +15,13 @@ export function migrateCommand(variables: Variables): Command {
     .description("migrate the database schema to this release")
     .option(...JSON_OPTION)
     .action(async ({ json = false }: { json?: boolean }) => {
-      const result = await migrateDatabase(variables, (message) => writeError(`${message}\n`));
-      const schema =
-        result.schema === "newer"
+      await using database = await openDatabase(readOptions(variables));
+      const schema = await database.migrate((message) => writeError(`${message}\n`));
+      const described =
+        schema === "newer"
           ? "a newer schema that is compatible with this release"
           : "the schema of this release";
-      await write(`${json ? toJson(result) : `The ${result.database} database has ${schema}.`}\n`);
+      const text = `The ${database.kind} database has ${described}.`;
+      await write(`${json ? toJson({ database: database.kind, schema }) : text}\n`);
     });
 }

@@ -64,8 +64,8 @@ export function usersCommand(variables: Variables): Command {
       const kernel = readKernel();
       await withUsers(async (users) => {
         // Before a password is requested; the database's constraint is still required.
-        const found = (await users.findByEmail(email)) ?? (await users.findByUsername(username));
-        if (found) throw new UserAlreadyExists();
+        const taken = await users.findTaken({ emails: [email], usernames: [username] });
+        if (taken.length > 0) throw new UserAlreadyExists();
         const hashedPassword = await hashPassword(await readPassword(), kernel);
         const user = await users.create({ email, username, hashedPassword });
         await printUser(audited("user.registered", user, user), format);
@@ -126,29 +126,23 @@ export function usersCommand(variables: Variables): Command {
       },
     );
 
-  const setPassword = withExamples(
-    new Command("set-password"),
-    [
-      "bun run admin users set-password ada@example.com",
-      "pass show ada | bun run admin users set-password ada@example.com",
-    ],
-    ABOUT_PASSWORDS,
-    "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
-  )
-    .description("replace a user's password")
-    .argument(...USER)
-    .option(...JSON_OPTION)
-    .action(async (text: string, format: Format) => {
-      const ref = parseUserRef(text);
-      const kernel = readKernel();
-      const notifies = sendsMail(variables);
-      await withUsers(async (users) => {
-        const user = await findUser(users, ref);
-        const hashedPassword = await hashPassword(await readPassword(), kernel);
-        const changed = await users.update(user.id, { hashedPassword, notifies });
-        await printUser(audited("password.changed", user, changed), format);
-      });
-    });
+  const setPassword = withUser(
+    withExamples(
+      new Command("set-password").description("replace a user's password"),
+      [
+        "bun run admin users set-password ada@example.com",
+        "pass show ada | bun run admin users set-password ada@example.com",
+      ],
+      ABOUT_PASSWORDS,
+      "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
+    ),
+    async (users, ref) => {
+      const [kernel, notifies] = [readKernel(), sendsMail(variables)];
+      const user = await findUser(users, ref);
+      const hashedPassword = await hashPassword(await readPassword(), kernel);
+      return audited("password.changed", user, await users.update(user.id, { hashedPassword, notifies }));
+    },
+  );
 
   const sendReset = withUser(
     withExamples(

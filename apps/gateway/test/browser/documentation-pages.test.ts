@@ -1,15 +1,8 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test";
 import type { Browser, ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
-import {
-  brokenWordsOf,
-  contrastOf,
-  DESKTOP,
-  openBrowser,
-  overflowOf,
-  PHONE,
-  browserTest as test,
-} from "@latchkey/testing/chromium";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { brokenWordsOf, contrastOf } from "../support/legibility.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { shareService } from "../support/service.ts";
 

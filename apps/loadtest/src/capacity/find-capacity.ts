@@ -5,8 +5,7 @@
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import type { RunOptions } from "../load/run-options.ts";
-import type { Run } from "../measure/results.ts";
-import { type RunLoadOptions, runLoad } from "../measure/run.ts";
+import { type Run, type RunLoadOptions, runLoad } from "../measure/run.ts";
 
 /** Each run has the duration in `asked`, whose `load` is ignored. */
 interface CapacityOptions extends Omit<RunLoadOptions, "onSecond"> {
@@ -74,7 +73,7 @@ export async function findCapacity(options: CapacityOptions) {
     startedAt,
     machine: describeMachine({ loadAverage: false }),
     url: asked.url,
-    outcome: signal?.aborted ? "interrupted" : "complete",
+    outcome: signal.aborted ? "interrupted" : "complete",
     /** Bound on the 99th percentile, in milliseconds. */
     p99BoundMs,
     /** Achieved at the highest rate that passed; 0 if none passed. */

@@ -14,13 +14,10 @@ import { describe, describeStep } from "../report/text.ts";
 import { type Flags, type Options, parseOptions } from "./options.ts";
 import { createProgressLine } from "./progress-line.ts";
 
-interface Invocation {
+interface Context {
   /** Shell command that repeats the run or the capacity search. */
   readonly command: string;
   readonly signal: AbortSignal;
-}
-
-interface Context extends Invocation {
   readonly metrics: ServerMetrics | undefined;
   readonly next: NextRequest;
   readonly writeProgress: (text: string) => void;
@@ -29,7 +26,7 @@ interface Context extends Invocation {
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** @throws {CliError} 1 if an assertion fails or the load is declined, 69 without any response, 130 if the signal came, and others */
-export async function runLoadCommand(flags: Flags, invocation: Invocation): Promise<void> {
+export async function runLoadCommand(flags: Flags, invocation: Pick<Context, "command" | "signal">) {
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
   const { url } = options.asked;
@@ -71,10 +68,7 @@ async function measure(options: Options, context: Context): Promise<void> {
 }
 
 /** @throws {CliError} 130 after an interruption */
-async function searchCapacity(
-  options: Options & { readonly p99BoundMs: number },
-  context: Context,
-): Promise<void> {
+async function searchCapacity(options: Options & { readonly p99BoundMs: number }, context: Context) {
   const { command, writeProgress, signal } = context;
   const onStep = (step: SearchStep) => writeProgress(`${describeStep(step)}\n`);
   const report = { ...(await findCapacity({ ...options, ...context, onStep })), command };

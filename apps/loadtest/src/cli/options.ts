@@ -2,7 +2,8 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
-import { OPERATIONS, type RunOptions, SCENARIOS } from "../load/run-options.ts";
+import type { RunOptions } from "../load/run-options.ts";
+import { operationsOf, scenarioNames } from "../load/scenarios.ts";
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
@@ -35,7 +36,7 @@ export function parseOptions(flags: Flags) {
   const arrivals = parseName({ name: "--arrivals", text: flags.arrivals }, ["poisson", "constant"]);
   const asked: RunOptions = {
     url: parseOrigin({ name: "--url", text: flags.url }),
-    scenario: parseName({ name: "--scenario", text: flags.scenario }, SCENARIOS),
+    scenario: parseName({ name: "--scenario", text: flags.scenario }, scenarioNames()),
     load:
       flags.rate === undefined
         ? { kind: "closed", concurrency: whole("concurrency", 1, 1000) }
@@ -46,7 +47,11 @@ export function parseOptions(flags: Flags) {
     wrongPercent: number("wrong", PERCENT),
     seed: whole("seed", 0, 1_000_000_000),
   };
-  rejectConflicts(flags, asked);
+  // Besides the conflicts that commander rejects.
+  if (asked.unknownPercent + asked.wrongPercent > 100)
+    throw usageError("--unknown and --wrong must not exceed 100 % together; see --help.");
+  if (flags.findCapacity && asked.scenario !== "login")
+    throw usageError("--find-capacity requires --scenario login; see --help.");
   return {
     asked,
     /** Also of a capacity search. */
@@ -55,22 +60,12 @@ export function parseOptions(flags: Flags) {
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
     /** Without an extension; its folder exists. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
-    assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, OPERATIONS[asked.scenario]),
+    assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, operationsOf(asked.scenario)),
     isJson: flags.json ?? false,
     isConfirmed: flags.yes ?? false,
     /** The bound of a capacity search; null for a single run. */
     p99BoundMs: flags.findCapacity ? parseMilliseconds({ name: "--p99", text: flags.p99 }) : null,
   };
-}
-
-/** Besides those that commander rejects. */
-function rejectConflicts({ findCapacity }: Flags, asked: RunOptions): void {
-  const reject = (problem: string) => {
-    throw usageError(`${problem}; see --help.`);
-  };
-  if (asked.unknownPercent + asked.wrongPercent > 100)
-    reject("--unknown and --wrong must not exceed 100 % together");
-  if (findCapacity && asked.scenario !== "login") reject("--find-capacity requires --scenario login");
 }
 
 /** The default path is /metrics. */

@@ -1,9 +1,16 @@
 /** The options, the help and the subcommands, on one screen. */
 import { runProgram } from "@latchkey/cli";
 import { Command, Option } from "commander";
+import { OPERATIONS, SCENARIOS, scenarioNames } from "../load/scenarios.ts";
 import { runLoadCommand } from "./load-command.ts";
 import { commandOf, type Flags } from "./options.ts";
 import { addPlanCommand } from "./plan-command.ts";
+
+const line = ([name, text]: readonly [string, string]): string => `  ${name.padEnd(13)}${text}\n`;
+const SCENARIO_LINES = Object.entries(SCENARIOS).map(([name, percentages]) => {
+  const shares = Object.entries(percentages).map(([operation, percent]) => `${percent} % ${operation}`);
+  return line([name, shares.join(", ")]);
+});
 
 const NOTES = `
 With --rate the load is an open loop: requests are sent on schedule, regardless of earlier responses, and latency counts from
@@ -24,12 +31,10 @@ immediately, and the users remain.
 Users have a password of their run and e-mails such as user-1@RUN.loadtest.invalid. They are deleted within ten seconds after the
 run. If some remain, the command that deletes them is printed. The todos of a run remain.
 
-Scenarios:
-  login      POST /auth/login with many users
-  read       half GET /auth/me with their tokens, half GET /todos?limit=20
-  mixed      10 % login, 40 % me, 40 % todos, 10 % new todos
-  register   new users only; the command that deletes them is printed
-
+Scenarios, with the percentages of their operations:
+${SCENARIO_LINES.join("")}
+Operations:
+${Object.entries(OPERATIONS).map(line).join("")}
 The service must run without rate limits: RATE_LIMIT_ENABLED=false.
 
 Exit codes:
@@ -51,7 +56,7 @@ export function run(args: readonly string[], signal: AbortSignal): Promise<numbe
     .description("Load tests a running Latchkey service, finds its capacity and plans replicas.")
     .usage("--url URL [options]")
     .option("--url <url>", "URL of the service without a path, such as http://127.0.0.1:3000")
-    .option("--scenario <name>", "login, read, mixed or register", "login")
+    .option("--scenario <name>", scenarioNames().join(", "), "login")
     .addOption(new Option("--rate <number>", "requests per second, 0.1 to 20000").conflicts("concurrency"))
     .option("--concurrency <count>", "concurrent clients, 1 to 1000", "48")
     .option("--arrivals <kind>", "with --rate or --find-capacity: poisson or constant", "poisson")

@@ -37,25 +37,22 @@ export async function runOpenLoop(
 ): Promise<void> {
   const { client, recorder, next, window, signal, clock, startAt } = options;
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  const drained = Promise.withResolvers<void>();
-  let pending = 0;
-  let isOver = false;
-
-  const exchange = async (due: number): Promise<void> => {
+  const pending = new Set<Promise<void>>();
+  const exchange = (due: number): void => {
     const one: Exchange = { request: next(), due };
-    pending += 1;
     recorder.sent(one);
-    recorder.completed(one, await client.send(one.request));
-    pending -= 1;
-    if (isOver && pending === 0) drained.resolve();
+    const completed = client.send(one.request).then((response) => {
+      recorder.completed(one, response);
+      pending.delete(completed);
+    });
+    pending.add(completed);
   };
   signal.addEventListener("abort", () => clock.stop());
   if (!signal.aborted) await clock.run(startAt, exchange);
   clock.stop();
   if (signal.aborted) return;
   await Promise.race([aborted, Bun.sleep(Math.max(0, window.to - performance.now()))]);
-  isOver = true;
-  if (pending > 0 && !signal.aborted) await Promise.race([aborted, drained.promise]);
+  await Promise.race([aborted, Promise.all(pending)]);
 }
 
 /** A rejection costs the service almost nothing; without a pause, clients would overload this process. */

@@ -8,21 +8,21 @@ import {
   createRequests,
   createTestUsers,
   type NextRequest,
+  operationsOf,
   type TestUsers,
   TODOS_PATH,
 } from "./scenarios.ts";
 
 export interface PrepareOptions {
   readonly asked: RunOptions;
-  /** Maximum duration of a request. @default 10 */
-  readonly timeoutSeconds?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** Maximum duration of a request. */
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
   /** Called after each user exists. */
   readonly onUser?: ((done: number, total: number) => void) | undefined;
 }
 
-export const TIMEOUT_SECONDS = 10;
-/** Users whose tokens the reading scenarios send. */
+/** Users whose tokens the requests send. */
 const MAX_TOKENS = 32;
 /** Concurrent requests: enough to use all hash workers, not enough to fill the hash queue. */
 const CONCURRENCY = 8;
@@ -39,9 +39,9 @@ export async function withUsers<Result>(
   options: PrepareOptions,
   work: (next: NextRequest) => Promise<Result>,
 ): Promise<Result> {
-  const { asked, signal = new AbortController().signal, timeoutSeconds = TIMEOUT_SECONDS, onUser } = options;
-  const { url, scenario } = asked;
-  const service = { url, timeoutSeconds, signal };
+  const { asked, signal, timeoutSeconds, onUser } = options;
+  const operations = operationsOf(asked.scenario);
+  const service = { url: asked.url, timeoutSeconds, signal };
   const users = createTestUsers();
   const created = new Set<number>();
   const tokens: string[] = [];
@@ -58,16 +58,15 @@ export async function withUsers<Result>(
       onUser?.(created.size, asked.users);
     });
     // At least one login: it shows that the users exist.
-    const isReading = scenario === "read" || scenario === "mixed";
-    const logins = isReading ? Math.min(asked.users, MAX_TOKENS) : 1;
+    const logins = operations.includes("me") ? Math.min(asked.users, MAX_TOKENS) : 1;
     await inParallel(Array(logins).keys(), async (index) => {
       tokens[index] = await logIn(service, users, index);
     });
-    if (isReading) await createTodos(service);
+    if (operations.includes("todos")) await createTodos(service);
     if (signal.aborted) throw interrupted();
     return await work(createRequests(asked, users, tokens));
   } finally {
-    if (scenario !== "register") await deleteUsers(service, { users, created, tokens });
+    if (!operations.includes("register")) await deleteUsers(service, { users, created, tokens });
     if (unanswered + created.size > 0)
       writeError(`Users remain. To delete them: bun run admin users delete --domain ${users.domain}\n`);
   }
@@ -91,16 +90,13 @@ async function deleteUsers({ url, timeoutSeconds }: Service, { users, created, t
   await inParallel([...created].values(), (index) => deleteUser(index).catch(() => undefined));
 }
 
-/** Calls `work` for each item. After an error it only waits for the calls that have begun, and then throws it. */
-async function inParallel<Item>(
-  items: IterableIterator<Item>,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
+/** Calls `work` for each index. After an error it only waits for the calls that have begun, and then throws it. */
+async function inParallel(indices: IterableIterator<number>, work: (index: number) => Promise<void>) {
   const errors: unknown[] = [];
   const workRest = async (): Promise<void> => {
-    for (const item of items) {
+    for (const index of indices) {
       if (errors.length > 0) return;
-      await work(item).catch((error: unknown) => void errors.push(error));
+      await work(index).catch((error: unknown) => void errors.push(error));
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, workRest));

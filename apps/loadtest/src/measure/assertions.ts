@@ -1,21 +1,30 @@
 /** `--assert 'login.p99<800ms,errors<0.1%'`: conditions for a run, parsed before it begins and checked after it. */
 import { usageError } from "@latchkey/cli";
-import type { AssertionResult, Run } from "./results.ts";
+import type { Run } from "./run.ts";
 
 const LATENCY_FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max", "mean"] as const;
 const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
 type LatencyFigure = (typeof LATENCY_FIGURES)[number];
 type Figure = (typeof FIGURES)[number];
 
-const OPERATORS = {
-  "<": (a: number, b: number) => a < b,
-  "<=": (a: number, b: number) => a <= b,
-  ">": (a: number, b: number) => a > b,
-  ">=": (a: number, b: number) => a >= b,
-} as const;
-type Operator = keyof typeof OPERATORS;
+const OPERATORS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+};
 
 type Unit = "ms" | "s" | "us" | "/s" | "%" | "";
+
+export interface AssertionResult {
+  /** Such as `login.p99 < 800 ms`. */
+  readonly assertion: string;
+  readonly passed: boolean;
+  /** In the unit of the assertion; null if the measurement is missing. */
+  readonly measured: number | null;
+  /** The measured value with its unit, or the reason why it is missing. */
+  readonly result: string;
+}
 
 export type Assertion = ReturnType<typeof parseClause>;
 
@@ -53,7 +62,6 @@ function parseClause(clause: string, operations: readonly string[]) {
   if (unit === undefined) {
     throw invalid(isLatency ? `${figure} needs a unit: ms, s or us` : `${figure} cannot be in ${suffix}`);
   }
-  if (!isOperator(sign)) throw invalid(`unknown operator ${sign}`);
   return {
     /** Such as `login.p99`. */
     metric: subject === null ? figure : `${subject}.${figure}`,
@@ -68,7 +76,6 @@ function parseClause(clause: string, operations: readonly string[]) {
 }
 
 const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
-const isOperator = (text: string): text is Operator => text in OPERATORS;
 
 /** An assertion on a missing measurement fails. */
 export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly AssertionResult[] {
@@ -77,7 +84,7 @@ export function checkAssertions(assertions: readonly Assertion[], run: Run): rea
     const assertion = `${metric} ${operator} ${format(limit, unit)}`;
     const measured = measure(checked, run);
     if (typeof measured === "string") return { assertion, passed: false, measured: null, result: measured };
-    const passed = OPERATORS[operator](measured, limit);
+    const passed = OPERATORS[operator]?.(measured, limit) ?? false;
     return { assertion, passed, measured, result: format(measured, unit) };
   });
 }

@@ -4,8 +4,23 @@
  */
 import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
 import type { Exchange, MeasurementWindow } from "../load/loops.ts";
-import { LatencyHistogram } from "./histogram.ts";
-import type { Latency, OperationResult, Second } from "./results.ts";
+import { type Latency, LatencyHistogram } from "./histogram.ts";
+
+/** One kind of request, such as `login`. */
+export type OperationResult = ReturnType<Operation["result"]>;
+
+/** One second of the run. */
+export interface Second {
+  /** Since the beginning of the measurement. */
+  readonly second: number;
+  /** Number of intended starts in this second. */
+  readonly offered: number;
+  /** Number of expected responses in this second, whenever their requests were sent; also for the percentiles. */
+  readonly answered: number;
+  readonly errors: number;
+  readonly p50: number | null;
+  readonly p99: number | null;
+}
 
 const increment = (counts: Record<string, number>, name: string): void => {
   counts[name] = (counts[name] ?? 0) + 1;
@@ -20,13 +35,18 @@ class Operation {
   /** Expected responses in the window, including those to requests that are not counted. */
   completedInWindow = 0;
 
-  result(seconds: number): OperationResult {
+  result(seconds: number) {
     return {
       sent: this.sent,
+      /** Number of responses by status; `none` if the connection failed or the timeout expired. */
       statuses: { ...this.statuses },
+      /** The responses `none` by name: `refused`, `reset`, `closed`, `timed out`, or another error code. */
       connectionErrors: { ...this.connectionErrors },
+      /** Responses with an unexpected status, and missing responses. The 401 for a wrong password is expected. */
       errors: this.errors,
+      /** Expected responses per second of the measured duration. */
       perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
+      /** Of expected responses, from the intended start (open loop) or from sending (closed loop); null without any. */
       latency: this.latency.summary(),
     };
   }
@@ -38,12 +58,10 @@ export class Recorder {
   readonly #all = new Operation();
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
-  readonly #probe = new LatencyHistogram();
   readonly #seconds: Omit<Second, "offered">[] = [];
   /** By second of the intended start, which may be over when a late request is sent. */
   readonly #offered: number[] = [];
   readonly #currentLatency = new LatencyHistogram();
-  readonly #currentProbe = new LatencyHistogram();
   #current = { answered: 0, errors: 0 };
   #hasEnded = false;
 
@@ -85,14 +103,6 @@ export class Recorder {
     if (isExpected) this.#currentLatency.record(at - due);
   }
 
-  probed(milliseconds: number): void {
-    const at = performance.now();
-    if (this.#hasEnded || !this.#isInWindow(at)) return;
-    this.#advance(at);
-    this.#probe.record(milliseconds);
-    this.#currentProbe.record(milliseconds);
-  }
-
   /** The seconds that have ended. */
   seconds(): readonly Second[] {
     if (!this.#hasEnded) this.#advance(Math.min(performance.now(), this.#window.to));
@@ -121,10 +131,6 @@ export class Recorder {
     return { all: this.#all.result(seconds), operations: Object.fromEntries(operations) };
   }
 
-  get probe(): Latency | null {
-    return this.#probe.summary();
-  }
-
   get lateness(): Latency | null {
     return this.#isOpenLoop ? this.#lateness.summary() : null;
   }
@@ -151,10 +157,8 @@ export class Recorder {
       ...this.#current,
       p50: this.#currentLatency.percentile(50),
       p99: this.#currentLatency.percentile(99),
-      probeP99: this.#currentProbe.percentile(99),
     });
     this.#current = { answered: 0, errors: 0 };
     this.#currentLatency.reset();
-    this.#currentProbe.reset();
   }
 }

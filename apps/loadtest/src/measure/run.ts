@@ -5,13 +5,16 @@ import { openArrivalClock } from "../load/arrival-clock.ts";
 import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
-import { type PrepareOptions, TIMEOUT_SECONDS } from "../load/prepare-requests.ts";
+import type { PrepareOptions } from "../load/prepare-requests.ts";
 import type { RunOptions } from "../load/run-options.ts";
 import type { NextRequest } from "../load/scenarios.ts";
+import type { Latency } from "./histogram.ts";
 import { startProbeStream } from "./probe-stream.ts";
-import { Recorder } from "./recorder.ts";
-import type { Latency, LoadGeneratorResult, OperationResult, Run, ServerFigures } from "./results.ts";
-import type { ServerMetrics } from "./server-metrics.ts";
+import { type OperationResult, Recorder } from "./recorder.ts";
+import type { ServerFigures, ServerMetrics } from "./server-metrics.ts";
+
+/** The one document behind the terminal, the JSON file, the HTML page and the assertions. */
+export type Run = Awaited<ReturnType<typeof runLoad>>;
 
 export interface RunLoadOptions extends Omit<PrepareOptions, "onUser"> {
   /** From `withUsers`. */
@@ -39,9 +42,9 @@ const START_DELAY_MS = 50;
  * Takes no longer than the warm-up, the duration and the timeout together. A signal ends the run early;
  * the result covers the time until then.
  */
-export async function runLoad(options: RunLoadOptions): Promise<Run> {
-  const { asked, next, metrics, onSecond, signal = new AbortController().signal } = options;
-  const { timeoutSeconds = TIMEOUT_SECONDS, warmUpSeconds = WARM_UP_SECONDS } = options;
+export async function runLoad(options: RunLoadOptions) {
+  const { asked, next, metrics, onSecond, signal, timeoutSeconds } = options;
+  const { warmUpSeconds = WARM_UP_SECONDS } = options;
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
   const { load, seed, durationSeconds } = asked;
@@ -54,7 +57,7 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const from = startAt + warmUpSeconds * 1000;
   const window = { from, to: from + durationSeconds * 1000 };
   const recorder = new Recorder(window, load.kind);
-  const probes = startProbeStream(asked.url, (milliseconds) => recorder.probed(milliseconds));
+  const probes = startProbeStream(asked.url, window);
   const report = (): void => {
     const elapsedSeconds = Math.max(0, (performance.now() - from) / 1000);
     onSecond?.({
@@ -79,18 +82,24 @@ export async function runLoad(options: RunLoadOptions): Promise<Run> {
   const result = recorder.result(countedSeconds);
   return {
     version: 1,
+    /** ISO 8601. */
     startedAt,
+    /** That of the load generator. */
     machine: describeMachine({ loadAverage: false }),
     asked,
+    /** `interrupted`: ended by a signal; the result covers the time until then. */
     outcome: signal.aborted ? "interrupted" : "complete",
+    /** Whether fewer requests were answered than offered; false in a closed loop. */
     overloaded: isOverloaded(asked, result.all, countedSeconds),
     countedSeconds,
     ...result,
     seconds: recorder.seconds(),
-    probe: { failure: await probes.stop(), latency: recorder.probe },
+    probe: await probes.stop(),
+    /** The load generator itself: if it was the bottleneck, the measurement does not describe the service. */
     driver: { ...shares, lateness, bottleneck: bottleneckOf({ ...result.all, ...shares, lateness }) },
+    /** Null without metrics. */
     server: metrics?.peak() ?? null,
-  };
+  } as const;
 }
 
 /** The share of the offered rate that is sufficient. */
@@ -121,7 +130,7 @@ function readUsage() {
 /** Calls back after each second of the window except the last, whose timer may be late, and meters this process in it. */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
   let before = readUsage();
-  let shares: Pick<LoadGeneratorResult, "cpuShare" | "waitShare"> | null = null;
+  let shares: Pick<LoadGeneratorFigures, "cpuShare" | "waitShare"> | null = null;
   let ticks: Timer | undefined;
   const begin = setTimeout(() => {
     before = readUsage();
@@ -148,9 +157,13 @@ const MIN_LATENESS_MS = 1;
 /** No file descriptor or no port is available for another connection. */
 const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 
-export interface LoadGeneratorFigures extends Omit<LoadGeneratorResult, "bottleneck"> {
-  readonly latency: Latency | null;
-  readonly connectionErrors: OperationResult["connectionErrors"];
+export interface LoadGeneratorFigures extends Pick<OperationResult, "latency" | "connectionErrors"> {
+  /** CPU time as a multiple of one core. */
+  readonly cpuShare: number;
+  /** Proportion of the time in which the thread that sends requests waited for a core; 0 if the system does not report it. */
+  readonly waitShare: number;
+  /** How much later than intended requests were sent (open loop); null in a closed loop. */
+  readonly lateness: Latency | null;
 }
 
 /** Why the measurement does not describe the service; null if it does. */

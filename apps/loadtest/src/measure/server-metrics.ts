@@ -1,10 +1,10 @@
 /** Reads the metrics of the service's hashing core once a second. */
 import { describeError, unavailable } from "@latchkey/cli";
-import type { ServerFigures } from "./results.ts";
 
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 900;
 
+export type ServerFigures = NonNullable<ReturnType<typeof parseServerFigures>>;
 export type ServerMetrics = Awaited<ReturnType<typeof openServerMetrics>>;
 
 /**
@@ -49,7 +49,7 @@ async function readServerFigures(url: string): Promise<ServerFigures> {
 }
 
 /** Prometheus text format, version 0.0.4; null if a figure is missing. */
-export function parseServerFigures(text: string): ServerFigures | null {
+export function parseServerFigures(text: string) {
   const gauge = (name: string) =>
     Number(new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
   const kernel = /^hash_kernel_info\{[^}]*\bkernel="([^"]+)"[^}]*\} 1$/m.exec(text)?.[1];
@@ -58,6 +58,7 @@ export function parseServerFigures(text: string): ServerFigures | null {
     lanes: gauge("lanes"),
     lanesBusy: gauge("lanes_busy"),
     queueLength: gauge("queue_length"),
+    /** Logins per second, as estimated by the hashing core. */
     capacityPerSecond: gauge("capacity_per_second"),
   };
   return kernel !== undefined && Object.values(figures).every(Number.isFinite)

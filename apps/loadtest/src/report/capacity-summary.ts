@@ -6,18 +6,11 @@ import type { Summary } from "./summary.ts";
 
 export function summarizeCapacity(report: CapacityReport): Summary {
   const { url, startedAt, machine, outcome, steps, p99BoundMs, bottleneck, command } = report;
-  const { loginsPerSecond, p99, cores, shareOfRaw } = report;
   return {
     title: `Capacity of logins with p99 within ${formatMs(p99BoundMs)} ms`,
     startedAt,
     notices: outcome === "interrupted" ? ["Interrupted: the capacity is that of the rates until then."] : [],
     conclusion: sentenceOf(report),
-    tiles: [
-      ["logins per second", formatRate(loginsPerSecond), "at the highest rate that passed"],
-      ["logins, p99 ms", formatMs(p99), `bound ${formatMs(p99BoundMs)}`],
-      ...(cores ? [["logins per core", formatRate(loginsPerSecond / cores), "per second"] as const] : []),
-      ...(shareOfRaw ? [["of raw capacity", formatPercent(shareOfRaw), "of the hashing core"] as const] : []),
-    ],
     charts: steps.length > 0 ? chartsOf(report) : [],
     header: ["", "offered/s", "achieved/s", "p50 ms", "p99 ms", "rejected", "errors"],
     rows: steps.map((step) => ({ cells: cellsOf(step), failed: !step.passed })),
@@ -31,25 +24,16 @@ export function summarizeCapacity(report: CapacityReport): Summary {
   };
 }
 
-const formatPercent = (proportion: number): string => `${Math.round(100 * proportion)} %`;
-
-function sentenceOf({
-  steps,
-  loginsPerSecond,
-  p99,
-  p99BoundMs,
-  cores,
-  kernel,
-  shareOfRaw,
-}: CapacityReport): string {
+function sentenceOf({ steps, p99BoundMs, ...found }: CapacityReport): string {
+  const { loginsPerSecond, p99, cores, kernel, shareOfRaw } = found;
   if (steps.length === 0) return "Interrupted before the first rate was complete.";
   if (p99 === null) return `No rate had a p99 within ${formatMs(p99BoundMs)} ms.`;
-  const found = `This machine handles ${formatRate(loginsPerSecond)} logins/s with p99 at ${formatMs(p99)} ms`;
+  const result = `This machine handles ${formatRate(loginsPerSecond)} logins/s with p99 at ${formatMs(p99)} ms`;
   if (cores === null || shareOfRaw === null)
-    return `${found}. Add --metrics for the rate per core and the kernel.`;
+    return `${result}. Add --metrics for the rate per core and the kernel.`;
   return (
-    `${found}: ${formatRate(loginsPerSecond / cores)} per core on ${cores} hash ${cores === 1 ? "worker" : "workers"} ` +
-    `with the ${kernel} kernel, ${formatPercent(shareOfRaw)} of the raw capacity of the hashing core.`
+    `${result}: ${formatRate(loginsPerSecond / cores)} per core on ${cores} hash ${cores === 1 ? "worker" : "workers"} ` +
+    `with the ${kernel} kernel, ${Math.round(100 * shareOfRaw)} % of the raw capacity of the hashing core.`
   );
 }
 

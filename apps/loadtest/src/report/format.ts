@@ -1,6 +1,7 @@
 /** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
 import type { RunOptions } from "../load/run-options.ts";
-import type { OperationResult, ServerFigures } from "../measure/results.ts";
+import type { OperationResult } from "../measure/recorder.ts";
+import type { ServerFigures } from "../measure/server-metrics.ts";
 
 /** For a missing measurement. */
 export const NO_VALUE = "–";

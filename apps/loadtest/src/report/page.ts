@@ -11,8 +11,7 @@ import { describeAssertion, type Summary } from "./summary.ts";
 const STYLES_HASH = `'sha256-${new Bun.CryptoHasher("sha256").update(STYLES).digest("base64")}'`;
 
 export function renderPage(summary: Summary): string {
-  const { title, notices, warnings, conclusion, tiles, charts, assertions, header, rows, facts, command } =
-    summary;
+  const { title, notices, warnings, conclusion, charts, assertions, header, rows, facts, command } = summary;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,11 +27,6 @@ export function renderPage(summary: Summary): string {
 ${conclusion === null ? "" : html`<p class="conclusion">${conclusion}</p>`}
 ${[...notices, ...warnings].map((text) => html`<p class="warning">${text}</p>`)}
 ${assertions.map((each) => html`<p class="assertion ${each.passed ? "passed" : "failed"}">${describeAssertion(each)}</p>`)}
-<dl class="tiles">${tiles.map(
-    ([name, figure, about]) => html`
-<div><dt>${name}</dt><dd>${figure}<small>${about}</small></dd></div>`,
-  )}
-</dl>
 <div class="charts">
 ${charts.map(renderChart)}</div>
 <div class="panel"><table>

@@ -1,13 +1,13 @@
-/** The style sheet: one column on phones, two on larger screens; the system's colour scheme; white in print. */
+/** The style sheet: one column on phones, two on larger screens; the system's colour scheme. */
 
 export const STYLES = `
 :root {
   color-scheme: light dark; --page: #f5f6f8; --card: #ffffff; --ink: #17212c; --quiet: #5a6775; --line: #e2e6eb;
-  --blue: #2f6bd8; --amber: #c2650f; --green: #1b855e; --red: #cf2f3d; --violet: #7b5bd1; --grey: #8c99a7;
+  --blue: #2f6bd8; --amber: #c2650f; --green: #1b855e; --red: #cf2f3d; --grey: #8c99a7;
 }
 @media screen and (prefers-color-scheme: dark) { :root {
   --page: #0e1319; --card: #161d25; --ink: #e7ecf2; --quiet: #95a2b1; --line: #28323d;
-  --blue: #6fa5ff; --amber: #f0a050; --green: #4fc796; --red: #ff7a84; --violet: #ab93f5; --grey: #7d8b9a;
+  --blue: #6fa5ff; --amber: #f0a050; --green: #4fc796; --red: #ff7a84; --grey: #7d8b9a;
 } }
 * { box-sizing: border-box; }
 body {
@@ -24,11 +24,9 @@ small { display: block; }
 .assertion + .assertion { margin-top: 4px; }
 .passed { border-color: var(--green); }
 .failed { border-color: var(--red); color: var(--red); font-weight: 600; }
-.tiles, .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 12px; margin: 16px 0; }
-.tiles { grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); }
-.tiles div, figure, .panel { margin: 0; padding: 12px 16px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 12px; margin: 16px 0; }
+figure, .panel { margin: 0; padding: 12px 16px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
 dd { margin: 0; }
-.tiles dd { font-size: 28px; line-height: 1.3; font-weight: 650; }
 figure { min-width: 0; padding: 14px 8px; }
 figcaption { padding: 0 8px; font-weight: 650; }
 .plot { display: block; width: 100%; height: 240px; }
@@ -45,7 +43,7 @@ figcaption { padding: 0 8px; font-weight: 650; }
 .legend .line::before { content: "━ "; }
 .legend .dashed::before { content: "╍ "; }
 .blue, .blue::before { color: var(--blue); } .amber { color: var(--amber); } .red { color: var(--red); }
-.green { color: var(--green); } .violet { color: var(--violet); } .grey { color: var(--grey); }
+.grey { color: var(--grey); }
 .panel { margin-top: 12px; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: 5px 0 5px 16px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); font-weight: inherit; }
@@ -53,8 +51,4 @@ th:first-child { padding-left: 0; text-align: left; }
 tbody th { font-weight: 600; }
 tbody tr:last-child > * { border-bottom: 0; }
 .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; }
-@media print {
-  body { padding: 0; background: none; font-size: 12px; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  figure, .panel, .tiles div { break-inside: avoid; }
-}
 `;

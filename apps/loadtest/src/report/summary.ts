@@ -1,5 +1,5 @@
 /** What a report says: the terminal and the page display the same summary of a run or of a capacity search. */
-import type { AssertionResult } from "../measure/results.ts";
+import type { AssertionResult } from "../measure/assertions.ts";
 import type { Chart } from "./chart.ts";
 
 export interface Summary {
@@ -10,8 +10,6 @@ export interface Summary {
   readonly notices: readonly string[];
   /** The result as a sentence. */
   readonly conclusion: string | null;
-  /** The key figures of the page. */
-  readonly tiles: readonly (readonly [name: string, figure: string, about: string])[];
   readonly charts: readonly Chart[];
   readonly header: readonly string[];
   /** The first cell names the row. */

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { findCapacity, ratesToTry, type SearchStep } from "../../src/capacity/find-capacity.ts";
 import { withUsers } from "../../src/load/prepare-requests.ts";
 import { startFakeService } from "../support/fake-service.ts";
-import { runOptionsOf } from "../support/run-options.ts";
+import { LIMITS, runOptionsOf } from "../support/run-options.ts";
 
 /** Tries rates until the search ends. */
 function search(best: number, passes: (rate: number, attempt: number) => boolean) {
@@ -56,7 +56,8 @@ test("a service that rejects logins above a rate has this rate as its capacity",
   const steps: SearchStep[] = [];
   const asked = runOptionsOf({ url: service.url, durationSeconds: 0.3 });
   const onStep = (step: SearchStep) => steps.push(step);
-  const options = { asked, p99BoundMs: 1000, arrivals: "constant", warmUpSeconds: 0.1, onStep } as const;
+  const changes = { asked, p99BoundMs: 1000, arrivals: "constant", warmUpSeconds: 0.1, onStep } as const;
+  const options = { ...LIMITS, ...changes };
   const report = await withUsers(options, (next) => findCapacity({ ...options, next }));
   expect(report).toMatchObject({ outcome: "complete", url: service.url, cores: null, p99BoundMs: 1000 });
   expect(report.loginsPerSecond).toBeGreaterThan(100);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { QUERIES_PER_LOGIN } from "../../src/capacity/plan.ts";
-import { SCENARIOS } from "../../src/load/run-options.ts";
+import { scenarioNames } from "../../src/load/scenarios.ts";
 import { CTRL_C, run, start, startOnTerminal } from "../support/program.ts";
 import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
@@ -18,7 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const number = expect.any(Number);
 const latency = {
   ...{ count: number, mean: number, p50: number, p90: number, p95: number, p99: number },
-  ...{ "p99.9": number, max: number, curve: expect.any(Array) },
+  ...{ "p99.9": number, max: number },
 };
 
 test("a run creates users, logs in, reports logins, statuses and probes as JSON, and deletes the users", async () => {
@@ -88,7 +88,7 @@ test("load is sent to another machine only after a confirmation", async () => {
   }
 });
 
-test.concurrent.each(SCENARIOS)("the scenario %s has no errors", async (scenario) => {
+test.concurrent.each(scenarioNames())("the scenario %s has no errors", async (scenario) => {
   const load = { kind: "open", ratePerSecond: 4, arrivals: "constant" } as const;
   const { all } = await runWithUsers({ asked: runOptionsOf({ url: service.url, scenario, load, users: 2 }) });
   expect(all).toMatchObject({ sent: 4, errors: 0 });
@@ -152,10 +152,7 @@ test("an interrupted capacity search reports its rates until then, and a plan us
   const { code, output } = await child.ended();
   expect(code).toBe(130);
   expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);
-  const [, text = ""] = output.split(/^(?=Interrupted: )/m);
-  expect(text).toContain("This machine handles ");
-  for (const line of text.split("\r\nWritten: ")[0]?.split("\r\n") ?? [])
-    expect(line.length).toBeLessThan(81);
+  expect(output).toMatch(/^Interrupted: .*^This machine handles /ms);
   const report = await Bun.file(`${path}.json`).json();
   expect(report).toMatchObject({ outcome: "interrupted", cores: 1, steps: [{ attempt: 1, passed: true }] });
   const plan = await run(`plan --capacity ${path}.json --logins-per-second 1000 --json`);

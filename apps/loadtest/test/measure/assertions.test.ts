@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { CliError } from "@latchkey/cli";
 import { checkAssertions, parseAssertions } from "../../src/measure/assertions.ts";
-import type { OperationResult, Run } from "../../src/measure/results.ts";
+import type { OperationResult } from "../../src/measure/recorder.ts";
+import type { Run } from "../../src/measure/run.ts";
 import { exampleRun } from "../support/example-run.ts";
 
 const latency = {
   ...{ count: 1000, mean: 240.25, p50: 200, p90: 650, p95: 700, p99: 912, "p99.9": 1400, max: 1500 },
-  curve: [],
 };
 const operationOf = (changes: Partial<OperationResult>): OperationResult => ({
   ...{ sent: 1000, statuses: {}, connectionErrors: {}, errors: 4, perSecond: 88.125, latency },

@@ -14,12 +14,13 @@ const near = (value: number | null | undefined, expected: number): void => {
   expect(Math.abs((value ?? Number.NaN) - expected) / expected).toBeLessThan(0.001);
 };
 
-test("percentiles are nearest ranks with three significant digits; mean and maximum are exact", () => {
+test("percentiles are nearest ranks with three significant digits; the maximum is exact", () => {
   const latency = histogramOf(upTo(10_000)).summary();
   near(latency?.p50, 5000);
   near(latency?.p95, 9500);
   near(latency?.p99, 9900);
-  expect(latency).toMatchObject({ count: 10_000, mean: 5000.5, max: 10_000 });
+  near(latency?.mean, 5000.5);
+  expect(latency).toMatchObject({ count: 10_000, max: 10_000 });
 });
 
 test("a histogram without values, or after a reset, has no summary", () => {
@@ -28,16 +29,5 @@ test("a histogram without values, or after a reset, has no summary", () => {
   expect(histogram.summary()).toBeNull();
   expect(histogram.percentile(50)).toBeNull();
   histogram.record(7);
-  expect(histogram.summary()).toMatchObject({ count: 1, mean: 7, max: 7 });
-});
-
-test("the curve ascends from 0 to 100 percent, with finer steps towards the end, and ends at the maximum", () => {
-  const curve = histogramOf(upTo(5000)).summary()?.curve ?? [];
-  const percents = curve.map(([percent]) => percent);
-  const values = curve.map(([, milliseconds]) => milliseconds);
-  expect(percents).toEqual(percents.toSorted((a, b) => a - b));
-  expect(values).toEqual(values.toSorted((a, b) => a - b));
-  expect(percents[0]).toBe(0);
-  expect(percents).toContain(99.375);
-  expect(curve.at(-1)).toEqual([100, 5000]);
+  expect(histogram.summary()).toMatchObject({ count: 1, p50: 7, max: 7 });
 });

@@ -29,8 +29,7 @@ test("an open loop counts from the intended start, so a stall affects all reques
   // 30 of 100 were due during the stall and waited for its end: the median half of it, the first one all of it.
   expect(latency?.max).toBeGreaterThanOrEqual(STALL_MS - 20);
   expect(latency?.p95).toBeGreaterThan(0.6 * STALL_MS);
-  const waited = latency?.curve.findLast(([, milliseconds]) => milliseconds < STALL_MS / 2)?.[0] ?? 0;
-  expect(waited).toBeLessThan(90);
+  expect(latency?.p90).toBeGreaterThan(STALL_MS / 2);
   expect(run.probe.latency?.max).toBeGreaterThan(STALL_MS / 2);
   expect(run.overloaded).toBe(false);
 });

@@ -1,7 +1,8 @@
 /** A run and a capacity search, the same at every call, with consistent sums and percentiles. */
 import type { CapacityReport } from "../../src/capacity/find-capacity.ts";
-import { LatencyHistogram } from "../../src/measure/histogram.ts";
-import type { Latency, OperationResult, RunReport } from "../../src/measure/results.ts";
+import { type Latency, LatencyHistogram } from "../../src/measure/histogram.ts";
+import type { OperationResult } from "../../src/measure/recorder.ts";
+import type { RunReport } from "../../src/report/run-summary.ts";
 import { runOptionsOf } from "./run-options.ts";
 
 const SECONDS = 60;
@@ -17,8 +18,7 @@ export function latencyOf(values: readonly number[]): Latency | null {
 const SECONDLY = Array.from({ length: SECONDS }, (_, second) => {
   const [p50, p99] = second === 34 ? [313, 491] : [113, 292];
   const errors = second === 35 ? 7 : 0;
-  const probeP99 = second % 7 === 0 ? 1.4 : 0.6;
-  return { second, offered: PER_SECOND, answered: PER_SECOND - errors, errors, p50, p99, probeP99 };
+  return { second, offered: PER_SECOND, answered: PER_SECOND - errors, errors, p50, p99 };
 });
 
 const ascending = (count: number, from: number, to: number): readonly number[] =>

@@ -140,11 +140,7 @@ async function applyStatements(
 }
 
 /** Repeats an attempt that did not get a lock, as long as the next one would end before the deadline. */
-async function retryLockTimeouts(
-  attempt: () => Promise<void>,
-  deadline: number,
-  log: MigrateOptions["log"],
-): Promise<void> {
+async function retryLockTimeouts(attempt: () => Promise<void>, deadline: number, log: MigrateOptions["log"]) {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();

@@ -132,14 +132,13 @@ test("each query is prepared once, whatever its values", async () => {
     await todos.findById(value);
     await users.findById(value);
     await users.findByEmail(`u${value}@example.org`);
-    await users.findByUsername(`u${value}`);
     await users.list({ after: value, limit: value });
     await ping();
   }
   const texts = prepare.mock.calls.map(([text]) => text);
   prepare.mockRestore();
-  expect(texts).toHaveLength(7);
-  expect(new Set(texts).size).toBe(7);
+  expect(texts).toHaveLength(6);
+  expect(new Set(texts).size).toBe(6);
 });
 
 test.skipIf(process.platform !== "linux")("a closed database does not keep its file open", async () => {

@@ -3,7 +3,6 @@
  * prepared statement, so statements must be prepared only on connections that are proved to be direct.
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { type PgBouncer, startPgBouncer } from "@latchkey/testing/pgbouncer";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import {
   type Database,
@@ -12,6 +11,7 @@ import {
   UnsupportedDatabaseServer,
 } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
+import { type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 

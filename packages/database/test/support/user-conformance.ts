@@ -18,7 +18,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(created.updatedAt).toEqual(created.createdAt);
       expect(await users.findById(created.id)).toEqual(created);
       expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
-      expect(await users.findByUsername(ada.username)).toEqual(created);
     });
 
     test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
@@ -34,7 +33,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
         expect(await users.list({ after: id, limit: 10 })).toEqual([]);
       }
       expect(await users.findByEmail("nobody@example.org")).toBeNull();
-      expect(await users.findByUsername("nobody")).toBeNull();
     });
 
     test("ids above 32 bits are read as exact numbers", async () => {

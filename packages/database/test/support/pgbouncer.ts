@@ -1,8 +1,8 @@
 /** A PgBouncer for tests: the installed `pgbouncer`, in front of a PostgreSQL server for tests. */
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import { openFolder } from "./folder.ts";
-import { freePort, readUntil, UNPRIVILEGED } from "./server-process.ts";
+import { openFolder } from "@latchkey/testing/folder";
+import { freePort, readUntil, UNPRIVILEGED } from "@latchkey/testing/server-process";
 
 export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
