@@ -16,7 +16,6 @@ import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 /** The routes as the framework's plugin describes them; only the members used here. */
 interface DescribedRoutes {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 }
 
 interface DescribedOperation {
@@ -35,7 +34,7 @@ export async function createDocument(features: AnyElysia): Promise<string> {
   return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
 }
 
-function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
+function completeDocument({ paths }: DescribedRoutes): JsonObject {
   return {
     openapi: "3.0.3",
     info: {
@@ -52,7 +51,7 @@ function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(components.schemas),
+      schemas: componentSchemas(),
       headers: HEADERS,
       securitySchemes: {
         bearer: {
@@ -143,7 +142,7 @@ function completeOperation(operation: DescribedOperation): JsonObject {
     ...rest,
     ...(parameters.length > 0 && { parameters: parameters.map(translate) }),
     ...(requestBody && {
-      requestBody: { ...requestBody, content: { [JSON_TYPE]: requestBody.content[JSON_TYPE] } },
+      requestBody: { ...requestBody, content: { [JSON_TYPE]: translate(requestBody.content[JSON_TYPE]) } },
     }),
   };
 }

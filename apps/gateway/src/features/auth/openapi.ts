@@ -1,4 +1,4 @@
-/** The auth operations in the OpenAPI document. */
+/** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
 import {
   EmailVerificationConfirmation,
   type ErrorCode,
@@ -8,7 +8,7 @@ import {
   RegisterRequest,
   UpdateUserRequest,
 } from "@latchkey/contracts";
-import { describeOperations } from "../../openapi/operation.ts";
+import { defineOperations } from "../../openapi/operation.ts";
 
 const MAIL_LIMIT = {
   variable: "RATE_LIMIT_MAIL",
@@ -17,7 +17,7 @@ const MAIL_LIMIT = {
 } as const;
 const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
 
-export const operations = describeOperations("Auth", {
+export const operations = defineOperations("Auth", {
   register: {
     summary: "Register a user",
     description:

@@ -1,21 +1,16 @@
 /** Password resets and e-mail verifications, without HTTP. Mails are only written to the outbox; `mail/sender.ts` sends them. */
-import type {
-  EmailVerificationConfirmation,
-  PasswordResetConfirmation,
-  PasswordResetRequest,
-} from "@latchkey/contracts";
-import type { OutboxRepository, UserRepository } from "@latchkey/database";
+import type { PasswordResetConfirmation } from "@latchkey/contracts";
+import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { OneTimeTokens } from "../../tokens/one-time-tokens.ts";
+import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { AuthRequest, Principal } from "./service.ts";
 
-interface RecoveryServiceOptions {
-  readonly users: UserRepository;
-  readonly outbox: Pick<OutboxRepository, "requestReset" | "requestVerification">;
+interface RecoveryServiceOptions
+  extends Pick<Database, "users" | "outbox">,
+    Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash">;
-  readonly oneTimeTokens: Pick<OneTimeTokens, "verify">;
   /** null: no network is familiar. */
   readonly loginThrottle: Pick<LoginThrottle, "networkDigest"> | null;
 }
@@ -27,7 +22,7 @@ export function createRecoveryService(options: RecoveryServiceOptions) {
 
   return {
     /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
-    async requestReset({ email }: PasswordResetRequest, { audit }: AuthRequest): Promise<void> {
+    async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
       await outbox.requestReset(email);
       audit("reset.requested", email);
     },
@@ -57,10 +52,7 @@ export function createRecoveryService(options: RecoveryServiceOptions) {
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
-    async confirmVerification(
-      { token }: EmailVerificationConfirmation,
-      { audit }: AuthRequest,
-    ): Promise<void> {
+    async confirmVerification(token: string, { audit }: AuthRequest): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);

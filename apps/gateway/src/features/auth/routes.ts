@@ -1,11 +1,5 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import {
-  EmailVerificationConfirmation,
-  LoginRequest,
-  normalizeEmail,
-  PasswordResetConfirmation,
-  PasswordResetRequest,
-  RegisterRequest,
   StrictUpdateUserRequest,
   type Token,
   toUser,
@@ -13,7 +7,7 @@ import {
   type User as UserShape,
 } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
-import { ignoreBody, jsonBody } from "../../http/body.ts";
+import { ignoreBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
@@ -34,9 +28,6 @@ export interface AuthRoutesOptions {
   /** Whether a new password without the current one is invalid. */
   readonly requireCurrentPassword: boolean;
 }
-
-const withNormalizedEmail = (members: Record<string, unknown>): Record<string, unknown> =>
-  typeof members.email === "string" ? { ...members, email: normalizeEmail(members.email) } : members;
 
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
@@ -63,7 +54,6 @@ export function authRoutes(options: AuthRoutesOptions) {
   const register = new Elysia()
     .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.register))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/register",
       async ({ body, authRequest, set }): Promise<UserShape> => {
@@ -71,112 +61,89 @@ export function authRoutes(options: AuthRoutesOptions) {
         set.status = 201;
         return toUser(user);
       },
-      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
+      operations.register,
     );
 
   const login = new Elysia()
     .use(withAuthRequest)
     .use(rateLimitRoutes(limiters?.login))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }) })
     .post(
       "/auth/login",
       async ({ body, authRequest }): Promise<Token> => ({
         access_token: await authService.login(body, authRequest),
         token_type: "bearer",
       }),
-      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
+      operations.login,
     );
 
   const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
-    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), { detail: operations.getMe })
+    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe)
     .use(withAuthRequest)
     .patch(
       "/auth/me",
       async ({ principal, body, authRequest }): Promise<UserShape> =>
         toUser(await authService.update(principal, body, authRequest)),
       {
-        parse: [jsonBody(UpdateUserRequest)],
-        body: "UpdateUserRequest",
+        ...operations.updateMe,
+        body: validator(updateRequest, "body", "UpdateUserRequest"),
         beforeHandle: async ({ principal, body, clientAddress, set }) => {
           if (body.password === undefined && body.current_password === undefined) return;
           const client = { clientAddress, userId: principal.user.id };
           await limiters?.passwordChange.limit(client, set.headers);
         },
-        detail: operations.updateMe,
       },
     )
     .delete(
       "/auth/me",
       ({ principal, authRequest, set }) => respondWith(set, 204, authService.delete(principal, authRequest)),
-      { parse: [ignoreBody], detail: operations.deleteMe },
+      { ...operations.deleteMe, parse: [ignoreBody] },
     )
     .delete(
       "/auth/tokens",
       ({ principal, authRequest, set }) =>
         respondWith(set, 204, authService.revokeTokens(principal, authRequest)),
-      { parse: [ignoreBody], detail: operations.revokeTokens },
+      { ...operations.revokeTokens, parse: [ignoreBody] },
     );
 
   const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
-  return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
+  if (recoveryService === null) return auth;
+  const resetRequest = new Elysia()
+    .use(withAuthRequest)
+    .use(rateLimitRoutes(limiters?.mail))
+    .post(
+      "/auth/password-reset",
+      ({ body, authRequest, set }) =>
+        respondWith(set, 202, recoveryService.requestReset(body.email, authRequest)),
+      operations.requestPasswordReset,
+    );
 
-  function recoveryRoutes(service: RecoveryService) {
-    const resetRequest = new Elysia()
-      .use(withAuthRequest)
-      .use(rateLimitRoutes(limiters?.mail))
-      .model({
-        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
-      })
-      .post(
-        "/auth/password-reset",
-        ({ body, authRequest, set }) => respondWith(set, 202, service.requestReset(body, authRequest)),
-        {
-          parse: [jsonBody(PasswordResetRequest)],
-          body: "PasswordResetRequest",
-          detail: operations.requestPasswordReset,
-        },
-      );
+  const confirmations = new Elysia()
+    .use(withAuthRequest)
+    .post(
+      "/auth/email-verification/confirm",
+      ({ body, authRequest, set }) =>
+        respondWith(set, 204, recoveryService.confirmVerification(body.token, authRequest)),
+      operations.confirmEmailVerification,
+    )
+    .use(rateLimitRoutes(limiters?.passwordChange))
+    .post(
+      "/auth/password-reset/confirm",
+      ({ body, authRequest, set }) => respondWith(set, 204, recoveryService.confirmReset(body, authRequest)),
+      operations.confirmPasswordReset,
+    );
 
-    const confirmations = new Elysia()
-      .use(withAuthRequest)
-      .model({
-        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
-        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
-      })
-      .post(
-        "/auth/email-verification/confirm",
-        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmVerification(body, authRequest)),
-        {
-          parse: [jsonBody(EmailVerificationConfirmation)],
-          body: "EmailVerificationConfirmation",
-          detail: operations.confirmEmailVerification,
-        },
-      )
-      .use(rateLimitRoutes(limiters?.passwordChange))
-      .post(
-        "/auth/password-reset/confirm",
-        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmReset(body, authRequest)),
-        {
-          parse: [jsonBody(PasswordResetConfirmation)],
-          body: "PasswordResetConfirmation",
-          detail: operations.confirmPasswordReset,
-        },
-      );
+  const verificationRequest = new Elysia()
+    .use(bearerAuth(authService.authenticate))
+    .use(rateLimitRoutes(limiters?.mail))
+    .post(
+      "/auth/email-verification",
+      ({ principal, set }) => respondWith(set, 202, recoveryService.requestVerification(principal)),
+      { ...operations.requestEmailVerification, parse: [ignoreBody] },
+    );
 
-    const verificationRequest = new Elysia()
-      .use(bearerAuth(authService.authenticate))
-      .use(rateLimitRoutes(limiters?.mail))
-      .post(
-        "/auth/email-verification",
-        ({ principal, set }) => respondWith(set, 202, service.requestVerification(principal)),
-        { parse: [ignoreBody], detail: operations.requestEmailVerification },
-      );
-
-    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
-  }
+  return auth.use(resetRequest).use(confirmations).use(verificationRequest);
 }
 
 /** A response without a body. */
