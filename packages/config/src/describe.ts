@@ -41,9 +41,9 @@ export function variablesTable(): string {
 }
 
 function defaultOf(name: VariableName): string {
-  const definition: Variable<unknown> = VARIABLES[name];
-  const fallback = typeof definition.default === "string" ? `\`${definition.default}\`` : definition.unset;
-  return definition.requiredInProduction ? `${fallback}; required in production` : `${fallback}`;
+  const { default: text, unset = "none", requiredInProduction }: Variable<unknown> = VARIABLES[name];
+  const fallback = typeof text === "string" ? `\`${text}\`` : unset;
+  return requiredInProduction ? `${fallback}; required in production` : fallback;
 }
 
 function descriptionOf(name: VariableName): string {
@@ -51,7 +51,7 @@ function descriptionOf(name: VariableName): string {
   return secret || hasFile ? `${description}. From a file: \`${name}_FILE\`` : description;
 }
 
-const HELP_WIDTH = 80;
+const TEXT_WIDTH = 74;
 const INDENTATION = " ".repeat(6);
 
 /** All variables as plain text for `--help`: the name and the default, and below them the description. */
@@ -64,12 +64,5 @@ export const variablesHelp = (): string =>
     .replaceAll("`", "");
 
 /** Breaks a text between words. Only the first line has its own indentation. */
-function wrap(text: string, firstIndentation: string): string {
-  const lines = [firstIndentation];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) ?? "";
-    if (line.trim() !== "" && line.length + word.length > HELP_WIDTH) lines.push(`${INDENTATION}${word} `);
-    else lines[lines.length - 1] = `${line}${word} `;
-  }
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
-}
+const wrap = (text: string, firstIndentation: string): string =>
+  `${firstIndentation}${Bun.wrapAnsi(text, TEXT_WIDTH).replaceAll("\n", `\n${INDENTATION}`)}\n`;

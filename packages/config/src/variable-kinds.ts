@@ -25,7 +25,10 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   readonly description: string;
   /** A text, so that the documentation shows it as it would be set. */
   readonly default?: string | ((context: VariableContext) => string);
-  /** In words: a default that depends on the context, or what happens without a default if the variable is not set. */
+  /**
+   * In words: a default that depends on the context, or what happens without a default if the variable is not set.
+   * @default "none"
+   */
   readonly unset?: string;
   /**
    * `all`: the value is never printed; `url`: its secret parts are masked. A secret can also be read from the file at
@@ -47,7 +50,7 @@ export function variable<Value extends {}>(
 ): Variable<Value>;
 export function variable<Value extends {}>(
   kind: Kind<Value>,
-  options: Options<Value> & { readonly unset: string },
+  options: Options<Value> & { readonly default?: never },
 ): Variable<Value | null>;
 export function variable<Value extends {}>(kind: Kind<Value>, options: Options<Value>) {
   return { ...kind, ...options };

@@ -100,7 +100,6 @@ export const VARIABLES = {
     secret: "all",
   }),
   AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, {
-    unset: "none",
     description:
       "Also verifies tokens, for key rotation; with ES256 or EdDSA, those of HS256. In production, as strong as the key",
     secret: "all",
@@ -117,23 +116,19 @@ export const VARIABLES = {
     secret: "all",
   }),
   AUTH_NEXT_PUBLIC_KEY: variable(publicKey, {
-    unset: "none",
     description:
       "Public key of the next `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_PREVIOUS_PUBLIC_KEY: variable(publicKey, {
-    unset: "none",
     description:
       "Public key of the previous `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
     file: true,
   }),
   AUTH_ISSUER: variable(name, {
-    unset: "none",
     description: "Claim `iss` of tokens; if set, tokens without this issuer are rejected",
   }),
   AUTH_AUDIENCE: variable(name, {
-    unset: "none",
     description: "Claim `aud` of tokens; if set, tokens without this audience are rejected",
   }),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
@@ -188,7 +183,7 @@ export const VARIABLES = {
     warn: ({ tls }) =>
       tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
   }),
-  MAIL_FROM: variable(sender, { unset: "none", description: "Sender of mails, in ASCII" }),
+  MAIL_FROM: variable(sender, { description: "Sender of mails, in ASCII" }),
   PUBLIC_URL: variable(origin, {
     unset: "none; without `MAIL_URL`, the address of the port",
     description: "Where users reach this service, for links in mails",
