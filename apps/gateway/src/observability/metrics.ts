@@ -1,11 +1,6 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
 import { AUDIT_EVENTS } from "@latchkey/contracts";
-import {
-  type MailKind,
-  type OutboxRepository,
-  UserAlreadyExists,
-  type UserRepository,
-} from "@latchkey/database";
+import { type Database, type MailKind, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -15,14 +10,14 @@ import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
 /** Observed after each response. */
-interface RequestObservation {
+export interface RequestObservation {
   readonly method: string;
-  /** The pattern of the matched route; undefined if no route matched. */
+  /** The pattern that the path matches; undefined if no route does. */
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
   readonly durationMs: number;
-  readonly audit?: Pick<AuditEntry, "event"> | undefined;
-  readonly rehash?: Pick<AuditEntry, "event" | "format"> | undefined;
+  readonly audit?: AuditEntry | undefined;
+  readonly rehash?: AuditEntry | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -53,12 +48,11 @@ const TOO_MANY_REQUESTS = 429;
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-interface MetricsOptions {
+interface MetricsOptions extends Pick<Database, "users"> {
+  readonly outbox: Pick<Database["outbox"], "count">;
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;
-  readonly users: UserRepository;
-  readonly outbox: Pick<OutboxRepository, "count">;
 }
 
 /** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
