@@ -163,7 +163,7 @@ const RULES: readonly ImportRule[] = [
     name: "services and the stores of the rate limits do not depend on HTTP",
     forbids: (path, specifier) =>
       WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|http)\/)/.test(specifier),
-    example: ["apps/gateway/src/features/auth/recovery-service.ts", "../../middleware/cors.ts"],
+    example: ["apps/gateway/src/features/auth/service.ts", "../../middleware/cors.ts"],
   },
   ...Object.entries(FOLDER_ORDER).map(([root, order]) => ({
     name: `imports in ${root} go in one direction: ${order.join(", ")}`,

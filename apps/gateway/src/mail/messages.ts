@@ -19,19 +19,12 @@ export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: str
   return (purpose: Purpose, token: string): string => templates[purpose].replace(TOKEN_PLACEHOLDER, token);
 }
 
-interface Template {
-  /** How long a mail is useful: as long as its link is valid. */
-  readonly lifetimeMs: number;
-  readonly subject: string;
-  /** @param link the link of a reset or a verification */
-  readonly text: (link: string) => string;
-}
-
-export const TEMPLATES: Readonly<Record<MailKind, Template>> = {
+/** `lifetimeMs`: how long a mail is useful, which is as long as its link is valid. */
+export const TEMPLATES = {
   reset: {
     lifetimeMs: 60 * MINUTE_MS,
     subject: "Reset your password",
-    text: (link) => `Somebody, probably you, has requested a new password for your account.
+    text: (link: string) => `Somebody, probably you, has requested a new password for your account.
 
 Open this link within 60 minutes and choose one. The link works once:
 
@@ -43,7 +36,7 @@ If you did not request it, ignore this mail. Your password does not change.
   verification: {
     lifetimeMs: DAY_MS,
     subject: "Confirm your e-mail address",
-    text: (link) => `An account was registered with this e-mail address.
+    text: (link: string) => `An account was registered with this e-mail address.
 
 If it is yours, open this link within 24 hours to confirm the address:
 
@@ -63,4 +56,4 @@ If it was you, there is nothing to do. If it was not, request a new password
 at once with "forgot password", and tell the operator of the service.
 `,
   },
-};
+} satisfies Record<MailKind, object>;

@@ -8,13 +8,6 @@ import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Purpose = "reset" | "verification";
 
-/** A genuine token that has not expired. */
-interface OneTimeToken {
-  readonly userId: number;
-  /** Whether neither the hash nor the token version has changed since the token was signed. */
-  isCurrent(user: User): boolean;
-}
-
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
 /** base64url of a JSON array, and of 32 bytes. */
@@ -40,7 +33,7 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
       return `${text}.${signing(text).toString("base64url")}`;
     },
     /** Returns null if the token is malformed, forged, expired or for another purpose. */
-    verify(token: string, expected: Purpose): OneTimeToken | null {
+    verify(token: string, expected: Purpose) {
       const [, text = "", signature = ""] = TOKEN.exec(token) ?? [];
       const given = Buffer.from(signature, "base64url");
       const mac = verification.find(
@@ -49,7 +42,11 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
       if (!mac) return null;
       const [purpose, userId, expiresAt, state] = parsePayload(text);
       if (purpose !== expected || expiresAt <= Date.now()) return null;
-      return { userId, isCurrent: (user) => stateOf(mac, purpose, user) === state };
+      return {
+        userId,
+        /** Whether neither the hash nor the token version has changed since the token was signed. */
+        isCurrent: (user: User): boolean => stateOf(mac, purpose, user) === state,
+      };
     },
   };
 }

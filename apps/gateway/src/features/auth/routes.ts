@@ -15,13 +15,12 @@ import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations } from "./openapi.ts";
-import type { RecoveryService } from "./recovery-service.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
-  /** null: no mail is sent, and its routes do not exist. */
-  readonly recoveryService: RecoveryService | null;
+  /** false: the routes that need mail do not exist. */
+  readonly sendsMail: boolean;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -30,7 +29,7 @@ export interface AuthRoutesOptions {
 }
 
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
+  const { authService, sendsMail, limiters, digests, requireCurrentPassword } = options;
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -51,30 +50,28 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  const register = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.register))
-    .post(
-      "/auth/register",
-      async ({ body, authRequest, set }): Promise<UserShape> => {
-        const user = await authService.register(body, authRequest);
-        set.status = 201;
-        return toUser(user);
-      },
-      operations.register,
-    );
+  /** Routes with a rate limit of their own. */
+  const limited = (quota: keyof RateLimiters) =>
+    new Elysia().use(withAuthRequest).use(rateLimitRoutes(limiters?.[quota]));
 
-  const login = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.login))
-    .post(
-      "/auth/login",
-      async ({ body, authRequest }): Promise<Token> => ({
-        access_token: await authService.login(body, authRequest),
-        token_type: "bearer",
-      }),
-      operations.login,
-    );
+  const register = limited("register").post(
+    "/auth/register",
+    async ({ body, authRequest, set }): Promise<UserShape> => {
+      const user = await authService.register(body, authRequest);
+      set.status = 201;
+      return toUser(user);
+    },
+    operations.register,
+  );
+
+  const login = limited("login").post(
+    "/auth/login",
+    async ({ body, authRequest }): Promise<Token> => ({
+      access_token: await authService.login(body, authRequest),
+      token_type: "bearer",
+    }),
+    operations.login,
+  );
 
   const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
@@ -108,42 +105,34 @@ export function authRoutes(options: AuthRoutesOptions) {
     );
 
   const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
-  if (recoveryService === null) return auth;
-  const resetRequest = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.mail))
-    .post(
-      "/auth/password-reset",
-      ({ body, authRequest, set }) =>
-        respondWith(set, 202, recoveryService.requestReset(body.email, authRequest)),
-      operations.requestPasswordReset,
-    );
+  if (!sendsMail) return auth;
 
-  const confirmations = new Elysia()
+  const requestReset = limited("mail").post(
+    "/auth/password-reset",
+    ({ body, authRequest, set }) => respondWith(set, 202, authService.requestReset(body.email, authRequest)),
+    operations.requestPasswordReset,
+  );
+  const confirmVerification = new Elysia()
     .use(withAuthRequest)
     .post(
       "/auth/email-verification/confirm",
       ({ body, authRequest, set }) =>
-        respondWith(set, 204, recoveryService.confirmVerification(body.token, authRequest)),
+        respondWith(set, 204, authService.confirmVerification(body.token, authRequest)),
       operations.confirmEmailVerification,
-    )
-    .use(rateLimitRoutes(limiters?.passwordChange))
-    .post(
-      "/auth/password-reset/confirm",
-      ({ body, authRequest, set }) => respondWith(set, 204, recoveryService.confirmReset(body, authRequest)),
-      operations.confirmPasswordReset,
     );
-
-  const verificationRequest = new Elysia()
+  const confirmReset = limited("passwordChange").post(
+    "/auth/password-reset/confirm",
+    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmReset(body, authRequest)),
+    operations.confirmPasswordReset,
+  );
+  const requestVerification = limited("mail")
     .use(bearerAuth(authService.authenticate))
-    .use(rateLimitRoutes(limiters?.mail))
     .post(
       "/auth/email-verification",
-      ({ principal, set }) => respondWith(set, 202, recoveryService.requestVerification(principal)),
+      ({ principal, set }) => respondWith(set, 202, authService.requestVerification(principal)),
       { ...operations.requestEmailVerification, parse: [ignoreBody] },
     );
-
-  return auth.use(resetRequest).use(confirmations).use(verificationRequest);
+  return auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
 }
 
 /** A response without a body. */
