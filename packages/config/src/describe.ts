@@ -10,7 +10,7 @@ export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): stri
   VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
 
 function describeValue(name: VariableName, text: string | null): string {
-  const { secret, unset = "none" }: Variable<unknown> = VARIABLES[name];
+  const { secret, unset }: Variable<unknown> = VARIABLES[name];
   if (text === null) return `(${unset.replaceAll("`", "")})`;
   if (secret === "all") return MASK;
   return secret === "url" ? maskUrl(text) : text.trim().replaceAll(/\r?\n/g, "\\n") || "(none)";
@@ -41,7 +41,7 @@ export function variablesTable(): string {
 }
 
 function defaultOf(name: VariableName): string {
-  const { default: text, unset = "none", requiredInProduction }: Variable<unknown> = VARIABLES[name];
+  const { default: text, unset, requiredInProduction }: Variable<unknown> = VARIABLES[name];
   const fallback = typeof text === "string" ? `\`${text}\`` : unset;
   return requiredInProduction ? `${fallback}; required in production` : fallback;
 }

@@ -39,9 +39,6 @@ export class MailNotSent extends Error {
   }
 }
 
-const CONNECTION_TIMEOUT_MS = 10_000;
-/** Without any byte from the server. */
-const IDLE_TIMEOUT_MS = 15_000;
 /** Of a whole message; shorter than the lease of a claimed mail. */
 const TOTAL_TIMEOUT_MS = 45_000;
 
@@ -53,9 +50,10 @@ export function openSmtpTransport({ host, port, tls, credentials }: MailServer):
     requireTLS: tls === "required",
     ignoreTLS: tls === "off",
     ...(credentials && { auth: { ...credentials } }),
-    connectionTimeout: CONNECTION_TIMEOUT_MS,
-    greetingTimeout: CONNECTION_TIMEOUT_MS,
-    socketTimeout: IDLE_TIMEOUT_MS,
+    // In milliseconds; the last one without any byte from the server.
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 15_000,
   });
   return {
     async send(message) {
