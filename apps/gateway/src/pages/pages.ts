@@ -19,7 +19,8 @@ const REDOC_STYLES =
 
 export interface PageOptions {
   readonly title: string;
-  readonly description: string;
+  /** @default the title */
+  readonly description?: string;
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   /** Directives in addition to {@link POLICY}. */
@@ -49,7 +50,7 @@ export const REFERENCE: PageOptions = {
 };
 
 export function createPage(
-  { title, description, styles, scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
+  { title, description = title, styles, scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
   { paths }: Assets,
 ): Content {
   const links = styles.map((name) => `<link rel="stylesheet" href="${paths[name]}">`);
