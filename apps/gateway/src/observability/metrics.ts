@@ -43,7 +43,6 @@ const PROCESS_METRICS = [
 /** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
 const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
-const TOO_MANY_REQUESTS = 429;
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
@@ -76,7 +75,9 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       help,
       registers,
       async collect() {
-        this.set(await collect());
+        const set = (value: number) => this.set(value);
+        // Without the database, the last number remains.
+        await Promise.try(collect).then(set, () => undefined);
       },
     });
   const build = { name: "latchkey_build_info", help: "The version of the running release; always 1." };
@@ -117,12 +118,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
     suppressed: mailCounter("mail_suppressed_total", "exceeded the budget of the recipient"),
   };
   for (const outcome of Object.values(mails)) for (const kind of MAIL_KINDS) outcome.inc({ kind }, 0);
-  // Without the database, the last number remains.
-  let waitingMails = 0;
-  gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", async () => {
-    waitingMails = await outbox.count().catch(() => waitingMails);
-    return waitingMails;
-  });
+  gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", () => outbox.count());
   let inFlight = 0;
   gauge(
     "database_queries_in_flight",
@@ -136,7 +132,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       const { method, route = "none", status = 200, durationMs, audit, rehash } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
-      if (status === TOO_MANY_REQUESTS) limited.inc();
+      if (status === 429) limited.inc();
       if (audit) audited.inc({ event: audit.event });
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });

@@ -12,10 +12,10 @@ const RESET_REQUEST_PATH = "/account/forgot-password";
 
 const createAccountPage = ({ title, action, fields, button, success }: AccountPage): PageOptions => ({
   title,
-  styles: ["account.css"],
+  styles: ["pages.css"],
   scripts: ["account.js"],
   policy: { "style-src": "'self'", "img-src": "'self'" },
-  body: `<main>
+  body: `<main class="account">
 <h1>${title}</h1>
 <noscript><p>This page needs JavaScript.</p></noscript>
 <form data-action="${action}">
