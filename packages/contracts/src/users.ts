@@ -66,7 +66,6 @@ const OneTimeToken = text({
 });
 
 export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, password: Password });
-export type PasswordResetConfirmation = Type.Static<typeof PasswordResetConfirmation>;
 
 export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
 

@@ -1,14 +1,8 @@
 /** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
-import {
-  BODY_MAX_BYTES,
-  BODY_MAX_CHUNKS,
-  JSON_MAX_DEPTH,
-  JSON_MAX_MEMBERS,
-  normalizeEmail,
-} from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, normalizeEmail } from "@latchkey/contracts";
 import type Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { readJsonMembers } from "./json.ts";
+import { ACCEPTED_JSON, readJsonMembers } from "./json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -37,10 +31,7 @@ export function jsonBody({ properties }: Type.TObject) {
       if (typeof members?.email === "string") members.email = normalizeEmail(members.email);
       return members;
     } catch {
-      return refuse(
-        "json_invalid",
-        `must be valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`,
-      );
+      return refuse("json_invalid", `must be ${ACCEPTED_JSON}`);
     }
   };
 }

@@ -1,5 +1,6 @@
 /** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
+import { validator } from "../../http/validator.ts";
 import { defineOperations } from "../../openapi/operation.ts";
 
 const MAIL_LIMIT = {
@@ -107,3 +108,6 @@ export const operations = defineOperations("Auth", {
     errors: ["ONE_TIME_TOKEN_INVALID"],
   },
 });
+
+/** If a new password requires the current one. */
+export const strictUpdateBody = validator(contracts.StrictUpdateUserRequest, "body", "UpdateUserRequest");

@@ -1,20 +1,13 @@
 /** The auth routes: HTTP only; the rules are in the service. */
-import {
-  StrictUpdateUserRequest,
-  type Token,
-  toUser,
-  UpdateUserRequest,
-  type User as UserShape,
-} from "@latchkey/contracts";
+import { type Token, toUser, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
 import { ignoreBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
-import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
-import { operations } from "./openapi.ts";
+import { operations, strictUpdateBody } from "./openapi.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
@@ -73,7 +66,6 @@ export function authRoutes(options: AuthRoutesOptions) {
     operations.login,
   );
 
-  const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
     .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe)
@@ -84,7 +76,7 @@ export function authRoutes(options: AuthRoutesOptions) {
         toUser(await authService.update(principal, body, authRequest)),
       {
         ...operations.updateMe,
-        body: validator(updateRequest, "body", "UpdateUserRequest"),
+        ...(requireCurrentPassword && { body: strictUpdateBody }),
         beforeHandle: async ({ principal, body, clientAddress, set }) => {
           if (body.password === undefined && body.current_password === undefined) return;
           const client = { clientAddress, userId: principal.user.id };

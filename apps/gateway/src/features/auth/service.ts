@@ -2,13 +2,7 @@
  * Registration, login, the current user, password resets and e-mail verifications, without HTTP. The database enforces
  * uniqueness, all derivations go to the hasher, and mails are only written to the outbox; `mail/sender.ts` sends them.
  */
-import type {
-  AuditEvent,
-  LoginRequest,
-  PasswordResetConfirmation,
-  RegisterRequest,
-  UpdateUserRequest,
-} from "@latchkey/contracts";
+import type { AuditEvent, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists, type ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
@@ -185,7 +179,7 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
-    async confirmReset({ token, password }: PasswordResetConfirmation, request: AuthRequest): Promise<void> {
+    async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
       const { signal, network, audit } = request;
       const verified = oneTimeTokens.verify(token, "reset");
       const user = verified && (await users.findById(verified.userId));
