@@ -1,4 +1,4 @@
-/** Describes variables to operators: the effective values for `--check-config`, and the tables of the documentation. */
+/** Describes variables to operators, for `--check-config`, `--help` and the documentation. */
 import type { Environment } from "./parse.ts";
 import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
@@ -31,22 +31,15 @@ function maskUrl(url: string): string {
   return parsed.href;
 }
 
-/** A Markdown table, in which a range without words is one of whole numbers. */
-export function variablesTable(): string {
-  const rows = VARIABLE_NAMES.map((name) => {
-    const accepted = VARIABLES[name].accepted.replace("a whole number from ", "");
-    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${descriptionOf(name)} |\n`;
-  });
-  return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
-}
-
-function defaultOf(name: VariableName): string {
+/** As Markdown. */
+export function defaultOf(name: VariableName): string {
   const { default: text, unset, requiredInProduction }: Variable<unknown> = VARIABLES[name];
   const fallback = typeof text === "string" ? `\`${text}\`` : unset;
   return requiredInProduction ? `${fallback}; required in production` : fallback;
 }
 
-function descriptionOf(name: VariableName): string {
+/** As Markdown. */
+export function descriptionOf(name: VariableName): string {
   const { description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
   return secret || hasFile ? `${description}. From a file: \`${name}_FILE\`` : description;
 }
