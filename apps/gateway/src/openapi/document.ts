@@ -13,10 +13,8 @@ import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
-/** The routes as the framework's plugin describes them; only the members used here. */
-interface DescribedRoutes {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-}
+/** By path and method, as the framework's plugin describes them; only the members used here. */
+type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 
 interface DescribedOperation {
   readonly parameters?: readonly JsonObject[];
@@ -31,10 +29,11 @@ export async function createDocument(features: AnyElysia): Promise<string> {
   // Otherwise the plugin omits paths with a dot.
   const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
-  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
+  const { paths } = (await response.json()) as { readonly paths: DescribedPaths };
+  return JSON.stringify(completeDocument(paths));
 }
 
-function completeDocument({ paths }: DescribedRoutes): JsonObject {
+function completeDocument(paths: DescribedPaths): JsonObject {
   return {
     openapi: "3.0.3",
     info: {

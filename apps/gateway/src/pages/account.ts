@@ -12,7 +12,6 @@ const RESET_REQUEST_PATH = "/account/forgot-password";
 
 const createAccountPage = ({ title, action, fields, button, success }: AccountPage): PageOptions => ({
   title,
-  styles: ["pages.css"],
   scripts: ["account.js"],
   policy: { "style-src": "'self'", "img-src": "'self'" },
   body: `<main class="account">
