@@ -22,24 +22,9 @@ export interface RequestObservation {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The default metrics that work in Bun. The others are always zero, not a number, or count memory that is only reserved. */
-const PROCESS_METRICS = [
-  "process_cpu_seconds_total",
-  "process_cpu_user_seconds_total",
-  "process_cpu_system_seconds_total",
-  "process_start_time_seconds",
-  "process_resident_memory_bytes",
-  "process_open_fds",
-  "process_max_fds",
-  "nodejs_eventloop_lag_seconds",
-  "nodejs_eventloop_lag_max_seconds",
-  "nodejs_eventloop_lag_p50_seconds",
-  "nodejs_eventloop_lag_p90_seconds",
-  "nodejs_eventloop_lag_p99_seconds",
-  "nodejs_heap_size_total_bytes",
-  "nodejs_heap_size_used_bytes",
-  "nodejs_external_memory_bytes",
-];
+/** The default metrics that, in Bun, are always zero, not a number, or count memory that is only reserved. */
+const USELESS_METRICS =
+  /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
 /** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
 const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
@@ -61,10 +46,9 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
   // The event loop delay is measured between two scrapes.
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
-  for (const name of PROCESS_METRICS) {
+  for (const { name } of defaults.getMetricsAsArray()) {
     const metric = defaults.getSingleMetric(name);
-    // Some exist only on Linux.
-    if (metric) registry.registerMetric(metric);
+    if (metric && !USELESS_METRICS.test(name)) registry.registerMetric(metric);
   }
   registerHasherMetrics(registry, hasher);
   const counter = <Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
