@@ -25,17 +25,17 @@ export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Typ
 
 /**
  * Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues.
- * @param $id the name in the OpenAPI document. @default none: the document repeats the schema
+ * @param name in the OpenAPI document. @default none: the document repeats the schema
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   location: Location,
-  Id?: string,
+  name?: string,
 ): Validator<Schema> {
   const check = createCheck(schema, location);
   // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
   // enumerable, so that it does not appear in the OpenAPI document.
-  const named: Schema = { ...schema, $id: Id };
+  const named: Schema = { ...schema, $id: name };
   return Object.defineProperty(named, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
   }) as Validator<Schema>;

@@ -12,7 +12,6 @@ export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
 /** base64url of a JSON array, and of 32 bytes. */
 const TOKEN = /^([\w-]{1,200})\.([\w-]{43})$/;
-const DIGEST_BYTES = 32;
 
 /** @param materials the first one signs, all verify. A public key as one of them would let everybody sign. */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
@@ -36,9 +35,8 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
     verify(token: string, expected: Purpose) {
       const [, text = "", signature = ""] = TOKEN.exec(token) ?? [];
       const given = Buffer.from(signature, "base64url");
-      const mac = verification.find(
-        (mac) => given.length === DIGEST_BYTES && timingSafeEqual(mac(text), given),
-      );
+      // A signature that matches the pattern has the length of a digest.
+      const mac = verification.find((mac) => given.length > 0 && timingSafeEqual(mac(text), given));
       if (!mac) return null;
       const [purpose, userId, expiresAt, state] = parsePayload(text);
       if (purpose !== expected || expiresAt <= Date.now()) return null;

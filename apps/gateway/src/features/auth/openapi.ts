@@ -8,11 +8,7 @@ const MAIL_LIMIT = {
   describe: (quota: string) =>
     `Requests for mails have their own limit, by default ${quota} per client address.`,
 } as const;
-const HASHING_ERRORS: readonly contracts.ErrorCode[] = [
-  "HASH_QUEUE_FULL",
-  "HASHER_CLOSED",
-  "HASH_WORKER_CRASHED",
-];
+const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 
 export const operations = defineOperations("Auth", {
   register: {
