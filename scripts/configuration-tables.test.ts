@@ -1,6 +1,7 @@
 /** The documents' table of variables and `.env.example` agree with the definitions. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { VARIABLE_NAMES } from "@latchkey/config";
 import { DOCUMENT, updateTable } from "./configuration-tables.ts";
 import { ROOT } from "./source-tree.ts";
 
@@ -8,6 +9,15 @@ test("docs/configuration.md is up to date; otherwise run bun scripts/configurati
   const text = await Bun.file(DOCUMENT).text();
   expect(text).toContain("| `PORT` | `3000` |");
   expect(text).toBe(updateTable(text));
+});
+
+test("the table has one row per variable with its default, and names the file of a secret", () => {
+  const table = updateTable("<!-- variables -->\n<!-- end of variables -->");
+  const rows = table.split("\n").filter((line) => line.startsWith("| `"));
+  expect(rows).toHaveLength(VARIABLE_NAMES.length);
+  for (const row of rows) expect(row.split(" | ")).toHaveLength(4);
+  expect(table).toContain("\n| `HASH_NICE` | `5` | 0 to 19 |");
+  expect(table).toContain("`REDIS_URL_FILE`");
 });
 
 test(".env.example has only variables of Compose", async () => {

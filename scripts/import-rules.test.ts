@@ -14,8 +14,8 @@ const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli", "mail"];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
-const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|client|mail)\/src\//;
-const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli)\/src\//;
+const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|client)\/src\//;
+const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli|mail)\/src\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
@@ -79,12 +79,12 @@ const folderIndex = (path: string, root: string, order: readonly string[]): numb
 
 const RULES: readonly ImportRule[] = [
   {
-    name: "contracts, hashing, client and mail import no other package of this repository",
+    name: "contracts, hashing and client import no other package of this repository",
     forbids: (path, specifier) => INDEPENDENT_PACKAGES.test(path) && isOtherPackage(specifier, []),
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "database, config and cli import contracts only",
+    name: "database, config, cli and mail import contracts only",
     forbids: (path, specifier) =>
       PACKAGES_OVER_CONTRACTS.test(path) && isOtherPackage(specifier, ["contracts"]),
     example: ["packages/database/src/open.ts", "@latchkey/config"],
@@ -163,7 +163,7 @@ const RULES: readonly ImportRule[] = [
     name: "services and the stores of the rate limits do not depend on HTTP",
     forbids: (path, specifier) =>
       WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|http)\/)/.test(specifier),
-    example: ["apps/gateway/src/features/auth/recovery-service.ts", "../../middleware/cors.ts"],
+    example: ["apps/gateway/src/features/auth/service.ts", "../../middleware/cors.ts"],
   },
   ...Object.entries(FOLDER_ORDER).map(([root, order]) => ({
     name: `imports in ${root} go in one direction: ${order.join(", ")}`,

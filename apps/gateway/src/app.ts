@@ -4,7 +4,6 @@ import type { Hasher } from "@latchkey/hashing";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
-import { createRecoveryService } from "./features/auth/recovery-service.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
@@ -75,15 +74,18 @@ export function createApp({
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
   const { digests, oneTimeTokens, publicKeySet } = keys;
   const { users, outbox } = database;
+  const sendsMail = config.mail !== null;
   const loginThrottle =
     config.rateLimits && createLoginThrottle({ users, digests, createBudgetStore, rejectionDelayMs });
   const authService = createAuthService({
     users,
+    outbox,
     hasher,
     tokens: createTokens({ ...config.auth, keys }),
+    oneTimeTokens,
     loginThrottle,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
-    sendsMail: config.mail !== null,
+    sendsMail,
   });
   const write = createAccessLog({ logger, isProbe, logsPaths: config.log.format === "pretty" });
   const assets = readAssets();
@@ -106,8 +108,7 @@ export function createApp({
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    recoveryService:
-      config.mail && createRecoveryService({ users, outbox, hasher, oneTimeTokens, loginThrottle }),
+    sendsMail,
     limiters,
     publicKeySet,
     digests,
@@ -140,7 +141,7 @@ export function createApp({
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(pageRoutes({ document: createDocument(features), assets, hasAccountPages: config.mail !== null }));
+    .use(pageRoutes({ document: createDocument(features), assets, hasAccountPages: sendsMail }));
 
   return app.use(methodNotAllowed(app));
 }

@@ -16,7 +16,6 @@ export interface ErrorResponse {
 /** An error of middleware or of a feature; the database and the hasher define their own. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
-  constructor(...args: ServiceErrorArguments);
   constructor(
     readonly code: ErrorCode,
     readonly properties: ErrorProperties = {},
@@ -24,22 +23,6 @@ export class ServiceError extends Error {
     super(code);
   }
 }
-
-/** Without its properties, the response to one of these errors would be incomplete. */
-interface RequiredProperties {
-  INVALID_REQUEST: "issues";
-  METHOD_NOT_ALLOWED: "allow";
-  TOO_MANY_REQUESTS: "quota" | "retryAfterSeconds";
-}
-
-type ServiceErrorArguments =
-  | [code: Exclude<ErrorCode, keyof RequiredProperties>]
-  | {
-      [Code in keyof RequiredProperties]: [
-        code: Code,
-        properties: ErrorProperties & Required<Pick<ErrorProperties, RequiredProperties[Code]>>,
-      ];
-    }[keyof RequiredProperties];
 
 interface ErrorDefinition {
   readonly status: number;

@@ -9,7 +9,7 @@ const uncalled = <Service>(): Service => ({}) as Service;
 const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
-  recoveryService: uncalled(),
+  sendsMail: true,
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,

@@ -60,7 +60,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   const database = await openMigrated(location, logger);
   // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
   const file = databaseFile(location);
-  const folder = dirname(file ?? ROOT);
+  const folder = file === null ? join(ROOT, "data") : dirname(file);
   const keys = await importTokenKeys({
     ...config.auth,
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
@@ -116,13 +116,12 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   listen("PORT", config, () => app.listen({ hostname: host, port }));
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
   if (config.mail) {
-    const outboxFolder = file === null ? join(ROOT, "data/outbox") : join(folder, "outbox");
     mailSender = startMailSender({
       ...keys,
       outbox: database.outbox,
       transport: config.mail.server
         ? openSmtpTransport(config.mail.server)
-        : createFileTransport(outboxFolder, logger),
+        : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
       links: createLinks(config.mail, url),
       logger,

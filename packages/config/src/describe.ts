@@ -1,4 +1,4 @@
-/** Describes variables to operators: the effective values for `--check-config`, and the tables of the documentation. */
+/** Describes variables to operators, for `--check-config`, `--help` and the documentation. */
 import type { Environment } from "./parse.ts";
 import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
@@ -10,7 +10,7 @@ export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): stri
   VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
 
 function describeValue(name: VariableName, text: string | null): string {
-  const { secret, unset = "none" }: Variable<unknown> = VARIABLES[name];
+  const { secret, unset }: Variable<unknown> = VARIABLES[name];
   if (text === null) return `(${unset.replaceAll("`", "")})`;
   if (secret === "all") return MASK;
   return secret === "url" ? maskUrl(text) : text.trim().replaceAll(/\r?\n/g, "\\n") || "(none)";
@@ -31,27 +31,20 @@ function maskUrl(url: string): string {
   return parsed.href;
 }
 
-/** A Markdown table, in which a range without words is one of whole numbers. */
-export function variablesTable(): string {
-  const rows = VARIABLE_NAMES.map((name) => {
-    const accepted = VARIABLES[name].accepted.replace("a whole number from ", "");
-    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${descriptionOf(name)} |\n`;
-  });
-  return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
+/** As Markdown. */
+export function defaultOf(name: VariableName): string {
+  const { default: text, unset, requiredInProduction }: Variable<unknown> = VARIABLES[name];
+  const fallback = typeof text === "string" ? `\`${text}\`` : unset;
+  return requiredInProduction ? `${fallback}; required in production` : fallback;
 }
 
-function defaultOf(name: VariableName): string {
-  const definition: Variable<unknown> = VARIABLES[name];
-  const fallback = typeof definition.default === "string" ? `\`${definition.default}\`` : definition.unset;
-  return definition.requiredInProduction ? `${fallback}; required in production` : `${fallback}`;
-}
-
-function descriptionOf(name: VariableName): string {
+/** As Markdown. */
+export function descriptionOf(name: VariableName): string {
   const { description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
   return secret || hasFile ? `${description}. From a file: \`${name}_FILE\`` : description;
 }
 
-const HELP_WIDTH = 80;
+const TEXT_WIDTH = 74;
 const INDENTATION = " ".repeat(6);
 
 /** All variables as plain text for `--help`: the name and the default, and below them the description. */
@@ -64,12 +57,5 @@ export const variablesHelp = (): string =>
     .replaceAll("`", "");
 
 /** Breaks a text between words. Only the first line has its own indentation. */
-function wrap(text: string, firstIndentation: string): string {
-  const lines = [firstIndentation];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) ?? "";
-    if (line.trim() !== "" && line.length + word.length > HELP_WIDTH) lines.push(`${INDENTATION}${word} `);
-    else lines[lines.length - 1] = `${line}${word} `;
-  }
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
-}
+const wrap = (text: string, firstIndentation: string): string =>
+  `${firstIndentation}${Bun.wrapAnsi(text, TEXT_WIDTH).replaceAll("\n", `\n${INDENTATION}`)}\n`;

@@ -1,4 +1,5 @@
 /** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+import { decodePercent } from "@latchkey/contracts";
 import { leavesMachine } from "./network.ts";
 
 export interface Kind<Value> {
@@ -25,8 +26,11 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   readonly description: string;
   /** A text, so that the documentation shows it as it would be set. */
   readonly default?: string | ((context: VariableContext) => string);
-  /** In words: a default that depends on the context, or what happens without a default if the variable is not set. */
-  readonly unset?: string;
+  /**
+   * In words: a default that depends on the context, or what happens without a default if the variable is not set.
+   * @default "none"
+   */
+  readonly unset: string;
   /**
    * `all`: the value is never printed; `url`: its secret parts are masked. A secret can also be read from the file at
    * `NAME_FILE`.
@@ -39,7 +43,7 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   warn?(value: NonNullable<Value>, context: VariableContext): string | null;
 }
 
-type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown>>;
+type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown> | "unset">;
 
 export function variable<Value extends {}>(
   kind: Kind<Value>,
@@ -47,10 +51,10 @@ export function variable<Value extends {}>(
 ): Variable<Value>;
 export function variable<Value extends {}>(
   kind: Kind<Value>,
-  options: Options<Value> & { readonly unset: string },
+  options: Options<Value> & { readonly default?: never; readonly unset?: string },
 ): Variable<Value | null>;
 export function variable<Value extends {}>(kind: Kind<Value>, options: Options<Value>) {
-  return { ...kind, ...options };
+  return { unset: "none", ...kind, ...options };
 }
 
 /** A value that is not accepted. `problem` must not contain the value of a secret. */
@@ -125,35 +129,28 @@ export const origins: Kind<"*" | readonly string[]> = {
   },
 };
 
-const SMTP_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
+const SMTP_URL = /^\s*smtp(s?):\/\/[^/?#]+\/?(\?tls=off)?$/i;
 
 /** Between this machine's processes, STARTTLS is used only if the server offers it. */
 export const mailUrl = {
   accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
   parse: (text: string) => {
-    const url = URL.parse(text);
-    const defaultPort = SMTP_PORTS[url?.protocol ?? ""];
-    if (url === null || defaultPort === undefined || url.hostname === "" || url.hash !== "") return invalid();
-    const isOff = url.search === "?tls=off" && url.protocol === "smtp:";
-    if (!/^\/?$/.test(url.pathname) || (url.search !== "" && !isOff)) return invalid();
+    const [, isSmtps, isOff] = SMTP_URL.exec(text) ?? [];
+    const url = isSmtps === undefined || (isSmtps && isOff) ? null : URL.parse(text);
+    if (url === null) return invalid();
     if (url.username === "" && url.password !== "") return invalid("contains a password without a user");
     const startTls = isOff ? "off" : leavesMachine(text) ? "required" : "optional";
     return {
       host: url.hostname.replace(/^\[|\]$/g, ""),
-      port: url.port === "" ? defaultPort : Number(url.port),
-      tls: url.protocol === "smtps:" ? "implicit" : startTls,
+      port: Number(url.port || (isSmtps ? 465 : 587)),
+      tls: isSmtps ? "implicit" : startTls,
       credentials: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
     } as const;
   },
 } satisfies Kind<unknown>;
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return invalid("contains an invalid percent-encoding");
-  }
-}
+const decode = (text: string): string =>
+  decodePercent(text) ?? invalid("contains an invalid percent-encoding");
 
 const isHttp = (url: URL | null): url is URL => url !== null && /^https?:$/.test(url.protocol);
 

@@ -12,7 +12,6 @@ import {
   origin,
   origins,
   quota,
-  TOKEN_PLACEHOLDER,
   text,
   type Variable,
   variable,
@@ -41,14 +40,22 @@ const sender = text(
   "ADDRESS or NAME <ADDRESS>, such as Example <accounts@example.com>",
   /^(?:[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+|[\w .'-]{1,64} <[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+>)$/,
 );
-const warnAboutLink = (template: string): string | null => {
-  const fragment = template.indexOf("#");
-  return fragment === -1 || template.indexOf(TOKEN_PLACEHOLDER) < fragment
-    ? `has ${TOKEN_PLACEHOLDER} outside of the fragment: the token gets into logs and Referer headers; put it after a #`
-    : warnAboutHttp(template);
-};
 const warnAboutHttp = (url: string): string | null =>
   url.startsWith("http:") && leavesMachine(url) ? "is not https: others can read the links in mails" : null;
+const linkVariable = (page: string, purpose: string) =>
+  variable(linkTemplate, {
+    unset: `\`/account/${page}#token={token}\` of \`PUBLIC_URL\``,
+    description: `Page of your application that ${purpose}`,
+    warn: (template) =>
+      /#.*\{token\}/.test(template)
+        ? warnAboutHttp(template)
+        : "has {token} outside of the fragment: the token gets into logs and Referer headers; put it after a #",
+  });
+const otherPublicKey = (which: "next" | "previous") =>
+  variable(publicKey, {
+    description: `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
+    file: true,
+  });
 const MINUTES_PER_DAY = 1440;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
@@ -99,7 +106,6 @@ export const VARIABLES = {
     secret: "all",
   }),
   AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, {
-    unset: "none",
     description:
       "Also verifies tokens, for key rotation; with ES256 or EdDSA, those of HS256. In production, as strong as the key",
     secret: "all",
@@ -115,24 +121,12 @@ export const VARIABLES = {
       "`/.well-known/jwks.json`. Line breaks can be `\\n`",
     secret: "all",
   }),
-  AUTH_NEXT_PUBLIC_KEY: variable(publicKey, {
-    unset: "none",
-    description:
-      "Public key of the next `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
-    file: true,
-  }),
-  AUTH_PREVIOUS_PUBLIC_KEY: variable(publicKey, {
-    unset: "none",
-    description:
-      "Public key of the previous `AUTH_PRIVATE_KEY`: published, and verifies tokens, also with HS algorithms",
-    file: true,
-  }),
+  AUTH_NEXT_PUBLIC_KEY: otherPublicKey("next"),
+  AUTH_PREVIOUS_PUBLIC_KEY: otherPublicKey("previous"),
   AUTH_ISSUER: variable(name, {
-    unset: "none",
     description: "Claim `iss` of tokens; if set, tokens without this issuer are rejected",
   }),
   AUTH_AUDIENCE: variable(name, {
-    unset: "none",
     description: "Claim `aud` of tokens; if set, tokens without this audience are rejected",
   }),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
@@ -187,22 +181,14 @@ export const VARIABLES = {
     warn: ({ tls }) =>
       tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
   }),
-  MAIL_FROM: variable(sender, { unset: "none", description: "Sender of mails, in ASCII" }),
+  MAIL_FROM: variable(sender, { description: "Sender of mails, in ASCII" }),
   PUBLIC_URL: variable(origin, {
     unset: "none; without `MAIL_URL`, the address of the port",
     description: "Where users reach this service, for links in mails",
     warn: warnAboutHttp,
   }),
-  MAIL_RESET_URL: variable(linkTemplate, {
-    unset: "`/account/reset-password#token={token}` of `PUBLIC_URL`",
-    description: "Page of your application that resets a password",
-    warn: warnAboutLink,
-  }),
-  MAIL_VERIFICATION_URL: variable(linkTemplate, {
-    unset: "`/account/verify-email#token={token}` of `PUBLIC_URL`",
-    description: "Page of your application that verifies an address",
-    warn: warnAboutLink,
-  }),
+  MAIL_RESET_URL: linkVariable("reset-password", "resets a password"),
+  MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
     description: "Redis or Valkey that counts requests and login attempts for all replicas",

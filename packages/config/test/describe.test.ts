@@ -1,7 +1,7 @@
 /** The effective values for operators: one line per variable, no secret. */
 import { describe, expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { describeEnvironment, variablesTable } from "../src/describe.ts";
+import { describeEnvironment } from "../src/describe.ts";
 import { parseEnvironment, type Variables } from "../src/parse.ts";
 import { VARIABLE_NAMES } from "../src/variables.ts";
 
@@ -75,12 +75,4 @@ describe("secrets are masked:", () => {
     expect(lines).toContain("REDIS_URL=rediss://:***@cache:6380/1");
     expect(lines.join()).not.toContain(SECRET_KEY);
   });
-});
-
-test("the table has one row per variable with its default, and names the file of a secret", () => {
-  const rows = variablesTable().trimEnd().split("\n").slice(2);
-  expect(rows).toHaveLength(VARIABLE_NAMES.length);
-  for (const row of rows) expect(row.split(" | ")).toHaveLength(4);
-  expect(variablesTable()).toContain("\n| `HASH_NICE` | `5` | 0 to 19 |");
-  expect(variablesTable()).toContain("`REDIS_URL_FILE`");
 });

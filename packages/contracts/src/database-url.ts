@@ -1,4 +1,5 @@
 /** Parses the URL of a database. No message quotes it, because it can contain a password. */
+import { decodePercent } from "./text.ts";
 
 /** The URL is invalid or its scheme is not supported. */
 export class UnsupportedDatabaseUrl extends Error {
@@ -67,9 +68,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
 }
 
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new UnsupportedDatabaseUrl("it contains an invalid percent-encoding.");
-  }
+  const decoded = decodePercent(text);
+  if (decoded === null) throw new UnsupportedDatabaseUrl("it contains an invalid percent-encoding.");
+  return decoded;
 }

@@ -18,3 +18,12 @@ export const Timestamp = Type.String({
   description: "RFC 3339 in UTC with milliseconds",
   examples: ["2026-01-31T10:20:30.123Z"],
 });
+
+/** Returns null if the percent-encoding is invalid. */
+export function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

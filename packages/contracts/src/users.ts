@@ -59,7 +59,6 @@ export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties,
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
 export const PasswordResetRequest = Type.Object({ email: Email });
-export type PasswordResetRequest = Type.Static<typeof PasswordResetRequest>;
 
 const OneTimeToken = text({
   description: "From the link in the mail.",
@@ -67,10 +66,8 @@ const OneTimeToken = text({
 });
 
 export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, password: Password });
-export type PasswordResetConfirmation = Type.Static<typeof PasswordResetConfirmation>;
 
 export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
-export type EmailVerificationConfirmation = Type.Static<typeof EmailVerificationConfirmation>;
 
 export const User = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] }),

@@ -3,6 +3,7 @@
  * repeat the recipient's address.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
+import { withTimeout } from "@latchkey/contracts";
 import { createTransport } from "nodemailer";
 import { addressOf, composeMessage, type Message } from "./message.ts";
 
@@ -25,7 +26,6 @@ export interface Transport {
 /** The message was not sent, or the server's answer was lost. */
 export class MailNotSent extends Error {
   override readonly name = "MailNotSent";
-  readonly code = "MAIL_NOT_SENT";
 
   /**
    * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ECONNREFUSED`
@@ -39,9 +39,6 @@ export class MailNotSent extends Error {
   }
 }
 
-const CONNECTION_TIMEOUT_MS = 10_000;
-/** Without any byte from the server. */
-const IDLE_TIMEOUT_MS = 15_000;
 /** Of a whole message; shorter than the lease of a claimed mail. */
 const TOTAL_TIMEOUT_MS = 45_000;
 
@@ -53,26 +50,19 @@ export function openSmtpTransport({ host, port, tls, credentials }: MailServer):
     requireTLS: tls === "required",
     ignoreTLS: tls === "off",
     ...(credentials && { auth: { ...credentials } }),
-    connectionTimeout: CONNECTION_TIMEOUT_MS,
-    greetingTimeout: CONNECTION_TIMEOUT_MS,
-    socketTimeout: IDLE_TIMEOUT_MS,
-    // A message never names a file or a URL.
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    // In milliseconds; the last one without any byte from the server.
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 15_000,
   });
   return {
     async send(message) {
       if (!isUnambiguous(message.to)) throw new MailNotSent("EENVELOPE", true);
-      const timeout = Promise.withResolvers<never>();
-      const timer = setTimeout(() => timeout.reject(new MailNotSent("ETIMEDOUT", false)), TOTAL_TIMEOUT_MS);
       const envelope = { from: addressOf(message.from), to: [message.to] };
-      try {
-        await Promise.race([transport.sendMail({ envelope, raw: composeMessage(message) }), timeout.promise]);
-      } catch (error) {
+      const sent = transport.sendMail({ envelope, raw: composeMessage(message) });
+      await withTimeout(sent, TOTAL_TIMEOUT_MS, () => new MailNotSent("ETIMEDOUT", false)).catch((error) => {
         throw toMailError(error);
-      } finally {
-        clearTimeout(timer);
-      }
+      });
     },
   };
 }

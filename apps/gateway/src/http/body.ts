@@ -1,8 +1,8 @@
 /** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, normalizeEmail } from "@latchkey/contracts";
 import type Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { readJsonMembers } from "./json.ts";
+import { ACCEPTED_JSON, readJsonMembers } from "./json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -12,7 +12,8 @@ const refuse = (type: string, msg: string): never => {
 };
 
 /**
- * For a route's `parse`: reads the members that the schema declares; null if the body is JSON but not an object.
+ * For a route's `parse`: reads the members that the schema declares, with a normalised `email`; null if the body is JSON but
+ * not an object.
  * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
  * or an object with more than 256 members; `content_type` for another type
  * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
@@ -26,12 +27,11 @@ export function jsonBody({ properties }: Type.TObject) {
       refuse("content_type", "must be sent as application/json");
     }
     try {
-      return readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), names);
+      const members = readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), names);
+      if (typeof members?.email === "string") members.email = normalizeEmail(members.email);
+      return members;
     } catch {
-      return refuse(
-        "json_invalid",
-        `must be valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`,
-      );
+      return refuse("json_invalid", `must be ${ACCEPTED_JSON}`);
     }
   };
 }

@@ -15,6 +15,9 @@ const LOWER_BIT = 0x20;
 /** `\u0061` instead of `a`. */
 const ESCAPE_LENGTH = 6;
 
+/** What `readJsonMembers` accepts, in words. */
+export const ACCEPTED_JSON = `valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`;
+
 /**
  * Returns the named members of a JSON object, or null for any other JSON. An array or object as a member's value is
  * returned empty. If a name is repeated, its last value counts.

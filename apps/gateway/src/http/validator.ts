@@ -20,35 +20,38 @@ interface StandardSchema<Output> {
 
 type Members = Record<string, unknown>;
 
-export interface ValidatorOptions {
-  readonly in: "body" | "query" | "path";
-  /** Applied to the members before they are checked. */
-  readonly normalize?: ((members: Members) => Members) | undefined;
-}
+export type Location = "body" | "query" | "path";
+export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Type.Static<Schema>>;
 
-/** Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues. */
+/**
+ * Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues.
+ * @param name in the OpenAPI document. @default none: the document repeats the schema
+ */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
-  options: ValidatorOptions,
-): Schema & StandardSchema<Type.Static<Schema>> {
-  const check = createCheck(schema, options);
+  location: Location,
+  name?: string,
+): Validator<Schema> {
+  const check = createCheck(schema, location);
   // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
   // enumerable, so that it does not appear in the OpenAPI document.
-  return Object.defineProperty({ ...schema }, "~standard", {
+  const named: Schema = { ...schema, $id: name };
+  return Object.defineProperty(named, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
-  }) as Schema & StandardSchema<Type.Static<Schema>>;
+  }) as Validator<Schema>;
 }
 
 /**
  * Returns a function that reads the declared parameters from the query string of a URL. It replaces the router's own
  * reader, which fills an object with all parameters (see `json.ts`).
+ * @param normalize applied to the parameters before they are checked
  * @throws INVALID_REQUEST with all issues
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  normalize?: ValidatorOptions["normalize"],
+  normalize: (members: Members) => Members,
 ): (url: string) => Type.Static<Schema> {
-  const check = createCheck(schema, { in: "query", normalize });
+  const check = createCheck(schema, "query");
   const names = Object.keys(schema.properties);
   return (url) => {
     const start = url.indexOf("?");
@@ -58,13 +61,14 @@ export function queryValidator<Schema extends Type.TObject>(
       const values = parameters.getAll(name);
       if (values.length > 0) members[name] = values.length === 1 ? values[0] : values;
     }
-    return check(members);
+    return check(normalize(members));
   };
 }
 
-function createCheck<Schema extends Type.TObject>(
+/** Returns a function that throws INVALID_REQUEST with all issues. */
+export function createCheck<Schema extends Type.TObject>(
   schema: Schema,
-  { in: location, normalize = (members) => members }: ValidatorOptions,
+  location: Location,
 ): (value: unknown) => Type.Static<Schema> {
   const compiled = Compile(schema);
   const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -72,8 +76,7 @@ function createCheck<Schema extends Type.TObject>(
       ? [{ name, maxLength: property.maxLength }]
       : [],
   );
-  return (value) => {
-    const candidate = isMembers(value) ? normalize(value) : value;
+  return (candidate) => {
     if (isMembers(candidate) && location !== "body") readNumbers(candidate, schema);
     const tooLong = maxLengths.filter(
       ({ name, maxLength }) => isMembers(candidate) && isLongerThan(candidate[name], maxLength),

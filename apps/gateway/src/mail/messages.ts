@@ -7,13 +7,6 @@ import type { Purpose } from "../tokens/one-time-tokens.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long a mail is useful: as long as its link is valid. */
-export const LIFETIME_MS: Readonly<Record<MailKind, number>> = {
-  reset: 60 * MINUTE_MS,
-  verification: DAY_MS,
-  password: DAY_MS,
-};
-
 export type Links = ReturnType<typeof createLinks>;
 
 /** @param serviceUrl where the pages are if `PUBLIC_URL` is not set */
@@ -26,12 +19,12 @@ export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: str
   return (purpose: Purpose, token: string): string => templates[purpose].replace(TOKEN_PLACEHOLDER, token);
 }
 
-/** @param link the link of a reset or a verification */
-export const textOf = (kind: MailKind, link: string) =>
-  ({
-    reset: {
-      subject: "Reset your password",
-      text: `Somebody, probably you, has requested a new password for your account.
+/** `lifetimeMs`: how long a mail is useful, which is as long as its link is valid. */
+export const TEMPLATES = {
+  reset: {
+    lifetimeMs: 60 * MINUTE_MS,
+    subject: "Reset your password",
+    text: (link: string) => `Somebody, probably you, has requested a new password for your account.
 
 Open this link within 60 minutes and choose one. The link works once:
 
@@ -39,10 +32,11 @@ ${link}
 
 If you did not request it, ignore this mail. Your password does not change.
 `,
-    },
-    verification: {
-      subject: "Confirm your e-mail address",
-      text: `An account was registered with this e-mail address.
+  },
+  verification: {
+    lifetimeMs: DAY_MS,
+    subject: "Confirm your e-mail address",
+    text: (link: string) => `An account was registered with this e-mail address.
 
 If it is yours, open this link within 24 hours to confirm the address:
 
@@ -52,13 +46,14 @@ If you did not register, do not open the link and ignore this mail: the
 address then stays unconfirmed. With "forgot password", you can take over the
 account at any time, and its previous user loses access.
 `,
-    },
-    password: {
-      subject: "Your password was changed",
-      text: `The password of your account was changed.
+  },
+  password: {
+    lifetimeMs: DAY_MS,
+    subject: "Your password was changed",
+    text: () => `The password of your account was changed.
 
 If it was you, there is nothing to do. If it was not, request a new password
 at once with "forgot password", and tell the operator of the service.
 `,
-    },
-  })[kind];
+  },
+} satisfies Record<MailKind, object>;

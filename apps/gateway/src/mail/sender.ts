@@ -7,20 +7,17 @@ import { withTimeout } from "@latchkey/contracts";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
 import { MailNotSent, type Transport } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
-import type { OneTimeTokens } from "../tokens/one-time-tokens.ts";
-import type { Digests } from "../tokens/token-keys.ts";
-import { LIFETIME_MS, type Links, textOf } from "./messages.ts";
+import type { TokenKeys } from "../tokens/token-keys.ts";
+import { type Links, TEMPLATES } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
 
-interface MailSenderOptions {
+interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens"> {
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
   readonly links: Links;
-  readonly digests: Pick<Digests, "email">;
-  readonly oneTimeTokens: Pick<OneTimeTokens, "sign">;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
@@ -43,28 +40,6 @@ export function startMailSender(options: MailSenderOptions) {
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
-  const compose = (kind: MailKind, user: User, expiresAt: number) => {
-    const link =
-      kind === "password" ? "" : links(kind, oneTimeTokens.sign({ purpose: kind, expiresAt }, user));
-    return { from, to: user.email, ...textOf(kind, link) };
-  };
-
-  const warn = (event: string, { kind, user }: Mail, reason: string): void =>
-    logger.warn({ event, kind, user_id: user?.id, reason }, event);
-
-  const giveUp = (mail: Mail, reason: string): Promise<void> => {
-    observe?.("failed", mail.kind);
-    warn("mail.failed", mail, reason);
-    return outbox.finish(mail.id);
-  };
-
-  const postpone = (mail: Mail, reason: string): Promise<void> => {
-    warn("mail.postponed", mail, reason);
-    const seconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** (mail.attempts - 1), MAX_PAUSE_SECONDS);
-    // Half of the pause is random, so that mails do not arrive together at a server that has recovered.
-    return outbox.postpone(mail, seconds * (0.5 + Math.random() / 2));
-  };
-
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user } = mail;
     if (!user || !isWanted(kind, user)) return outbox.delete(id);
@@ -72,15 +47,21 @@ export function startMailSender(options: MailSenderOptions) {
       observe?.("suppressed", kind);
       return outbox.delete(id);
     }
-    const expiresAt = Date.parse(mail.createdAt) + LIFETIME_MS[kind];
-    if (expiresAt <= Date.now()) return giveUp(mail, "expired");
+    const { lifetimeMs, subject, text } = TEMPLATES[kind];
+    const expiresAt = Date.parse(mail.createdAt) + lifetimeMs;
     try {
-      await transport.send(compose(kind, user, expiresAt));
+      if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
+      const link =
+        kind === "password" ? "" : links(kind, oneTimeTokens.sign({ purpose: kind, expiresAt }, user));
+      await transport.send({ from, to: user.email, subject, text: text(link) });
+      observe?.("sent", kind);
     } catch (error) {
-      if (!(error instanceof MailNotSent)) return postpone(mail, codeOf(error));
-      return error.isPermanent ? giveUp(mail, error.reason) : postpone(mail, error.reason);
+      const { reason, isPermanent } = error instanceof MailNotSent ? error : fileError(error);
+      const event = isPermanent ? "mail.failed" : "mail.postponed";
+      logger.warn({ event, kind, user_id: user.id, reason }, event);
+      if (!isPermanent) return outbox.postpone(mail, pauseSeconds(mail.attempts));
+      observe?.("failed", kind);
     }
-    observe?.("sent", kind);
     await outbox.finish(id);
   };
 
@@ -127,6 +108,10 @@ const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boo
   (kind !== "reset" || isActive) &&
   (kind !== "verification" || !emailVerified);
 
-/** Of the file system. */
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unexpected error";
+/** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
+const pauseSeconds = (attempts: number): number =>
+  Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS) * (0.5 + Math.random() / 2);
+
+/** Of a mail that is a file. */
+const fileError = (error: unknown): MailNotSent =>
+  new MailNotSent(error instanceof Error && "code" in error ? String(error.code) : "unexpected error", false);

@@ -6,22 +6,15 @@ import { Elysia } from "elysia";
 import { createDefaultHeaders } from "../http/default-headers.ts";
 import { markSynchronous } from "../http/elysia-internals.ts";
 import { requestContext, withoutTrailingSlash } from "../http/request-context.ts";
-import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { RequestObservation } from "../observability/metrics.ts";
 
-interface AccessLogEntry {
+interface AccessLogEntry extends RequestObservation {
   readonly path: string;
   readonly requestId: string;
   readonly isRequestIdInbound: boolean;
-  readonly method: string;
-  /** The pattern that the path matches. */
-  readonly route?: string | undefined;
-  readonly status: number | string | undefined;
-  readonly durationMs: number;
   readonly clientAddress: string;
   readonly userId?: number | undefined;
-  readonly audit?: AuditEntry | undefined;
-  readonly rehash?: AuditEntry | undefined;
   /** The error that caused a 500 or 503, or one that did not change the response. */
   readonly error?: unknown;
 }

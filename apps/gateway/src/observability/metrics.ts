@@ -1,11 +1,6 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
 import { AUDIT_EVENTS } from "@latchkey/contracts";
-import {
-  type MailKind,
-  type OutboxRepository,
-  UserAlreadyExists,
-  type UserRepository,
-} from "@latchkey/database";
+import { type Database, type MailKind, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -15,50 +10,33 @@ import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
 /** Observed after each response. */
-interface RequestObservation {
+export interface RequestObservation {
   readonly method: string;
-  /** The pattern of the matched route; undefined if no route matched. */
+  /** The pattern that the path matches; undefined if no route does. */
   readonly route?: string | undefined;
   readonly status: number | string | undefined;
   readonly durationMs: number;
-  readonly audit?: Pick<AuditEntry, "event"> | undefined;
-  readonly rehash?: Pick<AuditEntry, "event" | "format"> | undefined;
+  readonly audit?: AuditEntry | undefined;
+  readonly rehash?: AuditEntry | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The default metrics that work in Bun. The others are always zero, not a number, or count memory that is only reserved. */
-const PROCESS_METRICS = [
-  "process_cpu_seconds_total",
-  "process_cpu_user_seconds_total",
-  "process_cpu_system_seconds_total",
-  "process_start_time_seconds",
-  "process_resident_memory_bytes",
-  "process_open_fds",
-  "process_max_fds",
-  "nodejs_eventloop_lag_seconds",
-  "nodejs_eventloop_lag_max_seconds",
-  "nodejs_eventloop_lag_p50_seconds",
-  "nodejs_eventloop_lag_p90_seconds",
-  "nodejs_eventloop_lag_p99_seconds",
-  "nodejs_heap_size_total_bytes",
-  "nodejs_heap_size_used_bytes",
-  "nodejs_external_memory_bytes",
-];
+/** The default metrics that, in Bun, are always zero, not a number, or count memory that is only reserved. */
+const USELESS_METRICS =
+  /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
 /** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
 const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
-const TOO_MANY_REQUESTS = 429;
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-interface MetricsOptions {
+interface MetricsOptions extends Pick<Database, "users"> {
+  readonly outbox: Pick<Database["outbox"], "count">;
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;
-  readonly users: UserRepository;
-  readonly outbox: Pick<OutboxRepository, "count">;
 }
 
 /** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
@@ -68,10 +46,9 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
   // The event loop delay is measured between two scrapes.
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
-  for (const name of PROCESS_METRICS) {
+  for (const { name } of defaults.getMetricsAsArray()) {
     const metric = defaults.getSingleMetric(name);
-    // Some exist only on Linux.
-    if (metric) registry.registerMetric(metric);
+    if (metric && !USELESS_METRICS.test(name)) registry.registerMetric(metric);
   }
   registerHasherMetrics(registry, hasher);
   const counter = <Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
@@ -82,7 +59,9 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       help,
       registers,
       async collect() {
-        this.set(await collect());
+        const set = (value: number) => this.set(value);
+        // Without the database, the last number remains.
+        await Promise.try(collect).then(set, () => undefined);
       },
     });
   const build = { name: "latchkey_build_info", help: "The version of the running release; always 1." };
@@ -123,12 +102,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
     suppressed: mailCounter("mail_suppressed_total", "exceeded the budget of the recipient"),
   };
   for (const outcome of Object.values(mails)) for (const kind of MAIL_KINDS) outcome.inc({ kind }, 0);
-  // Without the database, the last number remains.
-  let waitingMails = 0;
-  gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", async () => {
-    waitingMails = await outbox.count().catch(() => waitingMails);
-    return waitingMails;
-  });
+  gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", () => outbox.count());
   let inFlight = 0;
   gauge(
     "database_queries_in_flight",
@@ -142,7 +116,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       const { method, route = "none", status = 200, durationMs, audit, rehash } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
-      if (status === TOO_MANY_REQUESTS) limited.inc();
+      if (status === 429) limited.inc();
       if (audit) audited.inc({ event: audit.event });
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });

@@ -13,11 +13,8 @@ import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
-/** The routes as the framework's plugin describes them; only the members used here. */
-interface DescribedRoutes {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
-}
+/** By path and method, as the framework's plugin describes them; only the members used here. */
+type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 
 interface DescribedOperation {
   readonly parameters?: readonly JsonObject[];
@@ -32,10 +29,11 @@ export async function createDocument(features: AnyElysia): Promise<string> {
   // Otherwise the plugin omits paths with a dot.
   const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
-  return JSON.stringify(completeDocument((await response.json()) as DescribedRoutes));
+  const { paths } = (await response.json()) as { readonly paths: DescribedPaths };
+  return JSON.stringify(completeDocument(paths));
 }
 
-function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
+function completeDocument(paths: DescribedPaths): JsonObject {
   return {
     openapi: "3.0.3",
     info: {
@@ -52,7 +50,7 @@ function completeDocument({ paths, components }: DescribedRoutes): JsonObject {
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(components.schemas),
+      schemas: componentSchemas(),
       headers: HEADERS,
       securitySchemes: {
         bearer: {
@@ -143,7 +141,7 @@ function completeOperation(operation: DescribedOperation): JsonObject {
     ...rest,
     ...(parameters.length > 0 && { parameters: parameters.map(translate) }),
     ...(requestBody && {
-      requestBody: { ...requestBody, content: { [JSON_TYPE]: requestBody.content[JSON_TYPE] } },
+      requestBody: { ...requestBody, content: { [JSON_TYPE]: translate(requestBody.content[JSON_TYPE]) } },
     }),
   };
 }

@@ -1,20 +1,21 @@
-/** Describes operations for the OpenAPI document. Their error responses are derived from the error table. */
+/** Operations: what a route parses and validates, and its description, whose error responses are derived from the error table. */
 import { parseVariables, type VariableName } from "@latchkey/config";
 import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
 import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
-import { type ValidatorOptions, validator } from "../http/validator.ts";
+import { jsonBody } from "../http/body.ts";
+import { createCheck, type Location, type Validator, validator } from "../http/validator.ts";
 import { mapMembers } from "../map-members.ts";
 import type { HeaderName, Tag } from "./document.ts";
-import { errorSchemaName, type SchemaName } from "./schemas.ts";
+import { errorSchemaName, nameOf, type SchemaName } from "./schemas.ts";
 
 interface OperationOptions {
   readonly summary: string;
   readonly description: string;
-  /** What the route validates, so that the operation also returns `INVALID_REQUEST`. */
+  /** What is invalid returns `INVALID_REQUEST`. */
   readonly path?: Type.TObject;
-  /** All parameters are optional. */
+  /** All parameters are optional. The route reads them with `queryValidator`. */
   readonly query?: Type.TObject;
   readonly body?: Type.TObject;
   readonly success: ResponseOptions;
@@ -49,26 +50,36 @@ type QuotaName = Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LI
 const defaultQuota = (variable: QuotaName): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
-/** By operation id. Operations tagged `Probes` have no rate limit, and no error other than `PAYLOAD_TOO_LARGE`. */
-export const describeOperations = <Id extends string>(
+/** The part of a route that its operation determines. */
+type RouteOptions<Options extends OperationOptions> = {
+  detail: DocumentDecoration;
+} & (Options extends { readonly body: infer Body extends Type.TObject }
+  ? { body: Validator<Body>; parse: [ReturnType<typeof jsonBody>] }
+  : unknown) &
+  (Options extends { readonly path: infer Path extends Type.TObject }
+    ? { params: Validator<Path> }
+    : unknown);
+
+/**
+ * By operation id. Operations tagged `Probes` have no rate limit, and no error other than `PAYLOAD_TOO_LARGE`. The cast is
+ * safe because the body and the path have validators of their own schemas.
+ */
+export const defineOperations = <const Operations extends Readonly<Record<string, OperationOptions>>>(
   tag: Tag,
-  operations: Readonly<Record<Id, OperationOptions>>,
-): Record<Id, DocumentDecoration> =>
-  mapMembers(operations, (options: OperationOptions, id) => describeOperation(tag, id, options));
+  operations: Operations,
+) =>
+  mapMembers<string, OperationOptions, unknown>(operations, (options, id) => ({
+    ...(options.body && {
+      body: validator(options.body, "body", nameOf(options.body)),
+      parse: [jsonBody(options.body)],
+    }),
+    ...(options.path && { params: validator(options.path, "path") }),
+    detail: describeOperation(tag, id, options),
+  })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
 
 function describeOperation(tag: Tag, operationId: string, options: OperationOptions): DocumentDecoration {
-  const {
-    summary,
-    description,
-    path,
-    query,
-    body,
-    rateLimit,
-    success,
-    unavailable,
-    isStatic = false,
-    isProtected = false,
-  } = options;
+  const { summary, description, path, query, body, rateLimit, success, unavailable, isStatic, isProtected } =
+    options;
   const isLimited = tag !== "Probes";
   const usesResources = isLimited && !isStatic;
   const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
@@ -81,18 +92,14 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
   const quota = defaultQuota(rateLimit?.variable ?? "RATE_LIMIT_DEFAULT");
   /** The values in the examples of error responses. */
-  const example: ErrorProperties = {
-    issues: exampleIssues(options),
-    quota,
-    retryAfterSeconds: 42,
-  };
+  const example = { issues: exampleIssues(options), quota, retryAfterSeconds: 42 };
   const responses: Responses = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
     const addition = status === 429 ? rateLimit?.describe(quota) : undefined;
-    responses[status] = errorResponse(status, sharing, { headers, example, addition });
+    responses[status] = errorResponse(status, sharing, headers, example, addition);
   }
   return {
     operationId,
@@ -114,10 +121,9 @@ function exampleIssues({ path, query, body }: OperationOptions): Issues {
   return body ? issuesOf(body, "body") : [];
 }
 
-function issuesOf(schema: Type.TObject, location: ValidatorOptions["in"]): Issues {
+function issuesOf(schema: Type.TObject, location: Location): Issues {
   try {
-    for (const value of ["x", 1])
-      validator(schema, { in: location })["~standard"].validate(mapMembers(schema.properties, () => value));
+    for (const value of ["x", 1]) createCheck(schema, location)(mapMembers(schema.properties, () => value));
   } catch (error) {
     if (error instanceof ServiceError && error.properties.issues) return error.properties.issues;
     throw error;
@@ -125,10 +131,9 @@ function issuesOf(schema: Type.TObject, location: ValidatorOptions["in"]): Issue
   throw new TypeError(`A text and a number are valid for every member of the ${location}`);
 }
 
-const queryParameter = ([name, { description, ...schema }]: [
-  string,
-  Type.TSchema & { description?: string },
-]) => ({
+type Parameter = Type.TSchema & { description?: string };
+
+const queryParameter = ([name, { description, ...schema }]: [string, Parameter]) => ({
   in: "query" as const,
   name,
   required: false,
@@ -144,22 +149,20 @@ const response = (description: string, headers: readonly string[], json?: MediaT
 
 const reference = (schema: string) => ({ $ref: `#/components/schemas/${schema}` });
 
-interface ErrorResponseOptions {
-  readonly headers: readonly HeaderName[];
-  readonly example: ErrorProperties;
-  /** The last sentences of the description. */
-  readonly addition?: string | undefined;
-}
-
-/** For codes of one status: each is an example, named after its code. */
+/**
+ * For codes of one status: each is an example, named after its code.
+ * @param addition the last sentences of the description
+ */
 function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
-  { headers, example, addition }: ErrorResponseOptions,
+  headers: readonly HeaderName[],
+  example: ErrorProperties,
+  addition: string | undefined,
 ) {
   const examples = codes.map((code) => ({ code, ...errorResponseFor(code, example) }));
   return response(
-    [...codes.map((code) => ERROR_TABLE[code].description), ...(addition ? [addition] : [])].join(" "),
+    [...codes.map((code) => ERROR_TABLE[code].description), addition ?? []].flat().join(" "),
     [...new Set([...headers, ...examples.flatMap(({ headers }) => Object.keys(headers))])],
     {
       schema: reference(status === 422 ? "ValidationErrorResponse" : errorSchemaName(status)),

@@ -9,8 +9,16 @@ import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Generated clients name their types after these; the routes name those of requests. */
+/** Generated clients name their types after these. */
 const SCHEMAS = {
+  RegisterRequest: contracts.RegisterRequest,
+  LoginRequest: contracts.LoginRequest,
+  UpdateUserRequest: contracts.UpdateUserRequest,
+  PasswordResetRequest: contracts.PasswordResetRequest,
+  PasswordResetConfirmation: contracts.PasswordResetConfirmation,
+  EmailVerificationConfirmation: contracts.EmailVerificationConfirmation,
+  CreateTodoRequest: contracts.CreateTodoRequest,
+  UpdateTodoRequest: contracts.UpdateTodoRequest,
   UserResponse: contracts.User,
   TokenResponse: contracts.Token,
   TodoResponse: contracts.Todo,
@@ -42,24 +50,27 @@ function errorSchemas(): Record<string, JsonObject> {
   return Object.fromEntries(entries);
 }
 
-/** `components.schemas`: the response bodies, and the request bodies that the routes refer to by name. */
-export const componentSchemas = (bodies: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> =>
-  mapMembers({ ...bodies, ...SCHEMAS, ...errorSchemas() }, translateMembers);
+/** `components.schemas`. */
+export const componentSchemas = (): Record<string, JsonObject> =>
+  mapMembers({ ...SCHEMAS, ...errorSchemas() }, translateMembers);
 
-/** The name in `components` of each schema object. */
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
+
+/** The name in `components` of a schema, itself or as the body of a route. */
+export const nameOf = (schema: object): string | undefined =>
+  "$id" in schema && typeof schema.$id === "string" ? schema.$id : NAMES.get(schema);
 
 /** Translates a schema or any part of one. */
 export function translate(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(translate);
   if (!isJsonObject(part)) return part;
-  const name = NAMES.get(part);
+  const name = nameOf(part);
   return name === undefined ? translateMembers(part) : { $ref: `#/components/schemas/${name}` };
 }
 
 /** Replaces or removes the JSON Schema keywords that 3.0.3 does not have. */
 function translateMembers(schema: object): JsonObject {
-  const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
+  const { dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
     ...mapMembers(rest, translate),
     ...(constant !== undefined && { enum: [constant] }),

@@ -12,11 +12,9 @@ const RESET_REQUEST_PATH = "/account/forgot-password";
 
 const createAccountPage = ({ title, action, fields, button, success }: AccountPage): PageOptions => ({
   title,
-  description: title,
-  styles: ["account.css"],
   scripts: ["account.js"],
   policy: { "style-src": "'self'", "img-src": "'self'" },
-  body: `<main>
+  body: `<main class="account">
 <h1>${title}</h1>
 <noscript><p>This page needs JavaScript.</p></noscript>
 <form data-action="${action}">

@@ -25,7 +25,6 @@ const SOURCES = {
   "reference.js": "./browser/reference.js",
   "pages.css": "./browser/pages.css",
   "account.js": "./browser/account.js",
-  "account.css": "./browser/account.css",
   "icon.svg": "./browser/icon.svg",
 };
 

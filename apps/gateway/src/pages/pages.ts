@@ -19,8 +19,10 @@ const REDOC_STYLES =
 
 export interface PageOptions {
   readonly title: string;
-  readonly description: string;
-  readonly styles: readonly AssetName[];
+  /** @default the title */
+  readonly description?: string;
+  /** In addition to `pages.css`. */
+  readonly styles?: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   /** Directives in addition to {@link POLICY}. */
   readonly policy: Readonly<Record<string, string>>;
@@ -34,7 +36,7 @@ const DOCUMENTATION_BODY = `<noscript>This page needs JavaScript. The OpenAPI do
 export const EXPLORER: PageOptions = {
   title: "Latchkey API explorer",
   description: "Call the operations of the Latchkey API from the browser.",
-  styles: ["swagger-ui.css", "pages.css"],
+  styles: ["swagger-ui.css"],
   scripts: ["swagger-ui.js", "explorer.js"],
   policy: { "style-src": "'self'" },
 };
@@ -42,17 +44,18 @@ export const EXPLORER: PageOptions = {
 export const REFERENCE: PageOptions = {
   title: "Latchkey API reference",
   description: "Every operation of the Latchkey API, with its schemas and examples.",
-  styles: ["pages.css"],
   scripts: ["redoc.js", "reference.js"],
   // The search runs in a worker.
   policy: { "style-src": `'self' ${REDOC_STYLES}`, "worker-src": "blob:" },
 };
 
 export function createPage(
-  { title, description, styles, scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
+  { title, description = title, styles = [], scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
   { paths }: Assets,
 ): Content {
-  const links = styles.map((name) => `<link rel="stylesheet" href="${paths[name]}">`);
+  const links = [...styles, "pages.css" as const].map(
+    (name) => `<link rel="stylesheet" href="${paths[name]}">`,
+  );
   const tags = scripts.map((name) => `<script defer src="${paths[name]}"></script>`);
   const html = `<!doctype html>
 <html lang="en">

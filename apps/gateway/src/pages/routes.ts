@@ -1,5 +1,6 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
 import { type Context, Elysia, NotFoundError } from "elysia";
+import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { ACCOUNT_PAGES } from "./account.ts";
 import type { Assets } from "./assets.ts";
@@ -16,20 +17,14 @@ interface PageRoutesOptions {
 
 export function pageRoutes({ document, assets, hasAccountPages }: PageRoutesOptions) {
   const json = document.then((text) => createText(text, { type: "application/json; charset=utf-8" }));
-  const explorer = createPage(EXPLORER, assets);
-  const reference = createPage(REFERENCE, assets);
+  const pages = { "/docs": EXPLORER, "/redoc": REFERENCE, ...(hasAccountPages && ACCOUNT_PAGES) };
+  const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
     .get("/openapi.json", async (context) => serve(await json, context), hidden)
-    .get("/docs", (context) => serve(explorer, context), hidden)
-    .get("/redoc", (context) => serve(reference, context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
-  for (const [path, page] of Object.entries(hasAccountPages ? ACCOUNT_PAGES : {})) {
-    const content = createPage(page, assets);
-    routes.get(path, (context) => serve(content, context), hidden);
-  }
-  for (const [path, content] of assets.contents) {
+  for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
     routes.get(path, (context) => serve(content, context), hidden);
   }
   return routes;

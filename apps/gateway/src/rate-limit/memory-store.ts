@@ -26,21 +26,19 @@ interface Window {
 class CountedRequest implements Increment {
   readonly count: number;
   readonly resetsAt: number;
-  readonly #window: Window;
-  readonly #keys: Map<string, Window>;
-  readonly #key: string;
 
-  constructor(window: Window, keys: Map<string, Window>, key: string) {
+  constructor(
+    private readonly window: Window,
+    private readonly keys: Map<string, Window>,
+    private readonly key: string,
+  ) {
     this.count = window.count;
     this.resetsAt = window.resetsAt;
-    this.#window = window;
-    this.#keys = keys;
-    this.#key = key;
   }
 
   undo(): void {
-    this.#window.count -= 1;
-    if (this.#window.count === 0 && this.#keys.get(this.#key) === this.#window) this.#keys.delete(this.#key);
+    this.window.count -= 1;
+    if (this.window.count === 0 && this.keys.get(this.key) === this.window) this.keys.delete(this.key);
   }
 }
 

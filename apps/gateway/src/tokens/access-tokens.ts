@@ -20,17 +20,13 @@ export interface TokenClaims {
   readonly tokenId: string | null;
 }
 
-export interface Tokens {
-  sign(claims: Omit<TokenClaims, "tokenId">): Promise<string>;
-  /** Returns null if the token is invalid. */
-  verify(token: string): Promise<TokenClaims | null>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
 }
 
-export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions): Tokens {
+export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions) {
   const { algorithm, key: secret, kid } = keys.signing;
   const signer = new Elysia().use(
     jwt({
@@ -53,9 +49,10 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
   const verified = new Map<string, Members>();
 
   return {
-    sign: ({ userId, version }) =>
+    sign: ({ userId, version }: Omit<TokenClaims, "tokenId">): Promise<string> =>
       signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
-    async verify(token) {
+    /** Returns null if the token is invalid. */
+    async verify(token: string): Promise<TokenClaims | null> {
       const digest = Bun.SHA256.hash(token, "base64");
       let payload = verified.get(digest);
       if (!payload) {

@@ -2,38 +2,26 @@
  * One-time tokens in the links of mails: signed statements, so that nothing is stored. A token is valid for one purpose, one
  * user and until its expiry. That of a reset names the state that a reset changes, so it works once.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { User } from "@latchkey/database";
+import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Purpose = "reset" | "verification";
 
-/** A genuine token that has not expired. */
-interface OneTimeToken {
-  readonly userId: number;
-  /** Whether neither the hash nor the token version has changed since the token was signed. */
-  isCurrent(user: User): boolean;
-}
-
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
-const KEY_BYTES = 32;
 /** base64url of a JSON array, and of 32 bytes. */
 const TOKEN = /^([\w-]{1,200})\.([\w-]{43})$/;
 
-/** @param materials secrets: the first one signs, all verify. A public key as one of them would let everybody sign. */
-export function createOneTimeTokens(materials: readonly [string | Uint8Array, ...(string | Uint8Array)[]]) {
-  const createMac = (material: string | Uint8Array) => {
-    const key = new Uint8Array(hkdfSync("sha256", material, "", "latchkey one-time tokens", KEY_BYTES));
-    return (text: string): Buffer => createHmac("sha256", key).update(text).digest();
-  };
-  type Mac = ReturnType<typeof createMac>;
-  const [first, ...others] = materials;
-  const signing = createMac(first);
-  const verification = [signing, ...others.map(createMac)];
+/** @param materials the first one signs, all verify. A public key as one of them would let everybody sign. */
+export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
+  const createMac = (material: KeyMaterial) => deriveMac(material, "one-time tokens");
+  const signing = createMac(materials[0]);
+  const verification = materials.map(createMac);
   /** Signed texts are base64url, so a state, which has a space, is never one. */
-  const stateOf = (mac: Mac, purpose: Purpose, user: User): string =>
+  const stateOf = (mac: typeof signing, purpose: Purpose, user: User): string =>
     purpose === "reset"
-      ? mac(`state ${user.hashedPassword} ${user.tokenVersion}`).toString("base64url").slice(0, KEY_BYTES)
+      ? mac(`state ${user.hashedPassword} ${user.tokenVersion}`).toString("base64url").slice(0, 32)
       : "";
 
   return {
@@ -44,14 +32,19 @@ export function createOneTimeTokens(materials: readonly [string | Uint8Array, ..
       return `${text}.${signing(text).toString("base64url")}`;
     },
     /** Returns null if the token is malformed, forged, expired or for another purpose. */
-    verify(token: string, expected: Purpose): OneTimeToken | null {
+    verify(token: string, expected: Purpose) {
       const [, text = "", signature = ""] = TOKEN.exec(token) ?? [];
       const given = Buffer.from(signature, "base64url");
-      const mac = verification.find((mac) => given.length === KEY_BYTES && timingSafeEqual(mac(text), given));
+      // A signature that matches the pattern has the length of a digest.
+      const mac = verification.find((mac) => given.length > 0 && timingSafeEqual(mac(text), given));
       if (!mac) return null;
       const [purpose, userId, expiresAt, state] = parsePayload(text);
       if (purpose !== expected || expiresAt <= Date.now()) return null;
-      return { userId, isCurrent: (user) => stateOf(mac, purpose, user) === state };
+      return {
+        userId,
+        /** Whether neither the hash nor the token version has changed since the token was signed. */
+        isCurrent: (user: User): boolean => stateOf(mac, purpose, user) === state,
+      };
     },
   };
 }

@@ -1,9 +1,10 @@
 /** The keys that sign and verify tokens, their public parts for other services, and digests with keys derived from them. */
-import { createHmac, createPrivateKey, hkdfSync } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
+import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
 
 /** A key for one algorithm. */
@@ -35,14 +36,12 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   );
   const [ownPublicKey] = publicKeys;
   const algorithm = secretAlgorithmOf(options.algorithm);
-  const previous = previousSecretKey === null ? [] : [await importSecretKey(previousSecretKey, algorithm)];
+  const previousSecrets = previousSecretKey === null ? [] : [previousSecretKey];
+  const previous = await Promise.all(previousSecrets.map((secret) => importSecretKey(secret, algorithm)));
   const publicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
-  const derive = (material: string | Uint8Array) => ({
+  const derive = (material: KeyMaterial) => ({
     digests: createDigests(material),
-    oneTimeTokens: createOneTimeTokens([
-      material,
-      ...(previousSecretKey === null ? [] : [previousSecretKey]),
-    ]),
+    oneTimeTokens: createOneTimeTokens([material, ...previousSecrets]),
   });
 
   if (privateKey !== null && ownPublicKey) {
@@ -76,21 +75,18 @@ async function importPublicKey({ algorithm, jwk }: PublicKey) {
   return { algorithm, key, kid, jwk: { ...jwk, alg: algorithm, use: "sig" as const, kid } };
 }
 
-const DERIVED_KEY_BYTES = 32;
 const DIGEST_HEX_CHARACTERS = 32;
 
 export type Digests = ReturnType<typeof createDigests>;
 
 /**
  * Keyed digests of personal data, for the rate-limit store, the database and the log. Their keys are derived from the signing
- * key with HKDF (RFC 5869), so the digests are the same in all replicas, and the service needs no further secret.
- * @param material the secret key as text, or the bytes of the private key (PKCS#8, DER)
+ * key, so the digests are the same in all replicas.
  */
-function createDigests(material: string | Uint8Array) {
+function createDigests(material: KeyMaterial) {
   const digestFor = (label: string) => {
-    const key = new Uint8Array(hkdfSync("sha256", material, "", `latchkey ${label}`, DERIVED_KEY_BYTES));
-    return (text: string): string =>
-      createHmac("sha256", key).update(text).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
+    const mac = deriveMac(material, label);
+    return (text: string): string => mac(text).toString("hex").slice(0, DIGEST_HEX_CHARACTERS);
   };
   const digestNetwork = digestFor("networks");
   return {

@@ -1,28 +1,21 @@
-/** The auth operations in the OpenAPI document. */
-import {
-  EmailVerificationConfirmation,
-  type ErrorCode,
-  LoginRequest,
-  PasswordResetConfirmation,
-  PasswordResetRequest,
-  RegisterRequest,
-  UpdateUserRequest,
-} from "@latchkey/contracts";
-import { describeOperations } from "../../openapi/operation.ts";
+/** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
+import * as contracts from "@latchkey/contracts";
+import { validator } from "../../http/validator.ts";
+import { defineOperations } from "../../openapi/operation.ts";
 
 const MAIL_LIMIT = {
   variable: "RATE_LIMIT_MAIL",
   describe: (quota: string) =>
     `Requests for mails have their own limit, by default ${quota} per client address.`,
 } as const;
-const HASHING_ERRORS: readonly ErrorCode[] = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"];
+const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 
-export const operations = describeOperations("Auth", {
+export const operations = defineOperations("Auth", {
   register: {
     summary: "Register a user",
     description:
       "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
-    body: RegisterRequest,
+    body: contracts.RegisterRequest,
     success: { status: 201, description: "The new user.", schema: "UserResponse" },
     errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
     rateLimit: {
@@ -34,7 +27,7 @@ export const operations = describeOperations("Auth", {
     summary: "Exchange e-mail and password for an access token",
     description:
       "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403.",
-    body: LoginRequest,
+    body: contracts.LoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
     errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
     rateLimit: {
@@ -53,7 +46,7 @@ export const operations = describeOperations("Auth", {
     summary: "Change the username, the password or both",
     description:
       "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token meanwhile, and with a password or a current password also if it changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
-    body: UpdateUserRequest,
+    body: contracts.UpdateUserRequest,
     success: { status: 200, description: "The updated user.", schema: "UserResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
     rateLimit: {
@@ -80,14 +73,14 @@ export const operations = describeOperations("Auth", {
     summary: "Request a mail that resets a password",
     description:
       "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets and verifications in 24 hours, then one every two hours.",
-    body: PasswordResetRequest,
+    body: contracts.PasswordResetRequest,
     success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
     rateLimit: MAIL_LIMIT,
   },
   confirmPasswordReset: {
     summary: "Set a new password with the token of a mail",
     description: "Revokes all tokens of the user and verifies the e-mail.",
-    body: PasswordResetConfirmation,
+    body: contracts.PasswordResetConfirmation,
     success: { status: 204, description: "The password is changed." },
     errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
     rateLimit: {
@@ -106,8 +99,11 @@ export const operations = describeOperations("Auth", {
   confirmEmailVerification: {
     summary: "Verify an e-mail with the token of a mail",
     description: "Has the same response if the e-mail is already verified.",
-    body: EmailVerificationConfirmation,
+    body: contracts.EmailVerificationConfirmation,
     success: { status: 204, description: "The e-mail is verified." },
     errors: ["ONE_TIME_TOKEN_INVALID"],
   },
 });
+
+/** If a new password requires the current one. */
+export const strictUpdateBody = validator(contracts.StrictUpdateUserRequest, "body", "UpdateUserRequest");

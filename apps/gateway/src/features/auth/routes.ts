@@ -1,33 +1,19 @@
 /** The auth routes: HTTP only; the rules are in the service. */
-import {
-  EmailVerificationConfirmation,
-  LoginRequest,
-  normalizeEmail,
-  PasswordResetConfirmation,
-  PasswordResetRequest,
-  RegisterRequest,
-  StrictUpdateUserRequest,
-  type Token,
-  toUser,
-  UpdateUserRequest,
-  type User as UserShape,
-} from "@latchkey/contracts";
+import { type Token, toUser, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
-import { ignoreBody, jsonBody } from "../../http/body.ts";
+import { ignoreBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
-import { validator } from "../../http/validator.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
-import { operations } from "./openapi.ts";
-import type { RecoveryService } from "./recovery-service.ts";
+import { operations, strictUpdateBody } from "./openapi.ts";
 import type { AuthRequest, AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
-  /** null: no mail is sent, and its routes do not exist. */
-  readonly recoveryService: RecoveryService | null;
+  /** false: the routes that need mail do not exist. */
+  readonly sendsMail: boolean;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -35,11 +21,8 @@ export interface AuthRoutesOptions {
   readonly requireCurrentPassword: boolean;
 }
 
-const withNormalizedEmail = (members: Record<string, unknown>): Record<string, unknown> =>
-  typeof members.email === "string" ? { ...members, email: normalizeEmail(members.email) } : members;
-
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, recoveryService, limiters, digests, requireCurrentPassword } = options;
+  const { authService, sendsMail, limiters, digests, requireCurrentPassword } = options;
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -60,123 +43,88 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  const register = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.register))
-    .model({ RegisterRequest: validator(RegisterRequest, { in: "body", normalize: withNormalizedEmail }) })
-    .post(
-      "/auth/register",
-      async ({ body, authRequest, set }): Promise<UserShape> => {
-        const user = await authService.register(body, authRequest);
-        set.status = 201;
-        return toUser(user);
-      },
-      { parse: [jsonBody(RegisterRequest)], body: "RegisterRequest", detail: operations.register },
-    );
+  /** Routes with a rate limit of their own. */
+  const limited = (quota: keyof RateLimiters) =>
+    new Elysia().use(withAuthRequest).use(rateLimitRoutes(limiters?.[quota]));
 
-  const login = new Elysia()
-    .use(withAuthRequest)
-    .use(rateLimitRoutes(limiters?.login))
-    .model({ LoginRequest: validator(LoginRequest, { in: "body", normalize: withNormalizedEmail }) })
-    .post(
-      "/auth/login",
-      async ({ body, authRequest }): Promise<Token> => ({
-        access_token: await authService.login(body, authRequest),
-        token_type: "bearer",
-      }),
-      { parse: [jsonBody(LoginRequest)], body: "LoginRequest", detail: operations.login },
-    );
+  const register = limited("register").post(
+    "/auth/register",
+    async ({ body, authRequest, set }): Promise<UserShape> => {
+      const user = await authService.register(body, authRequest);
+      set.status = 201;
+      return toUser(user);
+    },
+    operations.register,
+  );
 
-  const updateRequest = requireCurrentPassword ? StrictUpdateUserRequest : UpdateUserRequest;
+  const login = limited("login").post(
+    "/auth/login",
+    async ({ body, authRequest }): Promise<Token> => ({
+      access_token: await authService.login(body, authRequest),
+      token_type: "bearer",
+    }),
+    operations.login,
+  );
+
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .model({ UpdateUserRequest: validator(updateRequest, { in: "body" }) })
-    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), { detail: operations.getMe })
+    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe)
     .use(withAuthRequest)
     .patch(
       "/auth/me",
       async ({ principal, body, authRequest }): Promise<UserShape> =>
         toUser(await authService.update(principal, body, authRequest)),
       {
-        parse: [jsonBody(UpdateUserRequest)],
-        body: "UpdateUserRequest",
+        ...operations.updateMe,
+        ...(requireCurrentPassword && { body: strictUpdateBody }),
         beforeHandle: async ({ principal, body, clientAddress, set }) => {
           if (body.password === undefined && body.current_password === undefined) return;
           const client = { clientAddress, userId: principal.user.id };
           await limiters?.passwordChange.limit(client, set.headers);
         },
-        detail: operations.updateMe,
       },
     )
     .delete(
       "/auth/me",
       ({ principal, authRequest, set }) => respondWith(set, 204, authService.delete(principal, authRequest)),
-      { parse: [ignoreBody], detail: operations.deleteMe },
+      { ...operations.deleteMe, parse: [ignoreBody] },
     )
     .delete(
       "/auth/tokens",
       ({ principal, authRequest, set }) =>
         respondWith(set, 204, authService.revokeTokens(principal, authRequest)),
-      { parse: [ignoreBody], detail: operations.revokeTokens },
+      { ...operations.revokeTokens, parse: [ignoreBody] },
     );
 
   const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
-  return recoveryService === null ? auth : auth.use(recoveryRoutes(recoveryService));
+  if (!sendsMail) return auth;
 
-  function recoveryRoutes(service: RecoveryService) {
-    const resetRequest = new Elysia()
-      .use(withAuthRequest)
-      .use(rateLimitRoutes(limiters?.mail))
-      .model({
-        PasswordResetRequest: validator(PasswordResetRequest, { in: "body", normalize: withNormalizedEmail }),
-      })
-      .post(
-        "/auth/password-reset",
-        ({ body, authRequest, set }) => respondWith(set, 202, service.requestReset(body, authRequest)),
-        {
-          parse: [jsonBody(PasswordResetRequest)],
-          body: "PasswordResetRequest",
-          detail: operations.requestPasswordReset,
-        },
-      );
-
-    const confirmations = new Elysia()
-      .use(withAuthRequest)
-      .model({
-        PasswordResetConfirmation: validator(PasswordResetConfirmation, { in: "body" }),
-        EmailVerificationConfirmation: validator(EmailVerificationConfirmation, { in: "body" }),
-      })
-      .post(
-        "/auth/email-verification/confirm",
-        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmVerification(body, authRequest)),
-        {
-          parse: [jsonBody(EmailVerificationConfirmation)],
-          body: "EmailVerificationConfirmation",
-          detail: operations.confirmEmailVerification,
-        },
-      )
-      .use(rateLimitRoutes(limiters?.passwordChange))
-      .post(
-        "/auth/password-reset/confirm",
-        ({ body, authRequest, set }) => respondWith(set, 204, service.confirmReset(body, authRequest)),
-        {
-          parse: [jsonBody(PasswordResetConfirmation)],
-          body: "PasswordResetConfirmation",
-          detail: operations.confirmPasswordReset,
-        },
-      );
-
-    const verificationRequest = new Elysia()
-      .use(bearerAuth(authService.authenticate))
-      .use(rateLimitRoutes(limiters?.mail))
-      .post(
-        "/auth/email-verification",
-        ({ principal, set }) => respondWith(set, 202, service.requestVerification(principal)),
-        { parse: [ignoreBody], detail: operations.requestEmailVerification },
-      );
-
-    return new Elysia({ name: "recovery" }).use(resetRequest).use(confirmations).use(verificationRequest);
-  }
+  const requestReset = limited("mail").post(
+    "/auth/password-reset",
+    ({ body, authRequest, set }) => respondWith(set, 202, authService.requestReset(body.email, authRequest)),
+    operations.requestPasswordReset,
+  );
+  const confirmVerification = new Elysia()
+    .use(withAuthRequest)
+    .post(
+      "/auth/email-verification/confirm",
+      ({ body, authRequest, set }) =>
+        respondWith(set, 204, authService.confirmVerification(body.token, authRequest)),
+      operations.confirmEmailVerification,
+    );
+  const confirmReset = limited("passwordChange").post(
+    "/auth/password-reset/confirm",
+    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmReset(body, authRequest)),
+    operations.confirmPasswordReset,
+  );
+  const requestVerification = limited("mail")
+    .use(bearerAuth(authService.authenticate))
+    .post(
+      "/auth/email-verification",
+      ({ principal, set }) => respondWith(set, 202, authService.requestVerification(principal)),
+      { ...operations.requestEmailVerification, parse: [ignoreBody] },
+    );
+  return auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
 }
 
 /** A response without a body. */

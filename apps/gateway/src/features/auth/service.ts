@@ -1,9 +1,13 @@
-/** Registration, login and the current user, without HTTP. The database enforces uniqueness; all derivations go to the hasher. */
+/**
+ * Registration, login, the current user, password resets and e-mail verifications, without HTTP. The database enforces
+ * uniqueness, all derivations go to the hasher, and mails are only written to the outbox; `mail/sender.ts` sends them.
+ */
 import type { AuditEvent, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import { type User, UserAlreadyExists, type UserRepository, type ValidToken } from "@latchkey/database";
+import { type Database, type User, UserAlreadyExists, type ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { Tokens } from "../../tokens/access-tokens.ts";
+import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
@@ -24,8 +28,7 @@ export interface Principal {
   readonly token: ValidToken;
 }
 
-interface AuthServiceOptions {
-  readonly users: UserRepository;
+interface AuthServiceOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly loginThrottle: LoginThrottle | null;
@@ -39,7 +42,8 @@ interface AuthServiceOptions {
 export type AuthService = ReturnType<typeof createAuthService>;
 
 export function createAuthService(options: AuthServiceOptions) {
-  const { users, hasher, tokens, loginThrottle, wrongPasswordLimit, sendsMail } = options;
+  const { users, outbox, hasher, tokens, oneTimeTokens, loginThrottle, wrongPasswordLimit, sendsMail } =
+    options;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
@@ -166,6 +170,46 @@ export function createAuthService(options: AuthServiceOptions) {
     async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
       if (!(await users.delete(user.id, token))) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);
+    },
+
+    /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
+    async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
+      await outbox.requestReset(email);
+      audit("reset.requested", email);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
+    async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
+      const { signal, network, audit } = request;
+      const verified = oneTimeTokens.verify(token, "reset");
+      const user = verified && (await users.findById(verified.userId));
+      if (!verified || !user?.isActive || !verified.isCurrent(user))
+        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const { id, email } = user;
+      const change = {
+        hashedPassword: await hasher.hash(password, { signal }),
+        emailVerified: true,
+        networkDigest: loginThrottle?.networkDigest({ email, network }),
+        notifies: true,
+      };
+      // What the token is bound to, so that of several confirmations only one succeeds.
+      const state = { version: user.tokenVersion, tokenId: null, hashedPassword: user.hashedPassword };
+      if (!(await users.update(id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("password.reset", email, id);
+    },
+
+    async requestVerification({ user }: Principal): Promise<void> {
+      if (!user.emailVerified) await outbox.requestVerification(user.id);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
+    async confirmVerification(token: string, { audit }: AuthRequest): Promise<void> {
+      const verified = oneTimeTokens.verify(token, "verification");
+      if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const user = await users.findById(verified.userId);
+      if (!user || user.emailVerified) return;
+      await users.update(user.id, { emailVerified: true });
+      audit("email.verified", user.email, user.id);
     },
   };
 }

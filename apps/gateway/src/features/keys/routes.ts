@@ -1,12 +1,12 @@
 /** `GET /.well-known/jwks.json`: the public keys with which other services verify tokens. */
 import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
-import { describeOperations } from "../../openapi/operation.ts";
+import { defineOperations } from "../../openapi/operation.ts";
 
 /** `docs/operations.md` waits for as long during a key rotation. */
 const MAX_AGE_SECONDS = 300;
 
-const operations = describeOperations("Keys", {
+const operations = defineOperations("Keys", {
   getJwks: {
     summary: "Read the public keys that verify tokens",
     description:
@@ -30,5 +30,5 @@ export const keyRoutes = (publicKeySet: PublicKeySet) =>
       set.headers["cache-control"] = `public, max-age=${MAX_AGE_SECONDS}`;
       return publicKeySet;
     },
-    { detail: operations.getJwks },
+    operations.getJwks,
   );

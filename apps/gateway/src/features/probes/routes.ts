@@ -1,14 +1,14 @@
 /** The probe routes: liveness uses no resource, readiness queries the database. */
 import { Elysia } from "elysia";
 import { requestContext } from "../../http/request-context.ts";
-import { describeOperations } from "../../openapi/operation.ts";
+import { defineOperations } from "../../openapi/operation.ts";
 import type { Readiness } from "./service.ts";
 
 export const isLiveness = (path: string): boolean => path === "/healthz";
 /** Probes are not rate-limited, and are logged at level debug. */
 export const isProbe = (path: string): boolean => isLiveness(path) || path === "/readyz";
 
-const operations = describeOperations("Probes", {
+const operations = defineOperations("Probes", {
   getLiveness: {
     summary: "Check that the process is running",
     description: "Liveness: uses no other resource, so a supervisor can restart the process if it fails.",
@@ -29,7 +29,7 @@ const operations = describeOperations("Probes", {
 export function probeRoutes(readiness: Readiness) {
   return new Elysia({ name: "probes" })
     .use(requestContext())
-    .get("/healthz", () => ({ status: "ok" }) as const, { detail: operations.getLiveness })
+    .get("/healthz", () => ({ status: "ok" }) as const, operations.getLiveness)
     .get(
       "/readyz",
       async (context) => {
@@ -39,6 +39,6 @@ export function probeRoutes(readiness: Readiness) {
         context.set.status = 503;
         return { status: "unavailable" } as const;
       },
-      { detail: operations.getReadiness },
+      operations.getReadiness,
     );
 }

@@ -1,8 +1,8 @@
-/** The todo operations in the OpenAPI document. */
+/** The todo operations: their paths and bodies, and their descriptions in the OpenAPI document. */
 import { CreateTodoRequest, TodoPath, TodoQuery, UpdateTodoRequest } from "@latchkey/contracts";
-import { describeOperations } from "../../openapi/operation.ts";
+import { defineOperations } from "../../openapi/operation.ts";
 
-export const operations = describeOperations("Todos", {
+export const operations = defineOperations("Todos", {
   listTodos: {
     summary: "List todos by page",
     description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",

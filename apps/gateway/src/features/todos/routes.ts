@@ -1,17 +1,9 @@
 /** The todo routes: HTTP only; the rules are in the service. */
-import {
-  CreateTodoRequest,
-  PAGE_SIZE_DEFAULT,
-  type TodoPage,
-  TodoPath,
-  TodoQuery,
-  type Todo as TodoShape,
-  UpdateTodoRequest,
-} from "@latchkey/contracts";
+import { PAGE_SIZE_DEFAULT, type TodoPage, TodoQuery, type Todo as TodoShape } from "@latchkey/contracts";
 import type { Todo } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { ignoreBody, jsonBody } from "../../http/body.ts";
-import { queryValidator, validator } from "../../http/validator.ts";
+import { ignoreBody } from "../../http/body.ts";
+import { queryValidator } from "../../http/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { operations } from "./openapi.ts";
 import type { TodoService } from "./service.ts";
@@ -20,15 +12,10 @@ import type { TodoService } from "./service.ts";
 const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 
-const params = validator(TodoPath, { in: "path" });
 const readQuery = queryValidator(TodoQuery, dropRepeatedCursor);
 
 export function todoRoutes(todoService: TodoService) {
   return new Elysia({ name: "todos" })
-    .model({
-      CreateTodoRequest: validator(CreateTodoRequest, { in: "body" }),
-      UpdateTodoRequest: validator(UpdateTodoRequest, { in: "body" }),
-    })
     .get(
       "/todos",
       async ({ request }): Promise<TodoPage> => {
@@ -40,7 +27,7 @@ export function todoRoutes(todoService: TodoService) {
           next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
         };
       },
-      { detail: operations.listTodos },
+      operations.listTodos,
     )
     .post(
       "/todos",
@@ -49,22 +36,17 @@ export function todoRoutes(todoService: TodoService) {
         set.status = 201;
         return toShape(todo);
       },
-      { parse: [jsonBody(CreateTodoRequest)], body: "CreateTodoRequest", detail: operations.createTodo },
+      operations.createTodo,
     )
     .get(
       "/todos/:id",
       async ({ params: { id } }): Promise<TodoShape> => toShape(await todoService.read(id)),
-      { params, detail: operations.getTodo },
+      operations.getTodo,
     )
     .patch(
       "/todos/:id",
       async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todoService.update(id, body)),
-      {
-        parse: [jsonBody(UpdateTodoRequest)],
-        params,
-        body: "UpdateTodoRequest",
-        detail: operations.updateTodo,
-      },
+      operations.updateTodo,
     )
     .delete(
       "/todos/:id",
@@ -72,7 +54,7 @@ export function todoRoutes(todoService: TodoService) {
         await todoService.delete(id);
         set.status = 204;
       },
-      { parse: [ignoreBody], params, detail: operations.deleteTodo },
+      { ...operations.deleteTodo, parse: [ignoreBody] },
     );
 }
 
