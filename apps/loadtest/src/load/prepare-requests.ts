@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { CliError, describeError, EXIT, unavailable, writeError } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
 import { Check } from "typebox/value";
-import type { RunOptions } from "./run-options.ts";
+import { OPERATIONS, type RunOptions } from "./run-options.ts";
 import {
   createRequests,
   createTestUsers,
@@ -58,7 +58,7 @@ export async function withUsers<Result>(
       onUser?.(created.size, asked.users);
     });
     // At least one login: it shows that the users exist.
-    const isReading = scenario === "read" || scenario === "mixed";
+    const isReading = OPERATIONS[scenario].some((operation) => operation === "me" || operation === "todos");
     const logins = isReading ? Math.min(asked.users, MAX_TOKENS) : 1;
     await inParallel(Array(logins).keys(), async (index) => {
       tokens[index] = await logIn(service, users, index);

@@ -77,6 +77,11 @@ static void wrong_advance(uint32_t *const *lanes, uint32_t iterations)
 }
 #endif
 
+/* Each is defined in the file of its kernel. */
+advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
+advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
+advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
+
 const struct kernel kernels[] = {
 #ifdef LATCHKEY_FAULTY_KERNELS
     {"crash", 1, crash_advance, 0},
