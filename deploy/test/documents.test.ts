@@ -11,7 +11,7 @@ const read = (path: string) => Bun.file(join(ROOT, path)).text();
 const list = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)].sort());
 const documents = await Promise.all(
-  list("*.md", "docs/*.md").map(async (path) => [path, await read(path)] as const),
+  list("*.md", "docs/*.md", "packages/client/*.md").map(async (path) => [path, await read(path)] as const),
 );
 const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = await Promise.all(
   list("package.json", "*/package.json", "{apps,packages}/*/package.json").map(async (path) =>

@@ -36,7 +36,3 @@ void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t 
 /* Writes midstates, U_1 and T = U_1 of block 1 of (password, salt) into `lane`. Wipes all intermediate values. */
 void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
                   size_t salt_length);
-
-advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
-advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
-advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;

@@ -1,6 +1,7 @@
 /** The dashboard, the alert rules and the runbook use only metrics that the service exposes. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { post } from "@latchkey/testing/service-process";
 import { type Exposition, scrape } from "../support/exposition.ts";
 import { parseExpression } from "../support/promql.ts";
@@ -123,6 +124,10 @@ describe("runbook", () => {
       labelsOf.has(name) || exposition.families.has(name) || lineMembers.has(name);
     expect([...names].filter((name) => !known(name))).toEqual([]);
     expect(names.size).toBeGreaterThan(12);
+  });
+
+  test("names every event", () => {
+    expect(AUDIT_EVENTS.filter((event) => !runbook.includes(`\`${event}\``))).toEqual([]);
   });
 
   test("explains every metric of the service", () => {

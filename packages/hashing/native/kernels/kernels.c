@@ -18,6 +18,11 @@
 /* What a kernel requires. */
 enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, SHA2 = 8 };
 
+/* Each is defined in the file of its kernel. */
+advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
+advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
+advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
+
 const struct kernel kernels[] = {
     TEST_KERNELS
 #if defined(__x86_64__)
