@@ -1,4 +1,4 @@
-/** The same comparison as `bun run bench http`, on PostgreSQL, and without prepared statements, as through a pooler. */
+/** The same comparison as `bun run bench http`, on PostgreSQL. */
 import { parseOptions } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -10,10 +10,11 @@ const options = parseOptions({ rounds: 5, seconds: 2, connections: 32, "pool-siz
 const poolSize = String(options["pool-size"]);
 await using server = await startPostgresServer();
 const url = await server.createDatabase();
-const env = { NODE_ENV: "production", DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize };
-await using service = await startService(env);
-await using unprepared = await startService({ ...env, DATABASE_PREPARED_STATEMENTS: "false" });
+await using service = await startService({
+  NODE_ENV: "production",
+  DATABASE_URL: url,
+  DATABASE_POOL_SIZE: poolSize,
+});
 const headers = await seed(service.url);
 await using elysia = await startElysia("elysia-postgres.ts", url, poolSize);
-const servers = { Latchkey: service, "Latchkey, unprepared": unprepared, "Elysia + Bun.sql": elysia };
-await compareRoutes(servers, { ...options, headers });
+await compareRoutes({ Latchkey: service, "Elysia + Bun.sql": elysia }, { ...options, headers });

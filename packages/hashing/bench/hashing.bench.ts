@@ -1,6 +1,6 @@
 /**
- * Compares the pool with crypto.pbkdf2 on all cores, and hashes of 600,000 iterations alone with a mix of them and of Django's
- * 260,000. The candidates alternate within each round, because the speed of a shared machine changes by the minute.
+ * Compares the pool with crypto.pbkdf2 on all cores. The candidates alternate within each round, because the speed of a shared
+ * machine changes by the minute.
  */
 import { pbkdf2 } from "node:crypto";
 import { join } from "node:path";
@@ -15,90 +15,69 @@ const { createHasher, kernels }: typeof Hashing = await import(
   join(CHECKOUT, "packages/hashing/src/index.ts")
 );
 const PASSWORD = "correct horse battery staple";
-const JOBS = [1, 2, 8, 32];
+const JOBS = [1, 32];
 /** A few derivations are short, so a figure is the mean of several bursts. */
 const MIN_DERIVATIONS = 10;
 const cryptoPbkdf2 = promisify(pbkdf2);
 
-type Derive = (iterations?: number) => Promise<unknown>;
+type Derive = () => Promise<unknown>;
 
-const withCrypto: Derive = (iterations = STORED_ITERATIONS) =>
-  cryptoPbkdf2(PASSWORD, new Uint8Array(32), iterations, 32, "sha256");
+const withCrypto: Derive = () => cryptoPbkdf2(PASSWORD, new Uint8Array(32), STORED_ITERATIONS, 32, "sha256");
 
-/**
- * Iterations per second, in derivations of 600,000, while all lanes are busy: from the end of the first of each lane to that
- * of the last but one. The derivations have the iterations of `mix` in turn.
- */
-async function saturatedRate(derive: Derive, lanes: number, perSecond: number, mix = [STORED_ITERATIONS]) {
+/** Derivations per second while all lanes are busy: from the end of the first of each lane to that of the last but one. */
+async function saturatedRate(derive: Derive, lanes: number, perSecond: number) {
   const derivations = lanes * Math.max(1, Math.ceil((seconds * perSecond) / lanes));
-  const completed: { readonly ms: number; readonly iterations: number }[] = [];
-  const run = async (_: unknown, index: number) => {
-    const iterations = mix[index % mix.length] ?? STORED_ITERATIONS;
-    await derive(iterations);
-    completed.push({ ms: performance.now(), iterations });
+  const completedMs: number[] = [];
+  const run = async () => {
+    await derive();
+    completedMs.push(performance.now());
   };
   await Promise.all(Array.from({ length: derivations + 2 * lanes }, run));
-  const counted = completed.slice(lanes, -lanes).reduce((sum, { iterations }) => sum + iterations, 0);
-  const elapsedMs = (completed.at(-lanes - 1)?.ms ?? 0) - (completed[lanes - 1]?.ms ?? 0);
-  return (1000 * counted) / STORED_ITERATIONS / elapsedMs;
+  return (1000 * derivations) / ((completedMs.at(-lanes - 1) ?? 0) - (completedMs[lanes - 1] ?? 0));
 }
 
-/** The mean time of jobs that arrive together, and the time until the last one has finished. */
-async function burst(derive: Derive, jobs: number) {
+/** The mean time of jobs that arrive together, in milliseconds. */
+async function burst(derive: Derive, jobs: number): Promise<number> {
   const repetitions = Math.ceil(MIN_DERIVATIONS / jobs);
-  const sums = { mean: 0, last: 0 };
+  let sum = 0;
   for (let repetition = 0; repetition < repetitions; repetition++) {
     const startedMs = performance.now();
     const run = async () => {
       await derive();
-      sums.mean += (performance.now() - startedMs) / jobs;
+      sum += performance.now() - startedMs;
     };
     await Promise.all(Array.from({ length: jobs }, run));
-    sums.last += performance.now() - startedMs;
   }
-  return { mean: sums.mean / repetitions, last: sums.last / repetitions };
+  return sum / jobs / repetitions;
 }
 
 await using resources = new AsyncDisposableStack();
 const saturated: Record<string, () => Promise<number>> = {};
 let auto = withCrypto;
-let mixed: Record<string, () => Promise<number>> = {};
 for (const kernel of [...kernels().map(({ name }) => name), "auto"]) {
   const hasher = resources.use(createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 }));
   // One after another, because the workers measure the kernels when they start.
   await hasher.ready();
   const { lanes, capacityPerSecond, workers } = hasher.stats();
-  const given = { password: Buffer.from(PASSWORD), salt: new Uint8Array(32) };
-  const derive: Derive = (iterations = STORED_ITERATIONS) => hasher.derive({ ...given, iterations });
-  const rateOf = (...mix: number[]) => saturatedRate(derive, lanes, capacityPerSecond, mix);
-  saturated[`pool ${kernel}`] = () => rateOf(STORED_ITERATIONS);
-  mixed = {
-    "600,000 iterations": () => rateOf(STORED_ITERATIONS),
-    "every other one 260,000": () => rateOf(STORED_ITERATIONS, 260_000),
-  };
+  const job = { password: Buffer.from(PASSWORD), salt: new Uint8Array(32), iterations: STORED_ITERATIONS };
+  const derive: Derive = () => hasher.derive(job);
+  saturated[`pool ${kernel}`] = () => saturatedRate(derive, lanes, capacityPerSecond);
   // About 15 on one core.
   saturated["crypto.pbkdf2"] = () => saturatedRate(withCrypto, workers, 15 * workers);
   auto = derive;
 }
 
 print("saturated, derivations/s");
-const { "crypto.pbkdf2": crypto = [], ...pools } = await interleave(saturated, { rounds });
-printRow("crypto.pbkdf2", crypto);
-for (const [name, rates] of Object.entries(pools)) printRow(name, rates, { baselines: { crypto } });
-
-print("\nsaturated, in derivations of 600,000 iterations/s");
-const { "600,000 iterations": own = [], ...others } = await interleave(mixed, { rounds });
-printRow("600,000 iterations", own);
-for (const [name, rates] of Object.entries(others)) printRow(name, rates, { baselines: { own } });
+const { "crypto.pbkdf2": saturatedCrypto = [], ...pools } = await interleave(saturated, { rounds });
+printRow("crypto.pbkdf2", saturatedCrypto);
+for (const [name, rates] of Object.entries(pools))
+  printRow(name, rates, { baselines: { crypto: saturatedCrypto } });
 
 print("\nderivations that arrive together, ms");
 for (const jobs of JOBS) {
   const tasks = { pool: () => burst(auto, jobs), crypto: () => burst(withCrypto, jobs) };
-  const results = await interleave(tasks, { rounds });
-  for (const figure of jobs === 1 ? (["last"] as const) : (["mean", "last"] as const)) {
-    const times = (list: typeof results.pool) => list.map((each) => each[figure]);
-    const name = jobs === 1 ? "one derivation alone" : `${figure} of ${jobs}`;
-    printRow(`crypto.pbkdf2, ${name}`, times(results.crypto));
-    printRow(`pool, ${name}`, times(results.pool), { baselines: { crypto: times(results.crypto) } });
-  }
+  const { pool, crypto } = await interleave(tasks, { rounds });
+  const name = jobs === 1 ? "one derivation alone" : `mean of ${jobs}`;
+  printRow(`crypto.pbkdf2, ${name}`, crypto);
+  printRow(`pool, ${name}`, pool, { baselines: { crypto } });
 }
