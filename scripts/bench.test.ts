@@ -1,6 +1,7 @@
-/** The list of benchmarks, and the options of one. */
+/** The list of benchmarks, the options of one, and the statistics, compared with values calculated by hand. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { median, medianInterval } from "@latchkey/testing/benchmark";
 
 function bench(...args: readonly string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([
@@ -39,4 +40,10 @@ test("NAME --help prints the options with their defaults and runs nothing; an un
     stdout: "",
     stderr: "--baseline requires a value\n",
   });
+});
+
+test("the interval of the median consists of the values whose ranks a binomial distribution includes in 95 %", () => {
+  // Of 100 fair coins, 40 to 60 are heads with a probability of 0.9648: the ranks 40 and 61.
+  expect(medianInterval(Array.from({ length: 100 }, (_, index) => 100 - index))).toEqual([40, 61]);
+  expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
 });

@@ -1,6 +1,6 @@
 /**
- * Releases for upgrade checks: the previous one, this repository, and synthetic later ones, which are this repository with a
- * higher version and one more migration of PostgreSQL each.
+ * Releases for upgrade checks: the previous one, this repository, and a synthetic later one, which is this repository with a
+ * higher version and one more migration of PostgreSQL.
  */
 import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,17 +32,15 @@ export const currentRelease = async (): Promise<Release> => ({
 });
 
 /**
- * Copies the sources to the folder, under the version `NUMBER.0.0` of a later release, and adds one migration per statement.
- * The migrations name this repository's release as the oldest compatible one.
+ * Copies the sources to the folder, under the version of a later release, and adds a migration with this statement. The
+ * migration names this repository's release as the oldest compatible one.
  */
-export async function createRelease(
-  { path: folder }: TemporaryFolder,
-  number: number,
-  statements: readonly string[],
+export async function createNextRelease(
+  { path: root }: TemporaryFolder,
+  statement: string,
 ): Promise<Release> {
   const manifest = await readManifest();
-  const version = `${number}.0.0`;
-  const root = join(folder, version);
+  const version = "999.0.0";
   for (const name of ["apps", "packages"]) {
     await cp(join(ROOT, name), join(root, name), { recursive: true, verbatimSymlinks: true });
   }
@@ -54,15 +52,9 @@ export async function createRelease(
   const journal: { readonly entries: readonly { readonly when: number }[] } =
     await Bun.file(journalFile).json();
   const latest = journal.entries.at(-1)?.when ?? 0;
-  const added = statements.map((_, index) => ({
-    when: latest + index + 1,
-    tag: `synthetic-${index}`,
-    breakpoints: true,
-  }));
-  await Bun.write(journalFile, JSON.stringify({ ...journal, entries: [...journal.entries, ...added] }));
-  for (const [index, statement] of statements.entries()) {
-    const text = `-- Oldest compatible release: ${manifest.version}\n${statement};\n`;
-    await Bun.write(join(migrations, `synthetic-${index}.sql`), text);
-  }
+  const entries = [...journal.entries, { when: latest + 1, tag: "synthetic", breakpoints: true }];
+  await Bun.write(journalFile, JSON.stringify({ ...journal, entries }));
+  const text = `-- Oldest compatible release: ${manifest.version}\n${statement};\n`;
+  await Bun.write(join(migrations, "synthetic.sql"), text);
   return { version, main: join(root, "apps/gateway/src/main.ts") };
 }

@@ -18,7 +18,7 @@ import {
   start,
   stop,
 } from "./cluster.ts";
-import { createRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
+import { createNextRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
 
 parseOptions({});
 
@@ -28,10 +28,7 @@ const STOP_DELAYS_MS = [250, 500, 1_000];
 const MAX_STARTUP_STOP_MS = 1_000;
 /** At the time of the kill, of the 15 writes per second. */
 const MAX_UNANSWERED_WRITES = 2;
-const NEW_COLUMNS = [
-  "alter table todos add column note text not null default ''",
-  "alter table users add column locale text not null default 'en'",
-];
+const NEW_COLUMN = "alter table todos add column note text not null default ''";
 
 const isServing = ({ port }: Slot): Promise<boolean> =>
   fetch(`http://127.0.0.1:${port}/healthz`).then(
@@ -45,9 +42,7 @@ const postgres = resources.use(await startPostgresServer());
 const databaseUrl = await postgres.createDatabase();
 const previous = resources.use(await openPreviousRelease());
 const current = await currentRelease();
-/** With one of the new columns, and with both. */
-const next = await createRelease(folder, 2, NEW_COLUMNS.slice(0, 1));
-const nextButOne = await createRelease(folder, 3, NEW_COLUMNS);
+const next = await createNextRelease(folder, NEW_COLUMN);
 // After the folders and the database, so that the replicas end before these are removed.
 const slots = await openSlots(resources);
 const [firstSlot] = slots;
@@ -75,7 +70,7 @@ async function migrateBehindTransaction(): Promise<void> {
     await Bun.sleep(OPEN_TRANSACTION_MS);
   });
   await held.promise;
-  await Promise.all([transaction, roll(nextButOne)]);
+  await Promise.all([transaction, roll(next)]);
 }
 
 async function kill(): Promise<void> {
@@ -87,7 +82,7 @@ async function kill(): Promise<void> {
 async function stopDuringStart(): Promise<void> {
   await stop(firstSlot);
   for (const delayMs of STOP_DELAYS_MS) {
-    const replica = startRelease(firstSlot, nextButOne);
+    const replica = startRelease(firstSlot, next);
     await Bun.sleep(delayMs);
     const sentAt = performance.now();
     await stop(firstSlot);
@@ -118,14 +113,13 @@ const isPassed = await runSteps(resources, slots, [
   step("no change", previous, () => Bun.sleep(5_000)),
   step("rolling update from the previous release", current),
   step("rollback to the previous release", previous),
-  step("rolling update that adds a column", next),
-  step("rollback to the release before", current),
   step(
-    `migration behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`,
-    nextButOne,
+    `column added behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`,
+    next,
     migrateBehindTransaction,
   ),
-  { ...step("kill -9 of a replica", nextButOne, kill), maxLostWrites: MAX_UNANSWERED_WRITES },
-  step(`SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`, nextButOne, stopDuringStart),
+  step("rollback to the release before", current),
+  { ...step("kill -9 of a replica", next, kill), maxLostWrites: MAX_UNANSWERED_WRITES },
+  step(`SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`, next, stopDuringStart),
 ]);
 process.exitCode = isPassed ? 0 : 1;

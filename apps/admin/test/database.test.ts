@@ -1,5 +1,4 @@
 /** Errors of databases that cannot be used, as the operator sees them. */
-import { Database as Sqlite } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -26,17 +25,4 @@ test("a database results in exit code 69 when it is unreachable, without printin
     expect(stderr).not.toContain("hunter2");
     expectSentence(stderr);
   }
-});
-
-test("a migration results in exit code 65 when the database rejects one of its statements", async () => {
-  await using folder = await openFolder();
-  const path = join(folder.path, "latchkey.db");
-  {
-    using sqlite = new Sqlite(path);
-    sqlite.run("create table users (name text)");
-  }
-  const { code, stdout, stderr } = await runTool(["migrate"], { env: { DATABASE_URL: `file:${path}` } });
-  expect({ code, stdout }).toEqual({ code: 65, stdout: "" });
-  expect(stderr).toContain("rejected the migration (SQLITE_ERROR)");
-  expectSentence(stderr);
 });

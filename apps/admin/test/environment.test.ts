@@ -1,7 +1,7 @@
 /** Validation of environment variables. */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { openFolder } from "@latchkey/testing/folder";
 import { runTool } from "./support/tool.ts";
@@ -27,14 +27,6 @@ describe("DATABASE_URL", () => {
       expect(stderr).toContain(message);
       expect(stderr).not.toContain("hunter2");
     }
-  });
-
-  test("can be read from a file, without its line end", async () => {
-    await using folder = await openFolder();
-    const path = join(folder.path, "database-url");
-    await Bun.write(path, `file:${join(folder.path, "latchkey.db")}\n`);
-    expect((await runTool(["migrate"], { env: { DATABASE_URL_FILE: path } })).code).toBe(0);
-    expect(existsSync(join(folder.path, "latchkey.db"))).toBe(true);
   });
 
   test("is resolved against the repository root in any working directory", async () => {

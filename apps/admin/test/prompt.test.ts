@@ -28,10 +28,8 @@ async function expectPassword({ database }: SharedDatabase, password: string): P
 
 describe("from standard input", () => {
   test.each([
-    ["a line", "correct horse\n", "correct horse"],
-    ["a line with a Windows line end", "correct horse\r\n", "correct horse"],
     ["a line with leading and trailing spaces", "  correct horse  \n", "  correct horse  "],
-    ["128 characters of four bytes", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
+    ["128 characters of four bytes, with a Windows line end,", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
   ])("%s is the password", async (_, input, password) => {
     await using shared = await openSharedDatabase(source);
     expect(await shared.tool(CREATE, input)).toMatchObject({
@@ -42,12 +40,9 @@ describe("from standard input", () => {
   });
 
   test.each([
-    ["nothing", "", "No password provided"],
     ["an empty line", "\n", "No password provided"],
     ["7 characters", "short12\n", "at least 8 characters"],
-    ["129 characters", "x".repeat(129), "at most 128 characters"],
     ["two lines", "correct horse\nbattery staple\n", "only one line"],
-    ["U+0000", "correct\u0000horse", "must not contain U+0000"],
     ["invalid UTF-8", Buffer.from("correct horse\xff", "latin1"), "invalid UTF-8"],
   ])("%s is rejected", async (_, input, message) => {
     await using shared = await openSharedDatabase(source);
@@ -130,7 +125,7 @@ describe("on a terminal", () => {
     ["\x03", 130],
   ])("a deletion asks for confirmation, and the answer %p exits with %i", async (answer, exitCode) => {
     await using shared = await openSharedDatabase(source);
-    await shared.tool(CREATE, "correct horse");
+    await shared.database.users.create({ email: "ada@example.com", username: "ada", hashedPassword: "s$d" });
     const keys = answer < " " ? answer : `${answer}\r`;
     const args = ["users", "delete", "ada@example.com"];
     const { code, screen } = await runOnTerminal(args, [["[y/N] ", keys || "\r"]], {

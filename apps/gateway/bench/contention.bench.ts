@@ -35,17 +35,6 @@ async function write(address: string) {
   return { ...response, isCreated: response.status === 201 };
 }
 
-/** Prints the medians and returns that of the p99. */
-function report(name: string, loads: readonly LoadResult[]): number {
-  const of = (key: keyof LoadResult) => median(loads.map((load) => load[key]));
-  printRow(
-    `${name}, p99 in ms`,
-    loads.map(({ p99 }) => p99),
-  );
-  print(`    ${Math.round(of("rate"))} reads/s, p50 ${of("p50").toFixed(1)} ms`);
-  return of("p99");
-}
-
 print(`${rounds} rounds of ${seconds} s, ${readers} readers, ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
   const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
@@ -74,12 +63,11 @@ for (const path of ["/auth/me", "/todos?limit=20"]) {
     { rounds, warmUp: 1 },
   );
   print(`\n${path}; ${Math.round(median(contended.map(([, writes]) => writes)))} writes/s`);
-  const aloneMs = report(`${path} without writers`, alone);
-  const contendedMs = report(
-    `${path} with writers`,
-    contended.map(([reads]) => reads),
-  );
-  const ratio = contendedMs / aloneMs;
+  const p99s = (loads: readonly LoadResult[]) => loads.map(({ p99 }) => p99);
+  const [aloneMs, contendedMs] = [p99s(alone), p99s(contended.map(([reads]) => reads))];
+  printRow(`${path} without writers, p99 in ms`, aloneMs);
+  printRow(`${path} with writers, p99 in ms`, contendedMs, { baselines: { "without writers": aloneMs } });
+  const ratio = median(contendedMs) / median(aloneMs);
   print(`  ratio of the p99 ${ratio.toFixed(2)}; at most ${TARGET}: ${metOrMissed(ratio <= TARGET)}`);
   const succeeded = ofOtherClient.filter(({ isCreated }) => isCreated).length;
   const slowestMs = Math.max(...ofOtherClient.map(({ ms }) => ms));

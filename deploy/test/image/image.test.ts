@@ -243,13 +243,11 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
       78,
       expect.stringMatching(/AUTH_SECRET_KEY: is empty.*\nPOSTGRES_PASSWORD: is empty/),
     ]);
-    for (const password of ["a/b", "a%41", "a@b"]) {
-      const rejected = await check({ POSTGRES_PASSWORD: password });
-      expect([rejected.code, rejected.errors]).toEqual([
-        78,
-        expect.stringContaining("POSTGRES_PASSWORD: contains"),
-      ]);
-    }
+    const rejected = await check({ POSTGRES_PASSWORD: "a%41" });
+    expect([rejected.code, rejected.errors]).toEqual([
+      78,
+      expect.stringContaining("POSTGRES_PASSWORD: contains"),
+    ]);
     const both = await check({ COMPOSE_PROFILES: "production,embedded", POSTGRES_PASSWORD: SECRET });
     expect([both.code, both.errors]).toEqual([78, expect.stringContaining("COMPOSE_PROFILES: is neither")]);
   });

@@ -6,7 +6,7 @@ import { ADA, recordingFetch, startService } from "./support/service.ts";
 
 const LIMITS = { RATE_LIMIT_ENABLED: "true" };
 
-test("requests over a rate limit wait for Retry-After, and each is done once", async () => {
+test.concurrent("requests over a rate limit wait for Retry-After, and each is done once", async () => {
   await using service = await startService({ ...LIMITS, RATE_LIMIT_DEFAULT: "3/second" });
   const { statuses, fetch } = recordingFetch();
   const client = createClient({ baseUrl: service.url, fetch });
@@ -16,7 +16,7 @@ test("requests over a rate limit wait for Retry-After, and each is done once", a
   expect((await Array.fromAsync(client.todos())).map(({ title }) => title)).toEqual(titles);
 });
 
-test.each([
+test.concurrent.each([
   ["without retries", { retries: 0 }],
   ["if the wait would exceed the bound", { maxRetryWaitMs: 5_000 }],
 ])("%s, the first 429 is the error, at once", async (_case, options) => {
@@ -33,7 +33,7 @@ test.each([
   expect(statuses).toEqual([200, 429]);
 });
 
-test("a signal ends the wait at once", async () => {
+test.concurrent("a signal ends the wait at once", async () => {
   await using service = await startService({ ...LIMITS, RATE_LIMIT_DEFAULT: "1/minute" });
   const controller = new AbortController();
   const reason = new Error("enough");

@@ -72,6 +72,13 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 };
 
+/** The 95 % confidence interval of the median: two order statistics, with the normal approximation of the binomial. */
+export function medianInterval(values: readonly number[]): readonly [low: number, high: number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2);
+  return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
+}
+
 /** The nearest-rank percentile. */
 export const percentile = (values: readonly number[], percent: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? Number.NaN;

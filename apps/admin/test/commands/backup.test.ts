@@ -1,10 +1,11 @@
 /** `backup` and `restore`, while another process uses the database as the service does, and while none does. */
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
-import { openFolder } from "@latchkey/testing/folder";
+import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
 import { expectSentence, runTool } from "../support/tool.ts";
 
 setDefaultTimeout(30_000);
@@ -12,18 +13,25 @@ setDefaultTimeout(30_000);
 const EMAIL = "ada@example.com";
 
 /**
- * A folder with the database `latchkey.db`, which contains one user. Other processes create it, because libsql keeps its lock
- * after `close` until a statement is garbage collected.
+ * The folder that each test copies: the database `latchkey.db` with one user. Other processes create it, because libsql keeps its
+ * lock after `close` until a statement is garbage collected.
  */
+let template: TemporaryFolder;
+beforeAll(async () => {
+  template = await openFolder();
+  const env = { DATABASE_URL: template.databaseUrl };
+  for (const args of [["migrate"], ["users", "create", EMAIL, "--username", "ada"]])
+    expect(await runTool(args, { env, input: "correct horse battery staple" })).toMatchObject({ code: 0 });
+});
+afterAll(() => template[Symbol.asyncDispose]());
+
 async function openFixture() {
   const folder = await openFolder();
+  await cp(template.path, folder.path, { recursive: true });
   const path = join(folder.path, "latchkey.db");
-  const url = `file:${path}`;
+  const url = folder.databaseUrl;
   const tool = (args: readonly string[], env: Record<string, string> = {}, input?: string | Uint8Array) =>
     runTool(args, { env: { DATABASE_URL: url, ...env }, input: input ?? "" });
-  for (const args of [["migrate"], ["users", "create", EMAIL, "--username", "ada"]]) {
-    expect(await tool(args, {}, "correct horse battery staple")).toMatchObject({ code: 0 });
-  }
   return {
     path,
     tool,

@@ -1,5 +1,5 @@
 /** A hostile body takes about as long as an ordinary one of its length, so other clients are served meanwhile. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { startInFolder } from "../support/service-process.ts";
 import { openWire } from "../support/wire.ts";
@@ -52,10 +52,15 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   return latencyMs;
 }
 
+let service: Awaited<ReturnType<typeof startInFolder>>;
+beforeAll(async () => {
+  service = await startInFolder({ RATE_LIMIT_ENABLED: "false" });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
 test.each(Object.entries(BODIES))(
   "/healthz responds while other connections send %s",
   async (_name, { hostile, ordinary }) => {
-    await using service = await startInFolder({ RATE_LIMIT_ENABLED: "false" });
     const port = Number(new URL(await service.ready()).port);
     const latencies = async (body: string) => {
       const measured: number[] = [];

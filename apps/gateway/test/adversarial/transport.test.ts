@@ -25,7 +25,7 @@ const REQUESTS = {
   RATE_LIMIT_LOGIN: (service: Service) => service.call("POST", "/auth/login", { body: nobody }),
 };
 
-test.each(Object.entries(REQUESTS))(
+test.concurrent.each(Object.entries(REQUESTS))(
   "Date plus Retry-After is the same time in every 429 of a window: %s",
   async (quota, send) => {
     await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true", [quota]: "1/minute" } });

@@ -92,15 +92,12 @@ test("a file that is not a database is an error, and no key is generated next to
 test.each([
   ["a folder", "EISDIR", (path: string) => mkdir(path)],
   ["empty", "it is empty", (path: string) => writeFile(path, "\n")],
-])("a key file that is %s ends the start with code 78 and one line", async (_, reason, create) => {
+])("a key file that is %s is a configuration error of one line", async (_, reason, create) => {
   await using folder = await openFolder();
   const path = join(folder.path, "auth-secret-key");
   await create(path);
-  await using service = startProcess({ DATABASE_URL: folder.databaseUrl });
-  expect(await service.ended()).toEqual({
-    code: 78,
-    stderr: `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})\n`,
-  });
+  const message = `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`;
+  expect(() => open(folder.path)).toThrow(expect.objectContaining({ message, exitCode: 78 }));
 });
 
 test("five processes that start together use one key, and leave no other file behind", async () => {

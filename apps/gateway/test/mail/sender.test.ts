@@ -17,7 +17,8 @@ const expirePauses = (service: Service) =>
 const requestReset = (service: Service, email: string) =>
   service.call("POST", "/auth/password-reset", { body: { email } });
 
-describe("the sender", () => {
+// At the same time, because they wait for the pace at which the outbox is read.
+describe.concurrent("the sender", () => {
   test("sends links that work, and a notification of the change, without anything that a client chose", async () => {
     await using server = await startMailServer();
     await using service = await startService();

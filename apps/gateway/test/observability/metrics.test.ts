@@ -1,12 +1,12 @@
 /** The metrics of the deployed service, scraped as by Prometheus. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { UserAlreadyExists } from "@latchkey/database";
 import { post } from "@latchkey/testing/service-process";
 import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
-import { parseExposition, scrape } from "../support/exposition.ts";
+import { type Exposition, parseExposition, scrape } from "../support/exposition.ts";
 import { exchangeBytes } from "../support/raw.ts";
 import { newCredentials, type Service, startService } from "../support/service.ts";
 import { startInFolder } from "../support/service-process.ts";
@@ -36,10 +36,19 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test("requests are counted by method, route pattern and status, and no label contains text that a client chose", async () => {
-  await using service = await start();
+let service: Awaited<ReturnType<typeof start>>;
+/** Before the first request. */
+let initial: Exposition;
+beforeAll(async () => {
+  service = await start({ RATE_LIMIT_ENABLED: "false" });
+  initial = await scrape(service.ready);
   await post(`${service.url}/auth/register`, USER);
-  await post(`${service.url}/auth/login`, USER);
+  for (const password of ["wrong", "wrong", USER.password])
+    await post(`${service.url}/auth/login`, { ...USER, password });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+test("requests are counted by method, route pattern and status, and no label contains text that a client chose", async () => {
   for (const path of ["/todos/41", "/todos/42", "/todos?limit=7", "/nowhere/ada", "/todos/x%20y"]) {
     await fetch(service.url + path, { headers: { "x-request-id": "chosen" } });
   }
@@ -49,6 +58,7 @@ test("requests are counted by method, route pattern and status, and no label con
     metrics.value("http_request_duration_seconds_count", labels);
   expect(count({ method: "POST", route: "/auth/register", status: "201" })).toBe(1);
   expect(count({ method: "POST", route: "/auth/login", status: "200" })).toBe(1);
+  expect(count({ method: "POST", route: "/auth/login", status: "401" })).toBe(2);
   expect(count({ method: "GET", route: "/todos/:id", status: "404" })).toBe(2);
   expect(count({ method: "GET", route: "/todos/:id", status: "422" })).toBe(1);
   expect(count({ method: "GET", route: "/todos", status: "200" })).toBe(1);
@@ -60,8 +70,39 @@ test("requests are counted by method, route pattern and status, and no label con
     expect(label).not.toMatch(/ada|example|chosen|^4[12]$|\blimit\b|PROPFIND|127\.0/);
 });
 
+test("security-relevant events are counted, and each counter starts at zero", async () => {
+  const countOf = (metrics: Exposition, event: string) => metrics.value("audit_events_total", { event });
+  expect(AUDIT_EVENTS.map((event) => countOf(initial, event))).toEqual(AUDIT_EVENTS.map(() => 0));
+  const metrics = await service.scrape();
+  const counts = ["user.registered", "login.failed", "login.succeeded", "login.limited"];
+  expect(counts.map((event) => countOf(metrics, event))).toEqual([1, 2, 1, 0]);
+});
+
+test("hashing metrics contain the kernel, the capacity and the waiting and running times of derivations", async () => {
+  const metrics = await service.scrape();
+  const fallback = service.ready.kernel_fallback === null ? "0" : "1";
+  expect(metrics.value("hash_kernel_info", { fallback })).toBe(1);
+  expect(metrics.value("hash_workers")).toBe(1);
+  expect(metrics.value("hash_lanes")).toBeGreaterThanOrEqual(1);
+  expect(metrics.value("hash_lanes_busy")).toBe(0);
+  expect(metrics.value("hash_queue_length")).toBe(0);
+  expect(metrics.value("hash_queue_limit")).toBeGreaterThanOrEqual(64);
+  expect(metrics.value("hash_capacity_per_second")).toBeGreaterThan(0);
+  expect(metrics.value("hash_derivations_total")).toBe(4);
+  expect(metrics.value("hash_queue_shed_total")).toBe(0);
+  expect(metrics.value("hash_worker_crashes_total")).toBe(0);
+  for (const name of ["hash_queue_waiting_seconds", "hash_deriving_seconds"]) {
+    expect(metrics.families.get(name)).toBe("histogram");
+    expect(metrics.value(`${name}_count`)).toBe(4);
+    const buckets = metrics.samples.filter((sample) => sample.name === `${name}_bucket`);
+    expect(buckets.at(-1)).toEqual({ name: `${name}_bucket`, labels: { le: "+Inf" }, value: 4 });
+    const values = buckets.map(({ value }) => value);
+    expect(values).toEqual(values.toSorted((a, b) => a - b));
+  }
+  expect(metrics.value("hash_deriving_seconds_sum")).toBeGreaterThan(0);
+});
+
 test("all assets of the documentation have one route, in metrics and in the log", async () => {
-  await using service = await start();
   const page = await (await fetch(`${service.url}/docs`)).text();
   const paths = new Set(page.match(/\/docs\/assets\/[^"]+/g));
   expect(paths.size).toBeGreaterThan(2);
@@ -73,71 +114,7 @@ test("all assets of the documentation have one route, in metrics and in the log"
   expect(routes).toEqual([...paths].map(() => "/docs/assets/*"));
 });
 
-test("requests that exceed a quota are counted", async () => {
-  await using service = await start({ RATE_LIMIT_LOGIN: "1/hour" });
-  const nobody = { email: "nobody@example.org", password: "x" };
-  for (const status of [401, 429, 429]) {
-    expect((await post(`${service.url}/auth/login`, nobody)).status).toBe(status);
-  }
-  expect((await service.scrape()).value("http_request_rate_limited_total")).toBe(2);
-});
-
-test("security-relevant events are counted, and each counter starts at zero", async () => {
-  await using service = await start({ RATE_LIMIT_ENABLED: "false" });
-  const before = await service.scrape();
-  const countOf = (metrics: typeof before, event: string) => metrics.value("audit_events_total", { event });
-  expect(AUDIT_EVENTS.map((event) => countOf(before, event))).toEqual(AUDIT_EVENTS.map(() => 0));
-  await post(`${service.url}/auth/register`, USER);
-  for (const password of ["wrong", "wrong", USER.password])
-    await post(`${service.url}/auth/login`, { ...USER, password });
-  const after = await service.scrape();
-  const counts = ["user.registered", "login.failed", "login.succeeded", "login.limited"];
-  expect(counts.map((event) => countOf(after, event))).toEqual([1, 2, 1, 0]);
-});
-
-test("hashing metrics contain the kernel, the capacity and the waiting and running times of derivations", async () => {
-  await using service = await start();
-  await post(`${service.url}/auth/register`, USER);
-  await post(`${service.url}/auth/login`, USER);
-  const metrics = await service.scrape();
-  const fallback = service.ready.kernel_fallback === null ? "0" : "1";
-  expect(metrics.value("hash_kernel_info", { fallback })).toBe(1);
-  expect(metrics.value("hash_workers")).toBe(1);
-  expect(metrics.value("hash_lanes")).toBeGreaterThanOrEqual(1);
-  expect(metrics.value("hash_lanes_busy")).toBe(0);
-  expect(metrics.value("hash_queue_length")).toBe(0);
-  expect(metrics.value("hash_queue_limit")).toBeGreaterThanOrEqual(64);
-  expect(metrics.value("hash_capacity_per_second")).toBeGreaterThan(0);
-  expect(metrics.value("hash_derivations_total")).toBe(2);
-  expect(metrics.value("hash_queue_shed_total")).toBe(0);
-  expect(metrics.value("hash_worker_crashes_total")).toBe(0);
-  for (const name of ["hash_queue_waiting_seconds", "hash_deriving_seconds"]) {
-    expect(metrics.families.get(name)).toBe("histogram");
-    expect(metrics.value(`${name}_count`)).toBe(2);
-    const buckets = metrics.samples.filter((sample) => sample.name === `${name}_bucket`);
-    expect(buckets.at(-1)).toEqual({ name: `${name}_bucket`, labels: { le: "+Inf" }, value: 2 });
-    const values = buckets.map(({ value }) => value);
-    expect(values).toEqual(values.toSorted((a, b) => a - b));
-  }
-  expect(metrics.value("hash_deriving_seconds_sum")).toBeGreaterThan(0);
-});
-
-test("logins rejected because the queue is full are counted, as many as returned 503", async () => {
-  await using service = await start({
-    RATE_LIMIT_ENABLED: "false",
-    HASH_QUEUE_LIMIT: "0",
-    HASH_KERNEL: "portable",
-  });
-  const logins = await Promise.all(Array.from({ length: 10 }, () => post(`${service.url}/auth/login`, USER)));
-  const rejected = logins.filter(({ status }) => status === 503).length;
-  expect(rejected).toBeGreaterThan(0);
-  const metrics = await service.scrape();
-  expect(metrics.value("hash_queue_shed_total")).toBe(rejected);
-  expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(rejected);
-});
-
 test("build information, process metrics and their names: each starts with the component that it describes", async () => {
-  await using service = await start();
   await service.scrape();
   const metrics = await service.scrape();
   expect(metrics.value("latchkey_build_info", { version: VERSION })).toBe(1);
@@ -159,7 +136,6 @@ test("build information, process metrics and their names: each starts with the c
 });
 
 test("/metrics is served on its own port only, and no other path is served there", async () => {
-  await using service = await start();
   expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
   const metrics = String(service.ready.metrics);
   expect(new URL(metrics).port).not.toBe(new URL(service.url).port);
@@ -174,6 +150,29 @@ test("/metrics is served on its own port only, and no other path is served there
     "GET /metrics HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n",
   );
   expect(invalidHost).toStartWith("HTTP/1.1 200 ");
+});
+
+test("requests that exceed a quota are counted", async () => {
+  await using service = await start({ RATE_LIMIT_LOGIN: "1/hour" });
+  const nobody = { email: "nobody@example.org", password: "x" };
+  for (const status of [401, 429, 429]) {
+    expect((await post(`${service.url}/auth/login`, nobody)).status).toBe(status);
+  }
+  expect((await service.scrape()).value("http_request_rate_limited_total")).toBe(2);
+});
+
+test("logins rejected because the queue is full are counted, as many as returned 503", async () => {
+  await using service = await start({
+    RATE_LIMIT_ENABLED: "false",
+    HASH_QUEUE_LIMIT: "0",
+    HASH_KERNEL: "portable",
+  });
+  const logins = await Promise.all(Array.from({ length: 10 }, () => post(`${service.url}/auth/login`, USER)));
+  const rejected = logins.filter(({ status }) => status === 503).length;
+  expect(rejected).toBeGreaterThan(0);
+  const metrics = await service.scrape();
+  expect(metrics.value("hash_queue_shed_total")).toBe(rejected);
+  expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(rejected);
 });
 
 test("users with an imported hash are counted by format", async () => {

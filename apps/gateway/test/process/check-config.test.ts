@@ -18,7 +18,9 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 
 test("it prints values to stdout and warnings to stderr, and creates neither a key nor a database", async () => {
   await using folder = await openFolder();
-  const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY_PREVIOUS: "Hunter2" };
+  const previous = join(folder.path, "previous");
+  await Bun.write(previous, "Hunter2");
+  const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY_PREVIOUS_FILE: previous };
   const { stdout, stderr, code } = await run(["--check-config"], env);
   expect(code).toBe(0);
   expect(stdout).toContain(`DATABASE_URL=${folder.databaseUrl}\n`);
@@ -27,7 +29,7 @@ test("it prints values to stdout and warnings to stderr, and creates neither a k
   );
   expect(stderr).toStartWith("AUTH_SECRET_KEY_PREVIOUS is shorter");
   expect(stdout + stderr).not.toContain("Hunter2");
-  expect(await readdir(folder.path)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual(["previous"]);
 });
 
 test("--version prints the version in the root package.json, even if the configuration is invalid", async () => {
@@ -35,7 +37,7 @@ test("--version prints the version in the root package.json, even if the configu
   expect(await run(["--version"], { PORT: "x" })).toEqual({ stdout: `${version}\n`, stderr: "", code: 0 });
 });
 
-test.each([[["--check"]], [["--check-config", "now"]], [["--version", "--check-config"]], [["serve"]]])(
+test.each([[["--version", "--check-config"]], [["serve"]]])(
   "%p is a usage error with exit code 64",
   async (args) => {
     const { stdout, stderr, code } = await run(args, {});

@@ -5,7 +5,7 @@ import { holdSqliteLock, spawnSqlite } from "@latchkey/testing/sqlite";
 import { scrape } from "../support/exposition.ts";
 import { startInFolder } from "../support/service-process.ts";
 
-test("a lock held longer than the busy timeout causes a 503 in the envelope within five seconds", async () => {
+test.concurrent("a lock held longer than the busy timeout causes a 503 in the envelope within five seconds", async () => {
   await using service = await startInFolder();
   const url = await service.ready();
   await using holder = spawnSqlite("hold", service.folder.databaseUrl);
@@ -28,7 +28,7 @@ async function queriesInFlight(ready: Line, count: number): Promise<void> {
   while ((await scrape(ready)).value("database_queries_in_flight") !== count) await Bun.sleep(5);
 }
 
-test("a registration waits for the earlier writes of its own client, but not for those of other clients", async () => {
+test.concurrent("a registration waits for the earlier writes of its own client, but not for those of other clients", async () => {
   await using service = await startInFolder({ METRICS_PORT: "0", TRUST_PROXY: "1" });
   const ready = await service.line("ready");
   const send = (address: string, path: string, body: unknown) =>

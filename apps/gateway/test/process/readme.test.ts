@@ -23,7 +23,7 @@ test.each([...ERROR_CODES])("docs/errors.md lists %s with its status", (code) =>
 describe("the README", async () => {
   const readme = await read("README.md");
 
-  test.each(["bash", "zsh"].filter((shell) => process.env.CI || Bun.which(shell) !== null))(
+  test.concurrent.each(["bash", "zsh"].filter((shell) => process.env.CI || Bun.which(shell) !== null))(
     "has a tour that works when pasted into %s",
     async (shell) => {
       await using service = await startService();

@@ -40,7 +40,7 @@ test("SIGTERM lets waiting logins finish, and the exit code is 0", async () => {
   expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
 });
 
-test("an idle connection does not delay the shutdown", async () => {
+test.concurrent("an idle connection does not delay the shutdown", async () => {
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "60" });
   using wire = await connectTo(await service.ready());
   wire.send(GET("/healthz"));
@@ -49,7 +49,7 @@ test("an idle connection does not delay the shutdown", async () => {
   expect((await service.ended()).code).toBe(0);
 });
 
-test("a duplicate signal is ignored; a second signal more than 0.5 s later forces an exit", async () => {
+test.concurrent("a duplicate signal is ignored; a second signal more than 0.5 s later forces an exit", async () => {
   await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
   const url = await service.ready();
   service.signal("SIGTERM");
@@ -63,7 +63,7 @@ test("a duplicate signal is ignored; a second signal more than 0.5 s later force
   expect((await service.ended()).code).toBe(143);
 });
 
-test("a killed process loses no acknowledged write", async () => {
+test.concurrent("a killed process loses no acknowledged write", async () => {
   await using folder = await openFolder();
   const env = { ...UNLIMITED, DATABASE_URL: folder.databaseUrl, LOG_LEVEL: "info" };
   const acknowledged: number[] = [];
@@ -88,7 +88,7 @@ test("a killed process loses no acknowledged write", async () => {
   for (const id of acknowledged) expect((await fetch(`${url}/todos/${id}`)).status).toBe(200);
 });
 
-test("during the delay the service is not ready, and each response closes its connection, so that the next request goes to another replica", async () => {
+test.concurrent("during the delay the service is not ready, and each response closes its connection, so that the next request goes to another replica", async () => {
   await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
   const url = await service.ready();
   using wire = await connectTo(url);
@@ -106,7 +106,7 @@ test("during the delay the service is not ready, and each response closes its co
   await wire.closed;
 });
 
-test("clients that follow `Connection: close` lose no request, and every response is logged", async () => {
+test.concurrent("clients that follow `Connection: close` lose no request, and every response is logged", async () => {
   await using service = await startInFolder({ ...UNLIMITED, SHUTDOWN_DELAY_SECONDS: "1" });
   const url = await service.ready();
   let responded = 0;
@@ -126,7 +126,7 @@ test("clients that follow `Connection: close` lose no request, and every respons
   expect(service.lines.filter(({ route }) => route === "/todos")).toHaveLength(responded);
 });
 
-test("while draining, new connections are refused and a partly sent request is finished", async () => {
+test.concurrent("while draining, new connections are refused and a partly sent request is finished", async () => {
   await using service = await startInFolder();
   const url = await service.ready();
   using wire = await connectTo(url);
@@ -146,7 +146,7 @@ test("while draining, new connections are refused and a partly sent request is f
   expect((await service.ended()).code).toBe(0);
 });
 
-test("a client that never finishes its request delays the exit by no more than the grace period, and the exit code is 1", async () => {
+test.concurrent("a client that never finishes its request delays the exit by no more than the grace period, and the exit code is 1", async () => {
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "1" });
   const url = await service.ready();
   using wire = await connectTo(url);

@@ -84,7 +84,7 @@ describe.each(SIGNALS)("%s", (signal) => {
   });
 });
 
-process1Test.each([[50], [250], [500], [1_000]])(
+process1Test.concurrent.each([[50], [250], [500], [1_000]])(
   "SIGTERM %d ms after the start stops the service",
   async (delayMs) => {
     await using folder = await openFolder();

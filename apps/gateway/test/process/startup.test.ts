@@ -1,16 +1,11 @@
 /** The process from its start to its `ready` line. */
 import { expect, test } from "bun:test";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/keys";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { startProcess } from "@latchkey/testing/service-process";
 import { spawnSqlite } from "@latchkey/testing/sqlite";
 import { VERSION } from "../../src/version.ts";
-
-const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
 test("the ready line is the only line, describes the service, and its URLs work", async () => {
   await using folder = await openFolder();
@@ -79,24 +74,4 @@ test("the port is closed until migrations are done", async () => {
   await service.ready();
   expect((await request("/todos"))?.status).toBe(200);
   await holder.exited;
-});
-
-test("with a private key, no key file is read or generated, and the log contains no key", async () => {
-  await using folder = await openFolder();
-  const keyFile = join(folder.path, "private.pem");
-  await writeFile(keyFile, createKeyPair("EdDSA").privatePem);
-  // A folder in place of the key file fails the start, if it is read.
-  await mkdir(join(folder.path, "auth-secret-key"));
-  await using service = startProcess({
-    DATABASE_URL: folder.databaseUrl,
-    AUTH_ALGORITHM: "EdDSA",
-    AUTH_PRIVATE_KEY_FILE: keyFile,
-    LOG_LEVEL: "trace",
-  });
-  const url = await service.ready();
-  expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
-  const { access_token } = (await (await post(`${url}/auth/login`, USER)).json()) as { access_token: string };
-  const me = await fetch(`${url}/auth/me`, { headers: { authorization: `Bearer ${access_token}` } });
-  expect(me.status).toBe(200);
-  expect(await readdir(join(folder.path, "auth-secret-key"))).toEqual([]);
 });

@@ -1,11 +1,13 @@
-/** Encrypted connections to PostgreSQL and Redis, through the service and real servers; nothing falls back to plaintext. */
+/** Encrypted connections to real PostgreSQL and Redis servers; nothing falls back to plaintext. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { startProcess } from "@latchkey/testing/service-process";
+import { sharedPostgresServer } from "../support/shared-resources.ts";
 
 const stack = new AsyncDisposableStack();
 let trusted: ServerCertificate;
@@ -25,36 +27,40 @@ describe("PostgreSQL", () => {
     url = await server.createDatabase();
   });
 
-  const start = (databaseUrl: string) =>
-    startProcess({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: databaseUrl });
-
-  /** Whether the connections of a service to a new database on `host` are encrypted. */
+  /** Whether the connections to a database on `host` are encrypted. */
   async function encryptionWith(query: string, host = "127.0.0.1"): Promise<boolean[]> {
-    const database = await server.createDatabase();
-    await using service = start(`${database.replace("127.0.0.1", host)}?${query}`);
-    expect((await post(`${await service.ready()}/todos`, { title: "encrypted" })).status).toBe(201);
+    await using database = await openDatabase({ url: `${url.replace("127.0.0.1", host)}?${query}` });
+    await database.ping();
     const rows = await server.query<{ ssl: boolean }>(
       `select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid)
       where application_name = 'latchkey' and datname = current_database()`,
-      database,
+      url,
     );
     return rows.map(({ ssl }) => ssl);
   }
 
-  async function exitOf(databaseUrl: string) {
-    await using service = start(databaseUrl);
-    return await service.ended();
+  /** Why a database is not available. */
+  async function reasonOf(databaseUrl: string): Promise<string> {
+    await using database = await openDatabase({ url: databaseUrl });
+    const error = await database.ping().catch((reason) => reason);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    return error.reason;
   }
 
   test("sslmode=verify-full works with a private CA in sslrootcert", async () => {
     expect(await encryptionWith(`sslmode=verify-full&sslrootcert=${trusted.caFile}`)).toEqual([true]);
   });
 
-  test("sslmode=verify-full works with a private CA in NODE_EXTRA_CA_CERTS", async () => {
-    const DATABASE_URL = `${await server.createDatabase()}?sslmode=verify-full`;
-    const variables = { AUTH_SECRET_KEY: SECRET_KEY, NODE_EXTRA_CA_CERTS: trusted.caFile };
-    await using service = startProcess({ ...variables, DATABASE_URL });
+  test("a service with sslmode=verify-full accepts a private CA in NODE_EXTRA_CA_CERTS, and refuses any other", async () => {
+    const variables = { AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: `${url}?sslmode=verify-full` };
+    await using service = startProcess({ ...variables, NODE_EXTRA_CA_CERTS: trusted.caFile });
     expect(await service.ready()).toBeString();
+    await using refusing = startProcess({ ...variables, NODE_EXTRA_CA_CERTS: other.caFile });
+    expect(await refusing.ended()).toEqual({
+      code: 69,
+      stderr:
+        "The database is unavailable (UNABLE_TO_VERIFY_LEAF_SIGNATURE): TLS: unable to verify the first certificate.\n",
+    });
   });
 
   test("sslmode=require encrypts without verifying the certificate", async () => {
@@ -63,33 +69,21 @@ describe("PostgreSQL", () => {
   });
 
   test.each(["verify-full", "verify-ca"])("sslmode=%s refuses a certificate of another CA", async (mode) => {
-    for (const query of [`sslmode=${mode}`, `sslmode=${mode}&sslrootcert=${other.caFile}`]) {
-      expect(await exitOf(`${url}?${query}`)).toEqual({
-        code: 69,
-        stderr:
-          "The database is unavailable (UNABLE_TO_VERIFY_LEAF_SIGNATURE): TLS: unable to verify the first certificate.\n",
-      });
-    }
+    for (const query of [`sslmode=${mode}`, `sslmode=${mode}&sslrootcert=${other.caFile}`])
+      expect(await reasonOf(`${url}?${query}`)).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
   });
 
   test("verify-full refuses a certificate for another host, which verify-ca accepts", async () => {
+    const ca = `sslrootcert=${trusted.caFile}`;
     const named = url.replace("127.0.0.1", "localhost");
-    const { code, stderr } = await exitOf(`${named}?sslmode=verify-full&sslrootcert=${trusted.caFile}`);
-    expect(code).toBe(69);
-    expect(stderr).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
-    expect(await encryptionWith(`sslmode=verify-ca&sslrootcert=${trusted.caFile}`, "localhost")).toEqual([
-      true,
-    ]);
+    expect(await reasonOf(`${named}?sslmode=verify-full&${ca}`)).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
+    expect(await encryptionWith(`sslmode=verify-ca&${ca}`, "localhost")).toEqual([true]);
   });
 
   test("a server without TLS is refused, not used unencrypted", async () => {
-    await using plain = await startPostgresServer();
-    const plainUrl = await plain.createDatabase();
-    for (const query of ["sslmode=require", `sslmode=verify-full&sslrootcert=${trusted.caFile}`]) {
-      const { code, stderr } = await exitOf(`${plainUrl}?${query}`);
-      expect(code).toBe(69);
-      expect(stderr).toContain("ERR_POSTGRES_TLS_NOT_AVAILABLE");
-    }
+    const plainUrl = await (await sharedPostgresServer()).createMigrated();
+    for (const query of ["sslmode=require", `sslmode=verify-full&sslrootcert=${trusted.caFile}`])
+      expect(await reasonOf(`${plainUrl}?${query}`)).toBe("ERR_POSTGRES_TLS_NOT_AVAILABLE");
   });
 });
 

@@ -62,7 +62,7 @@ test("the files are written although Ctrl-C also ended the reader of standard ou
   expect((await Bun.file(`${path}.json`).json()).outcome).toBe("interrupted");
 });
 
-test("a second signal after half a second exits at once, one before does not", async () => {
+test.concurrent("a second signal after half a second exits at once, one before does not", async () => {
   const path = join(service.folder, "pipe");
   await $`mkfifo ${path}`;
   const child = start(`plan --capacity ${path} --logins-per-second 1`);
@@ -77,7 +77,7 @@ test("a second signal after half a second exits at once, one before does not", a
   expect(await child.ended()).toEqual({ code: 130, stdout: "", stderr: "" });
 });
 
-test("an interruption while users are created reports no results, and how to delete users that might exist", async () => {
+test.concurrent("an interruption while users are created reports no results, and how to delete users that might exist", async () => {
   const requested = Promise.withResolvers<void>();
   await using silent = Bun.serve({
     hostname: "127.0.0.1",

@@ -50,11 +50,11 @@ test("a run creates users, logs in, reports logins, statuses and probes as JSON,
   expect(await service.remainingUsers()).toBe(0);
 });
 
-test("wrong credentials are not errors", async () => {
-  const load = `--url ${service.url} --users 4 --rate 10 --arrivals constant --duration 2`;
+test("wrong credentials are not errors, and with --json a failed assertion is reported on standard error", async () => {
+  const load = `--url ${service.url} --users 4 --rate 20 --arrivals constant --duration 1`;
   const logins = `--wrong 30 --unknown 30 --metrics ${service.metrics}`;
-  const { stdout, stderr } = await run(`${load} ${logins} --json`);
-  expect(stderr).toBe("");
+  const { code, stdout, stderr } = await run(`${load} ${logins} --assert login.rate>1000/s --json`);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^✗ login\.rate > 1000\/s: [\d.]+\/s\n$/)]);
   const { all, server, driver } = JSON.parse(stdout);
   expect(all).toMatchObject({ sent: 20, errors: 0 });
   expect(all.statuses["401"] + all.statuses["200"]).toBe(20);
@@ -106,14 +106,12 @@ test("assertions are printed with their results, are part of the files, and dete
     { assertion: "login.rate > 1000/s", passed: false, measured: number, result: expect.any(String) },
   ]);
   expect(await Bun.file(`${path}.html`).text()).toContain("✗ login.rate &gt; 1000/s: ");
-  const json = await run(`${load} --json`);
-  expect(json.stderr).toMatch(/^✗ login\.rate > 1000\/s: [\d.]+\/s\n$/);
 });
 
 test("rejections are errors, and a service that does not meet the offered rate is overloaded", async () => {
   await using full = await startUnlimited({ HASH_QUEUE_LIMIT: "0", HASH_KERNEL: "portable" });
   const path = join(full.folder, "run");
-  const { code, stdout } = await run(`--url ${full.url} --users 1 --rate 80 --duration 2s --report ${path}`);
+  const { code, stdout } = await run(`--url ${full.url} --users 1 --rate 80 --duration 1s --report ${path}`);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Overloaded: [\d.]+ of 80\/s answered\n/);
   const { all } = await Bun.file(`${path}.json`).json();

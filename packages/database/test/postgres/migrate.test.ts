@@ -37,7 +37,7 @@ async function openLockedDatabase() {
 const ADD_TO_USERS = "alter table users add column extra_1 integer not null default 0";
 const ADD_TO_TODOS = "alter table todos add column extra_2 integer not null default 0";
 
-test("while an open transaction blocks a migration, no read and no ping fails, and it succeeds afterwards", async () => {
+test.concurrent("while an open transaction blocks a migration, no read and no ping fails, and it succeeds afterwards", async () => {
   await using folder = await openMigrationsFolder("postgres", {
     oldestRelease: "1.0.0",
     statements: [ADD_TO_TODOS],
@@ -68,7 +68,7 @@ test("while an open transaction blocks a migration, no read and no ping fails, a
   expect(await locked.columns()).toEqual([{ name: "extra_2" }]);
 });
 
-test("a blocked migration ends at the deadline, and the next one resumes after the applied statements", async () => {
+test.concurrent("a blocked migration ends at the deadline, and the next one resumes after the applied statements", async () => {
   await using folder = await openMigrationsFolder("postgres", {
     oldestRelease: "1.0.0",
     statements: [ADD_TO_USERS, ADD_TO_TODOS],
@@ -89,7 +89,7 @@ test("a blocked migration ends at the deadline, and the next one resumes after t
   ).toEqual([]);
 });
 
-test("while one replica waits for a lock on a table, the others make no attempts", async () => {
+test.concurrent("while one replica waits for a lock on a table, the others make no attempts", async () => {
   await using folder = await openMigrationsFolder("postgres", {
     oldestRelease: "1.0.0",
     statements: [ADD_TO_TODOS],

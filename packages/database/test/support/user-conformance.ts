@@ -271,16 +271,6 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(remaining.map((row) => Number(row.user_id))).toEqual([second.id]);
     });
 
-    test("users are listed by ascending id", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const first = await users.create(ada);
-      const second = await users.create(bob);
-      expect(await users.list({ after: 0, limit: 10 })).toEqual([first, second]);
-      expect(await users.list({ after: 0, limit: 1 })).toEqual([first]);
-      expect(await users.list({ after: first.id, limit: 10 })).toEqual([second]);
-    });
-
     test("users are found by any part of e-mail or username, by domain and by state, and deleted together", async () => {
       await using testDatabase = await open();
       const { users } = testDatabase.database;

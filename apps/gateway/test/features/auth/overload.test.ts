@@ -1,5 +1,5 @@
 /** A full hash queue: further logins return 503 at once, queued logins succeed, and other routes are not affected. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Service, startService } from "../../support/service.ts";
 
 const QUEUED_LOGINS = 8;
@@ -15,11 +15,19 @@ const PROMPT_MS = 50;
 /** A service whose queue is full of waiting logins; `release` aborts the derivations in front of them. */
 async function startFull() {
   const service = await startService({
-    env: { HASH_KERNEL: "portable", HASH_QUEUE_LIMIT: String(BLOCKERS * BLOCKER_UNITS) },
+    env: {
+      HASH_KERNEL: "portable",
+      HASH_QUEUE_LIMIT: String(BLOCKERS * BLOCKER_UNITS),
+      // Longer than these tests take, so that the queue stays in order.
+      HASH_QUEUE_SECONDS: "60",
+    },
   });
   const user = await service.createUser();
   const blockers = new AbortController();
-  const block = () => service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).catch(() => undefined);
+  /** Also when a blocker ends by itself, so that the queue stays full. */
+  const block = (): void => {
+    service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).then(block, () => undefined);
+  };
   for (let index = 0; index < BLOCKERS; index++) block();
   let completed = 0;
   const queued = Array.from({ length: QUEUED_LOGINS }, async () => {
@@ -59,8 +67,13 @@ async function medianMs(send: () => Promise<unknown>): Promise<number> {
 }
 
 describe("while the queue is full", () => {
+  let full: Awaited<ReturnType<typeof startFull>>;
+  beforeAll(async () => {
+    full = await startFull();
+  });
+  afterAll(() => full[Symbol.asyncDispose]());
+
   test("another login returns 503 with Retry-After at once, before any queued login completes, and writes one log line with the reason", async () => {
-    await using full = await startFull();
     const { service, user } = full;
     const rejected = await login(service, user);
     expect(rejected.status).toBe(503);
@@ -81,7 +94,6 @@ describe("while the queue is full", () => {
   });
 
   test("registrations and password changes return 503 as well, and store nothing", async () => {
-    await using full = await startFull();
     const { service, user } = full;
     const body = { email: "late@example.org", username: "late", password: "correct horse battery" };
     expect((await service.call("POST", "/auth/register", { body })).status).toBe(503);
@@ -92,7 +104,6 @@ describe("while the queue is full", () => {
   });
 
   test("probes, todos and /auth/me respond at once, before any queued login completes", async () => {
-    await using full = await startFull();
     const { service, user } = full;
     for (const path of ["/healthz", "/readyz", "/todos", "/auth/me"]) {
       const median = await medianMs(async () => {
@@ -104,7 +115,6 @@ describe("while the queue is full", () => {
   });
 
   test("queued logins succeed when the queue advances, and then new logins are accepted", async () => {
-    await using full = await startFull();
     full.release();
     expect(await Promise.all(full.queued)).toEqual(full.queued.map(() => 200));
     expect((await login(full.service, full.user)).status).toBe(200);

@@ -104,14 +104,3 @@ test("/healthz uses neither the database nor the hasher", async () => {
   ]);
   expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 });
-
-test("while the service is shutting down, it is alive but not ready", async () => {
-  let isStopping = false;
-  await using service = await startService({ isStopping: () => isStopping });
-  expect((await service.call("GET", "/readyz")).status).toBe(200);
-  isStopping = true;
-  const ready = await service.call("GET", "/readyz");
-  expect([ready.status, ready.text]).toEqual([503, '{"status":"unavailable"}']);
-  expect((await service.call("GET", "/healthz")).status).toBe(200);
-  expect((await service.call("GET", "/todos")).status).toBe(200);
-});

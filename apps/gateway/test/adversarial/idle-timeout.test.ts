@@ -1,4 +1,4 @@
-/** A login that waits in the hash queue gets a response however long it waits, and keeps its connection. */
+/** The idle timeout closes the connection of a slow client, but not of a login that waits in the hash queue, however long. */
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { type Service, startService } from "../support/service.ts";
@@ -44,7 +44,8 @@ async function sendRequest(
   return wire;
 }
 
-test("a request that waits for a hash longer than the idle timeout gets a response, and the timeout applies again after the response", async () => {
+// At the same time, because the server measures idle connections every four seconds.
+test.concurrent("a request that waits for a hash longer than the idle timeout gets a response, and the timeout applies again after the response", async () => {
   const { wrapHasher, allWait, release } = slowHasher(3);
   await using service = await startService({ idleTimeoutSeconds: 1, wrapHasher });
   const { email, username, password, token } = await service.createUser();
@@ -65,3 +66,18 @@ test("a request that waits for a hash longer than the idle timeout gets a respon
   expect(await register.readResponse("POST")).toMatchObject({ status: 201 });
   expect(await update.readResponse("PATCH")).toMatchObject({ status: 200 });
 }, 60_000);
+
+test.concurrent("a body that is incomplete after the idle timeout closes the connection, even if bytes keep arriving", async () => {
+  await using service = await startService({ idleTimeoutSeconds: 1 });
+  using wire: Wire = await openWire(service);
+  wire.send(
+    "POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
+  );
+  const sending = setInterval(() => wire.send("x"), 100);
+  try {
+    await wire.closed;
+  } finally {
+    clearInterval(sending);
+  }
+  expect(service.log.filter(({ route }) => route === "/auth/login")).toMatchObject([{ status: 499 }]);
+});
