@@ -3,11 +3,9 @@
  * a lock conflict. libsql leaves it so until it is garbage collected, and until then no later statement of the connection
  * commits, without an error.
  */
-import { closeSync, fdatasync, openSync } from "node:fs";
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import {
   type Client,
   createClient,
@@ -33,9 +31,6 @@ function createOrm(execute: (statement: InStatement) => Promise<ResultSet>): Lib
   return drizzle({ execute } as Client);
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
-
 /** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
 async function createFile(path: string): Promise<void> {
   try {
@@ -43,7 +38,7 @@ async function createFile(path: string): Promise<void> {
     // "x" because closing a second handle of an open file would release this process's locks on it.
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
-    const code = codeOf(error);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
     if (code !== "EEXIST") throw new DatabaseUnavailable(code);
   }
 }
@@ -62,7 +57,7 @@ async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
-/** Opens one connection that never waits for a lock. */
+/** Opens one connection that never waits for a lock. libsql's default is `synchronous = FULL`: each commit is synced. */
 function connect(path: string): Client {
   return createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
 }
@@ -77,31 +72,15 @@ async function useWriteAheadLog(path: string): Promise<void> {
   }
 }
 
-/**
- * Takes the write lock in a script, because only then does libsql finish a statement that failed with a lock conflict. Only
- * checkpoints are synced by SQLite (`NORMAL`), commits by `syncLog`.
- */
+/** Takes the write lock in a script, because only then does libsql finish a statement that failed with a lock conflict. */
 async function beginImmediate(client: Client): Promise<Transaction> {
   const transaction = await client.transaction("deferred");
   try {
-    await transaction.executeMultiple("ROLLBACK; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE");
+    await transaction.executeMultiple("ROLLBACK; BEGIN IMMEDIATE");
     return transaction;
   } catch (error) {
     transaction.close();
     throw error;
-  }
-}
-
-const dataSync = promisify(fdatasync);
-
-/** Syncs all earlier commits in a thread; `synchronous = FULL` would block the event loop. */
-async function syncLog(path: string): Promise<void> {
-  try {
-    // Not kept open, because SQLite replaces the log when the last connection of all processes is closed.
-    const log = openSync(`${path}-wal`, "r");
-    await dataSync(log).finally(() => closeSync(log));
-  } catch (error) {
-    throw new DatabaseUnavailable(codeOf(error));
   }
 }
 
@@ -144,10 +123,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   const reader = await attempt(async () => openReader(path));
   return {
     reader: { prepare: reader.prepare, attempt },
-    writer: {
-      orm: writer.orm,
-      attempt: createWriteQueue(busyTimeoutMs, writer.transact, () => syncLog(path)),
-    },
+    writer: { orm: writer.orm, attempt: createWriteQueue(busyTimeoutMs, writer.transact) },
     close: () => {
       reader.close();
       writer.close();

@@ -1,7 +1,8 @@
 /**
- * The queue of the writing connection. Clients take turns, and a few writes that wait at the same time share one transaction
- * and one sync. Invariants: a write never runs after its deadline, and it is settled after the sync of its transaction's
- * commit; if a write fails, its whole group is rolled back and each write runs again in a transaction of its own.
+ * The queue of the writing connection. Clients take turns, and two writes that wait at the same time share one transaction,
+ * because each commit blocks the event loop while it is synced. Invariants: a write never runs after its deadline, and it is
+ * settled after the commit of its transaction; if a write fails, its whole group is rolled back and each write runs again in
+ * a transaction of its own.
  */
 import { callers, withinTimeout } from "../caller.ts";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
@@ -19,7 +20,7 @@ interface Entry {
  * Bounds how long a group blocks the event loop, and how long other processes that write wait for it. Groups of eight write
  * 2.7 times as fast, but then the p99 of reads during writes exceeds twice the idle one (`bun run bench contention`).
  */
-const MAX_GROUP = 4;
+const MAX_GROUP = 2;
 
 /** Bounds the memory of the queue. 125 commits per second write as many within four seconds. */
 const MAX_WAITING = 1000;
@@ -30,13 +31,8 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
  * Runs the writes of each client in order of arrival. The time spent in the queue counts towards the timeout. Other events
  * are handled between two transactions.
  * @param transact runs queries and commits; rolls back if one of them fails
- * @param sync makes all commits durable, and takes at least a turn of the event loop
  */
-export function createWriteQueue(
-  busyTimeoutMs: number,
-  transact: Attempt,
-  sync: () => Promise<void>,
-): Attempt {
+export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Attempt {
   /** The waiting entries of each client, in the order of their turns. */
   const queues = new Map<string, Set<Entry>>();
   let isRunning = false;
@@ -84,19 +80,12 @@ export function createWriteQueue(
         }),
       );
       latestError = undefined;
-      await sync().then(
-        () => {
-          for (const resolve of settle) resolve();
-        },
-        (error) => {
-          for (const { reject } of group) reject(error);
-        },
-      );
+      for (const resolve of settle) resolve();
     } catch (error) {
-      await nextTurn();
       if (group.length === 1) group[0]?.reject(error);
       else for (const entry of group) await runGroup([entry]);
     }
+    await nextTurn();
   };
 
   const runAll = async (): Promise<void> => {

@@ -26,13 +26,13 @@ describe("the database file", () => {
     expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
   });
 
-  test("is in WAL mode, and its connections do not wait for locks", async () => {
+  test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
     const { reader, writer, close } = await openClient(testDatabase.path, 1_000);
     const settings = new QueryBuilder()
-      .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout` })
-      .from(sql`pragma_journal_mode, pragma_busy_timeout`);
-    const expected = [{ journal_mode: "wal", timeout: 0 }];
+      .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
+      .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
+    const expected = [{ journal_mode: "wal", timeout: 0, synchronous: 2 }];
     expect<unknown>(await reader.prepare(settings)()).toEqual(expected);
     expect<unknown>(await writer.attempt(() => writer.orm.all(settings.getSQL()))).toEqual(expected);
     close();

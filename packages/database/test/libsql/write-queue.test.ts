@@ -1,6 +1,5 @@
 /** Writes have a deadline, and no client can delay the writes of others by more than its turn. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { rename } from "node:fs/promises";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { callers, type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
@@ -57,17 +56,6 @@ test("all writes behind a backlog on a locked file are rejected at their deadlin
   }
   await Promise.all(createTodos(database, "d", 1));
   expect(await titles(database)).toEqual(["d0"]);
-});
-
-test("a write whose commit cannot be synced is rejected, and does not run again", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { database, path } = testDatabase;
-  await Promise.all(createTodos(database, "a", 1));
-  await rename(`${path}-wal`, `${path}-moved`);
-  const reasons = await Promise.all(createTodos(database, "b", 2).map(reasonOf));
-  expect(reasons).toEqual(["ENOENT", "ENOENT"]);
-  await rename(`${path}-moved`, `${path}-wal`);
-  expect(await titles(database)).toEqual(["a0", "b0", "b1"]);
 });
 
 test("the queries of one caller share the timeout", async () => {
