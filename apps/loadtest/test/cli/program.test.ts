@@ -122,7 +122,7 @@ test("rejections are errors, and a service that does not meet the offered rate i
 test("the command of the report repeats the run with equal requests", async () => {
   const path = join(service.folder, "first");
   const options =
-    "--rate 20 --duration 1 --users 3 --wrong 40 --seed 7 --timeout 5 --assert errors<1,login.rate>1";
+    "--rate 20 --duration 1 --users 3 --wrong 40 --seed 7 --timeout 30 --assert errors<1,login.rate>1";
   const { stdout } = await run(
     `--url ${service.url} --metrics ${service.metrics} ${options} --report ${path}`,
   );
