@@ -68,6 +68,16 @@ test("a backup of a database in use is complete, and a restore returns to its st
   expect(await fixture.username()).toBe("grace");
 });
 
+test("a restore is refused while a service that has not answered a request runs", async () => {
+  await using fixture = await openFixture();
+  const backup = fixture.file("backup.db");
+  await fixture.tool(["backup", backup]);
+  await using _service = await openDatabase({ url: `file:${fixture.path}` });
+  // Releases the locks of closed connections.
+  Bun.gc(true);
+  expect(await fixture.tool(["restore", backup, "--force"])).toMatchObject({ code: 69 });
+});
+
 test("- is standard output and standard input; with a configured key, restore demands a new one", async () => {
   await using fixture = await openFixture();
   const { code, stdout } = await runToolBytes(fixture.path);
