@@ -119,9 +119,8 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
     throw await nameUnwritable(error, path);
   }
   // One after the other, so that a lock conflict of the second leaves no connection of the first open.
-  const reader = await attempt(async () => openReader(path));
-  await attempt(reader.lock);
   const writer = await attempt(async () => openWriter(path));
+  const reader = await attempt(async () => openReader(path));
   return {
     reader: { prepare: reader.prepare, attempt },
     writer: { orm: writer.orm, attempt: createWriteQueue(busyTimeoutMs, writer.transact) },

@@ -63,6 +63,13 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
     new QueryBuilder().select({ count: sql<number>`count(*)` }).from(sql`sqlite_schema`),
   );
   const close = async () => client.close();
+  try {
+    // Takes the shared lock by which `restoreFile` detects that the file is open.
+    await client.reader.attempt(countTables);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
   return {
     kind: "libsql",
     ...createRepositories(client),

@@ -11,8 +11,6 @@ import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { isLockConflict } from "./errors.ts";
 
 export interface Reader {
-  /** Takes the shared lock by which `restoreFile` detects that the file is open. Without this call, the first query takes it. */
-  lock(): Promise<void>;
   /**
    * Builds the query once and returns the function that runs it; the argument contains the values of its placeholders.
    * Call it when the repository is created: each query occupies memory until `close`.
@@ -74,9 +72,6 @@ export function openReader(path: string): Reader {
   };
 
   return {
-    lock: async () => {
-      readJson("select cast(json_array(count(*)) as blob) from sqlite_schema", []);
-    },
     prepare: <Row>(query: Select<Row>) => {
       const { sql, params } = query.toSQL();
       const { selectedFields } = query._;
