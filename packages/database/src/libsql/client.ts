@@ -6,15 +6,10 @@
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  type Client,
-  createClient,
-  type InStatement,
-  type ResultSet,
-  type Transaction,
-} from "@libsql/client";
-import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
+import { createClient } from "@libsql/client";
+import { drizzle, type SqliteRemoteDatabase } from "drizzle-orm/sqlite-proxy";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
+import { connect } from "./connection.ts";
 import { openReader, type Reader } from "./reader.ts";
 import { createRetry } from "./retry.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -22,13 +17,8 @@ import { createWriteQueue } from "./write-queue.ts";
 export interface LibsqlClient {
   readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
   /** Each call of `attempt` is atomic; the queries of `orm` run only within it. */
-  readonly writer: { readonly orm: LibSQLDatabase; readonly attempt: Attempt };
+  readonly writer: { readonly orm: SqliteRemoteDatabase; readonly attempt: Attempt };
   close(): void;
-}
-
-/** The cast is safe because this package uses neither `batch`, `migrate` nor `transaction` of Drizzle. */
-function createOrm(execute: (statement: InStatement) => Promise<ResultSet>): LibSQLDatabase {
-  return drizzle({ execute } as Client);
 }
 
 /** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
@@ -57,14 +47,9 @@ async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
-/** Opens one connection that never waits for a lock. libsql's default is `synchronous = FULL`: each commit is synced. */
-function connect(path: string): Client {
-  return createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
-}
-
 /** The mode is stored in the file; all later connections read it from there. */
 async function useWriteAheadLog(path: string): Promise<void> {
-  const client = connect(path);
+  const client = createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
   try {
     await client.execute("PRAGMA journal_mode = WAL");
   } finally {
@@ -72,38 +57,28 @@ async function useWriteAheadLog(path: string): Promise<void> {
   }
 }
 
-/** Takes the write lock in a script, because only then does libsql finish a statement that failed with a lock conflict. */
-async function beginImmediate(client: Client): Promise<Transaction> {
-  const transaction = await client.transaction("deferred");
-  try {
-    await transaction.executeMultiple("ROLLBACK; BEGIN IMMEDIATE");
-    return transaction;
-  } catch (error) {
-    transaction.close();
-    throw error;
-  }
-}
-
-/** Each transaction holds the write lock from its first statement. */
+/**
+ * Each transaction holds the write lock from its first statement. It is taken in a script, because only then does libsql
+ * finish a statement that failed with a lock conflict.
+ */
 function openWriter(path: string) {
-  const client = connect(path);
-  let transaction: Transaction | null = null;
+  const { database, prepare } = connect(path);
   const transact: Attempt = async (queries) => {
-    transaction = await beginImmediate(client);
+    if (!database.open) throw new DatabaseUnavailable("CLIENT_CLOSED");
+    database.exec("BEGIN IMMEDIATE");
     try {
       const result = await queries();
-      await transaction.commit();
+      database.exec("COMMIT");
       return result;
     } finally {
-      transaction.close();
-      transaction = null;
+      if (database.inTransaction) database.exec("ROLLBACK");
     }
   };
-  const orm = createOrm(async (statement) => {
-    if (!transaction) throw new Error("A write runs outside of the write queue");
-    return transaction.execute(statement);
+  const orm = drizzle(async (sql, parameters) => {
+    if (!database.inTransaction) throw new Error("A write runs outside of the write queue");
+    return { rows: prepare(sql).all(parameters) };
   });
-  return { orm, transact, close: () => client.close() };
+  return { orm, transact, close: () => database.close() };
 }
 
 /**

@@ -40,11 +40,11 @@ export async function migrate({
       await orm.run(sql`
           create table if not exists __latchkey_migrations
           (created_at integer primary key, oldest_release text)`);
-      const history = await orm.all<{ createdAt: number }>(
-        sql`select created_at as "createdAt" from __drizzle_migrations`,
-      );
-      const records = await orm.all<MigrationRecord>(sql`
-          select created_at as "createdAt", oldest_release as "oldestRelease" from __latchkey_migrations`);
+      const createdAt = sql<number>`created_at`;
+      const history = await orm.select({ createdAt }).from(sql`__drizzle_migrations`);
+      const records: MigrationRecord[] = await orm
+        .select({ createdAt, oldestRelease: sql<string | null>`oldest_release` })
+        .from(sql`__latchkey_migrations`);
       const applied = history.map(({ createdAt }) => createdAt);
       const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
       const unknown = applied.filter((createdAt) => createdAt > latestKnown);

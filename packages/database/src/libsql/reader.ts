@@ -1,13 +1,13 @@
 /**
- * The reading connection. Each query is a statement that is prepared once per connection and returns all rows as one JSON
- * text, because a call that converts each value separately costs twice as much. Invariants: a statement is reset when its
- * row is read, so a read never keeps a snapshot open; and a connection is not used again after a lock conflict, because
- * the driver leaves the failed statement unfinished until it is garbage collected.
+ * The reading connection. Each query returns all rows as one JSON text, because a call that converts each value separately
+ * costs twice as much. Invariants: a statement is reset when its row is read, so a read never keeps a snapshot open; and a
+ * connection is not used again after a lock conflict, because the driver leaves the failed statement unfinished until it is
+ * garbage collected.
  */
 import { Column, fillPlaceholders, is } from "drizzle-orm";
-import Database from "libsql";
 import { DatabaseUnavailable } from "../errors.ts";
 import { createRowDecoder, type Select } from "../row-decoder.ts";
+import { type Connection, connect } from "./connection.ts";
 import { isLockConflict } from "./errors.ts";
 
 export interface Reader {
@@ -17,19 +17,6 @@ export interface Reader {
    */
   prepare<Row>(query: Select<Row>): (values?: Record<string, unknown>) => Promise<Row[]>;
   close(): void;
-}
-
-type Statement = ReturnType<Database.Database["prepare"]>;
-
-interface Connection {
-  readonly database: Database.Database;
-  /** By SQL text. Bounded by the number of calls of `prepare`. */
-  readonly statements: Map<string, Statement>;
-}
-
-/** Opens a connection that never waits for a lock. */
-function connect(path: string): Connection {
-  return { database: new Database(path, { timeout: 0 }), statements: new Map() };
 }
 
 /**
@@ -57,14 +44,8 @@ export function openReader(path: string): Reader {
   const readJson = (sql: string, parameters: unknown[]): readonly unknown[][] => {
     if (isClosed) throw new DatabaseUnavailable("CLIENT_CLOSED");
     connection ??= connect(path);
-    const { database, statements } = connection;
     try {
-      let statement = statements.get(sql);
-      if (statement === undefined) {
-        statement = database.prepare(sql).raw();
-        statements.set(sql, statement);
-      }
-      return parseRows(statement.get(parameters));
+      return parseRows(connection.prepare(sql).get(parameters));
     } catch (error) {
       if (isLockConflict(error)) disconnect();
       throw error;

@@ -159,7 +159,7 @@ test.skipIf(process.platform !== "linux")("a closed database does not keep its f
   reader.close();
   // The driver closes the file when the last statement is garbage collected.
   Bun.gc(true);
-  expect(await openFiles(testDatabase.path)).toBe(before);
+  expect(await openFiles(testDatabase.path)).toBeLessThanOrEqual(before);
   await expect(count()).rejects.toMatchObject({ reason: "CLIENT_CLOSED" });
 });
 
