@@ -22,10 +22,17 @@ const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
-const redisUrl = text(
+const redisPattern = text(
   "redis://HOST:PORT or rediss://HOST:PORT",
   /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/,
 );
+const redisUrl: Kind<string> = {
+  ...redisPattern,
+  parse: (value) => {
+    if (!URL.canParse(value)) throw new InvalidValue();
+    return redisPattern.parse(value);
+  },
+};
 /** A public key as a secret key would let everybody sign tokens. */
 const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",

@@ -124,12 +124,13 @@ test("no message contains the value of a secret or a URL, which can contain a pa
     ...errorsOf({ DATABASE_URL: "mysql://u:Hunter2@h/d", REDIS_URL: "redis://u:Hunter2 @h" }),
     ...errorsOf({ DATABASE_URL: "postgres://u:Hunter2@h/d?sslmode=Hunter2" }),
     ...errorsOf({ REDIS_URL: "redis://u:12/Hunter2@h" }),
+    ...errorsOf({ REDIS_URL: "redis://u:Hunter2@[" }),
     ...errorsOf({ AUTH_SECRET_KEY_FILE: "/Hunter2", AUTH_SECRET_KEY: "Hunter2" }),
     ...parse({ AUTH_SECRET_KEY: "Hunter2", AUTH_SECRET_KEY_PREVIOUS: "Hunter2" }).warnings,
     ...parse({ DATABASE_URL: "postgres://u:Hunter2@h/d", AUTH_SECRET_KEY: SECRET_KEY }).warnings,
     ...parse({ REDIS_URL: "redis://u:Hunter2@h" }).warnings,
   ];
-  expect(messages).toHaveLength(12);
+  expect(messages).toHaveLength(13);
   expect(messages.join("\n")).not.toContain("unter2");
 });
 
