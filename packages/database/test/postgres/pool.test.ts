@@ -14,6 +14,7 @@ import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 const isInstalled = Bun.which("pgbouncer") !== null;
 if (!isInstalled) process.stderr.write("pool.test.ts: skipped, because pgbouncer is not installed\n");
@@ -80,10 +81,7 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
       const url = await server.createDatabase();
       const options = { url: transaction.urlOf(url), poolSize: 2, preparedStatements: "true" } as const;
       const reopen = async () => openPostgresDatabase(options);
-      const database = await reopen();
-      await database.migrate();
-      const query = <Row>(sql: string) => server.query<Row>(sql, url);
-      return { database, url, reopen, query, [Symbol.asyncDispose]: () => database.close() };
+      return openTestDatabase({ url, reopen, query: (sql) => server.query(sql, url) });
     });
   else
     test("in transaction mode, a version without prepared statements is rejected if they are required", async () => {

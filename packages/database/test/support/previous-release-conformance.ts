@@ -9,7 +9,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { migrateWithExtra } from "./extra-migration.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const { PREVIOUS_RELEASE = "", MIGRATED_DATABASE_URL = "" } = process.env;
 
@@ -28,33 +28,25 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-type Query = TestDatabase["query"];
-
-async function openTestDatabase(url: string, query: Query, folder?: AsyncDisposable): Promise<TestDatabase> {
-  const reopen = () => openDatabase({ url });
-  const database = await reopen();
-  expect(await database.migrate()).toBe("newer");
-  return {
-    database,
-    url,
-    reopen,
-    query,
-    [Symbol.asyncDispose]: async () => {
-      await database.close();
-      await folder?.[Symbol.asyncDispose]();
-    },
-  };
+async function openNewerDatabase(
+  url: string,
+  query: TestDatabase["query"],
+  folder?: AsyncDisposable,
+): Promise<TestDatabase> {
+  const testDatabase = await openTestDatabase({ url, reopen: () => openDatabase({ url }), query }, folder);
+  expect(await testDatabase.database.migrate()).toBe("newer");
+  return testDatabase;
 }
 
 repositoryConformance("libsql", async () => {
   const folder = await openFolder();
   const url = folder.databaseUrl;
   await copyFile(MIGRATED_DATABASE_URL.slice("file:".length), url.slice("file:".length));
-  return openTestDatabase(url, (sql) => querySqlite(url, sql), folder);
+  return openNewerDatabase(url, (sql) => querySqlite(url, sql), folder);
 });
 
 repositoryConformance("PostgreSQL", async () => {
   const url = await server.createDatabase();
   await migrateWithExtra(url, { oldestRelease: version });
-  return openTestDatabase(url, (sql) => server.query(sql, url));
+  return openNewerDatabase(url, (sql) => server.query(sql, url));
 });
