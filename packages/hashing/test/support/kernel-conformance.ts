@@ -6,7 +6,7 @@ import { createHasher } from "../../src/index.ts";
 const utf8 = new TextEncoder();
 
 /** RFC 7914 §11, then the inputs of RFC 6070 with SHA-256: the first 32 bytes of each published key. */
-export const VECTORS = [
+const VECTORS = [
   ["passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"],
   ["Password", "NaCl", 80_000, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"],
   ["password", "salt", 1, "120fb6cffcf8b32c43e7225256c4f837a86548c92ccc35480805987cb70be17b"],
@@ -52,17 +52,10 @@ export function kernelConformance(kernel: string): void {
       }
     });
 
-    test("returns the digests of node:crypto for one job, and for one job less or more than it has lanes", async () => {
+    test("returns the digests of node:crypto for any number of jobs, with different iterations", async () => {
       await using hasher = create();
       const { lanes } = hasher.stats();
-      for (const jobs of [1, lanes - 1, lanes, lanes + 1, 3 * lanes + 1]) {
-        await expectAll(Array.from({ length: jobs }, () => randomInput(2_000)));
-      }
-    });
-
-    test("returns the digests of node:crypto for every number of jobs up to its lanes, with different iterations", async () => {
-      await using hasher = create();
-      for (let jobs = 1; jobs <= hasher.stats().lanes; jobs++) {
+      for (const jobs of [...Array(lanes + 2).keys(), 3 * lanes + 1]) {
         await expectAll(Array.from({ length: jobs }, () => randomInput(randomInt(1, 20_000))));
       }
     });
