@@ -34,3 +34,7 @@ export function recordingFetch() {
 }
 
 export const ADA = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
+
+/** The error with which a method rejects; what it returns if it does not. */
+export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.catch((reason: unknown) => reason);
