@@ -92,7 +92,7 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digestsOf(testDatabase)).toEqual(["two"]);
     });
 
-    test("a new hash deletes the user's networks except the given one; no other change deletes any", async (testDatabase) => {
+    test("a new hash deletes the user's networks except the given one, and stores a new one; no other change deletes any", async (testDatabase) => {
       const { users } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       for (const digest of ["one", "two", "three"]) await users.storeNetwork(first.id, digest);
@@ -108,8 +108,8 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digestsOf(testDatabase)).toEqual(["one", "other"]);
       await users.update(first.id, { hashedPassword, keptNetworkDigest: "elsewhere" });
       expect(await digestsOf(testDatabase)).toEqual(["other"]);
-      await users.update(second.id, { hashedPassword });
-      expect(await digestsOf(testDatabase)).toEqual([]);
+      await users.update(second.id, { hashedPassword, networkDigest: "new" });
+      expect(await digestsOf(testDatabase)).toEqual(["new"]);
     });
 
     test("if the networks cannot be deleted, the hash is not changed", async ({ users, query }) => {

@@ -142,12 +142,5 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       await outbox.deleteOld();
       expect(await query("select id from outbox")).toEqual([]);
     });
-
-    test("a confirmed reset stores its network in place of all others", async ({ users, query }) => {
-      const { id } = await users.create({ ...ada, networkDigest: "one" });
-      await users.update(id, { hashedPassword: "new$digest", networkDigest: "two" });
-      const rows = await query("select network_digest from user_networks");
-      expect(rows).toEqual([{ network_digest: "two" }]);
-    });
   });
 }
