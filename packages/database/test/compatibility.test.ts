@@ -1,7 +1,7 @@
 /** A release runs on the schema of a later one if all of its migrations are compatible, on both databases. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../../package.json";
 import { parseOldestRelease } from "../src/compatibility.ts";
@@ -11,10 +11,7 @@ import { EXPAND, migrateWithExtra } from "./support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const USER = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };

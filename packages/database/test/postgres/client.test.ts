@@ -1,6 +1,6 @@
 /** While the server is faulty, calls fail in time; once the server recovers, calls succeed without a restart of the service. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Database, DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
@@ -13,13 +13,10 @@ const MAX_CONNECTIONS = 12;
 /** Connections that only superusers can use. */
 const RESERVED_CONNECTIONS = 3;
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer({
-    max_connections: String(MAX_CONNECTIONS),
-    superuser_reserved_connections: String(RESERVED_CONNECTIONS),
-    max_wal_senders: "0",
-  });
+const server = await startPostgresServer({
+  max_connections: String(MAX_CONNECTIONS),
+  superuser_reserved_connections: String(RESERVED_CONNECTIONS),
+  max_wal_senders: "0",
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

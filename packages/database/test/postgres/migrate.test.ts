@@ -1,16 +1,13 @@
 /** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { parsePostgresUrl } from "@latchkey/contracts";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** A database whose table `todos` is locked by an open transaction that has read it, and a migration with these statements. */

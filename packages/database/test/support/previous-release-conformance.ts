@@ -2,11 +2,11 @@
  * Runs the conformance suite of the release in the folder `PREVIOUS_RELEASE` on databases with a newer schema. Only
  * `previous-release.test.ts` starts it. Both releases never open one file in this process: see packages/testing/src/sqlite.ts.
  */
-import { afterAll, beforeAll, expect } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { migrateWithExtra } from "./extra-migration.ts";
 import { openTestDatabase, type TestDatabase } from "./test-database.ts";
@@ -22,10 +22,7 @@ const { repositoryConformance }: typeof import("./repository-conformance.ts") = 
 const { openDatabase }: typeof import("../../src/index.ts") = await import(pathOf("src/index.ts"));
 const { version } = await Bun.file(join(PREVIOUS_RELEASE, "package.json")).json();
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function openNewerDatabase(
