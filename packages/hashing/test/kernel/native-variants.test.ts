@@ -1,7 +1,8 @@
 /** Every compiled variant of the kernels that this processor can run. */
 import { expect, test } from "bun:test";
-import { pbkdf2Sync, randomBytes, randomInt } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
+import { referenceDigest } from "../support/derivation.ts";
 import { describeNative, digestOf, failedKernels } from "../support/native-addon.ts";
 
 await describeNative("the native kernels", ({ addon, variants, status }) => {
@@ -15,7 +16,7 @@ await describeNative("the native kernels", ({ addon, variants, status }) => {
     const bytes = new Uint8Array(state.buffer);
     const [password, salt] = [bytes.slice(0, 100), bytes.slice(90, 128)];
     addon.prepareLane(state, 0, bytes.subarray(0, 100), bytes.subarray(90, 128));
-    expect(digestOf(state, 0)).toBe(pbkdf2Sync(password, salt, 1, 32, "sha256").toString("hex"));
+    expect(digestOf(state, 0)).toBe(referenceDigest({ password, salt, iterations: 1 }));
   });
 
   for (const kernel of variants) {
@@ -30,7 +31,7 @@ await describeNative("the native kernels", ({ addon, variants, status }) => {
         addon.advance(kernel.id, state, lanes.toReversed(), 5);
         for (let lane = 0; lane < places; lane++) {
           const job = jobs.get(lane);
-          if (job) expect(digestOf(state, lane)).toBe(derived(job, 9));
+          if (job) expect(digestOf(state, lane)).toBe(referenceDigest({ ...job, iterations: 9 }));
           else
             expect(new Set(state.subarray(lane * LANE_WORDS, (lane + 1) * LANE_WORDS))).toEqual(
               new Set([0xdeadbeef]),
@@ -43,10 +44,6 @@ await describeNative("the native kernels", ({ addon, variants, status }) => {
 
 function randomJob(): { password: Uint8Array; salt: Uint8Array } {
   return { password: randomBytes(randomInt(140)), salt: randomBytes(randomInt(140)) };
-}
-
-function derived({ password, salt }: { password: Uint8Array; salt: Uint8Array }, iterations: number): string {
-  return pbkdf2Sync(password, salt, iterations, 32, "sha256").toString("hex");
 }
 
 function shuffled(count: number): Uint32Array {

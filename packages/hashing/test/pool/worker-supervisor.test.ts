@@ -1,19 +1,17 @@
 /** A crashed worker is replaced and its jobs run again once; nothing loops or hangs. */
 import { describe, expect, test } from "bun:test";
-import { pbkdf2Sync } from "node:crypto";
 import { WorkerCrashed } from "../../src/errors.ts";
 import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import type { JobInput } from "../../src/pool/job.ts";
 import type { WorkerSetup } from "../../src/protocol.ts";
+import { hex, referenceDigest } from "../support/derivation.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 const workerUrl = fixtureUrl("crashing-worker.ts");
 
 const job = (password: string, iterations = 1000): JobInput => ({ password, salt: "salt", iterations });
-const expected = (password: string, iterations = 1000) =>
-  pbkdf2Sync(password, "salt", iterations, 32, "sha256").toString("hex");
-const hex = (digest: Uint8Array) => Buffer.from(digest).toString("hex");
+const expected = (password: string, iterations?: number) => referenceDigest(job(password, iterations));
 
 describe("a worker crash", () => {
   test("replaces the worker and runs its jobs again", async () => {
