@@ -19,7 +19,6 @@ function readFile(path: string): string {
   return text;
 }
 const parse = (variables: Variables) => parseEnvironment(variables, { readFile });
-
 const errorsOf = (variables: Variables) => linesOf(() => parse(variables));
 
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const;
