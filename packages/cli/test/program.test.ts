@@ -5,18 +5,19 @@ import { CliError, describeMachine, parseNumber, parseWholeNumber, printable, to
 
 const FIXTURE = join(import.meta.dir, "support/program.ts");
 
-async function run(...args: readonly string[]) {
-  await using child = Bun.spawn([process.execPath, FIXTURE, ...args], { stdout: "pipe", stderr: "pipe" });
+async function execute(...command: string[]) {
+  await using child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
   return { code: await child.exited, stdout, stderr };
 }
+const run = (...args: string[]) => execute(process.execPath, FIXTURE, ...args);
 
 describe("a program", () => {
   test("exits with 0 after a command and after --help", async () => {
-    expect(await run("print", "hello")).toEqual({ code: 0, stdout: "hello\n", stderr: "" });
+    expect(await run("lines", "1")).toEqual({ code: 0, stdout: "line 1\n", stderr: "" });
     const { code, stdout } = await run("--help");
     expect({ code, usage: stdout.split("\n")[0] }).toEqual({
       code: 0,
@@ -31,7 +32,7 @@ describe("a program", () => {
   });
 
   test("reports a usage error in one sentence that does not contain an option's value", async () => {
-    const { code, stdout, stderr } = await run("print", "--token=s3cret'value");
+    const { code, stdout, stderr } = await run("lines", "--token=s3cret'value");
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
     expect(stderr).toBe("Unknown option '--token'; see --help.\n");
   });
@@ -54,15 +55,9 @@ describe("a program", () => {
 });
 
 describe("standard output", () => {
-  const runInShell = async (script: string, ...args: readonly string[]) => {
-    const command = ["sh", "-c", script, "sh", process.execPath, FIXTURE, ...args];
-    await using child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { stdout, stderr };
-  };
+  /** In the script, `"$@"` is the program with these arguments. */
+  const runInShell = (script: string, ...args: string[]) =>
+    execute("sh", "-c", script, "sh", process.execPath, FIXTURE, ...args);
 
   test("can be closed early by its reader, which is not an error", async () => {
     const { stdout, stderr } = await runInShell(

@@ -1,8 +1,8 @@
 /** The client against a running service: login state, errors, iteration and abort signals. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "@latchkey/testing/server-process";
-import { createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
-import { ADA, type RunningService, recordingFetch, startService } from "./support/service.ts";
+import { createClient, LatchkeyConnectionError } from "../src/index.ts";
+import { ADA, errorOf, type RunningService, recordingFetch, startService } from "./support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
@@ -10,26 +10,6 @@ beforeAll(async () => {
   await createClient({ baseUrl: service.url }).register(ADA);
 });
 afterAll(() => service[Symbol.asyncDispose]());
-
-/** The error with which a method rejects. */
-async function errorOf(promise: Promise<unknown>): Promise<LatchkeyError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof LatchkeyError) return error;
-  throw new Error(`Expected a LatchkeyError, got ${String(error)}`);
-}
-
-/** A request that waits until it is released. */
-function heldFetch() {
-  const { promise, resolve: release } = Promise.withResolvers<void>();
-  const send = async (request: Request): Promise<Response> => {
-    if (request.url.endsWith("/auth/me")) await promise;
-    return fetch(request);
-  };
-  return { fetch: send, release };
-}
 
 describe("the login state", () => {
   test("login stores the token, and logout forgets it", async () => {
@@ -46,31 +26,12 @@ describe("the login state", () => {
     expect(await errorOf(client.getMe())).toMatchObject({ status: 401 });
   });
 
-  test("a stored token replaces the login", async () => {
-    const { access_token: token } = await createClient({ baseUrl: service.url }).login(ADA);
-    expect(await createClient({ baseUrl: `${service.url}/`, token }).getMe()).toMatchObject({
-      username: "ada",
-    });
-  });
-
-  test("a 401 for the token forgets it, a 401 for a wrong password does not", async () => {
-    const client = createClient({ baseUrl: service.url });
-    await client.login(ADA);
-    const { token } = client;
-    expect(await errorOf(client.login({ ...ADA, password: "wrong" }))).toMatchObject({ status: 401 });
-    expect(client.token).toBe(token);
-
-    const expired = createClient({ baseUrl: service.url, token: "a.b.c" });
-    expect(await errorOf(expired.updateMe({}))).toMatchObject({ status: 401 });
-    expect(expired.token).toBeUndefined();
-  });
-
   test("changes of the token and its rejection are reported, and its expiry is known", async () => {
     const user = { email: "joan@example.com", username: "joan", password: ADA.password };
     const events: unknown[] = [];
     const createReporting = (token?: string) =>
       createClient({
-        baseUrl: service.url,
+        baseUrl: `${service.url}/`,
         token,
         onTokenChange: (changed) => events.push(changed),
         onSessionEnd: ({ code }) => events.push(code),
@@ -81,18 +42,27 @@ describe("the login state", () => {
     const { access_token } = await client.login(user);
     const inOneHour = Date.now() + 3_600_000;
     expect(Math.abs(Number(client.tokenExpiresAt) - inOneHour)).toBeLessThan(60_000);
+    // A wrong password is no rejection of the token.
+    expect(await errorOf(client.login({ ...user, password: "wrong" }))).toMatchObject({ status: 401 });
+    expect(client.token).toBe(access_token);
     await createClient({ baseUrl: service.url, token: access_token }).deleteMe();
     expect(await errorOf(client.getMe())).toMatchObject({ status: 404 });
-    expect(await errorOf(createReporting("a.b.c").getMe())).toMatchObject({ status: 401 });
+    const expired = createReporting("a.b.c");
+    expect(await errorOf(expired.updateMe({}))).toMatchObject({ status: 401 });
+    expect([client.token, expired.token]).toEqual([undefined, undefined]);
     expect(events).toEqual([access_token, undefined, "USER_NOT_FOUND", undefined, "INVALID_TOKEN"]);
   });
 
   test("a late 401 for an earlier token does not forget the new one", async () => {
-    const held = heldFetch();
-    const client = createClient({ baseUrl: service.url, token: "a.b.c", fetch: held.fetch });
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const send = async (request: Request) => {
+      if (request.url.endsWith("/auth/me")) await isReleased;
+      return fetch(request);
+    };
+    const client = createClient({ baseUrl: service.url, token: "a.b.c", fetch: send });
     const error = errorOf(client.getMe());
     const { access_token } = await client.login(ADA);
-    held.release();
+    release();
     expect(await error).toMatchObject({ status: 401 });
     expect(client.token).toBe(access_token);
   });
@@ -146,34 +116,25 @@ test("mails are requested with the e-mail or the stored token, and confirmations
 
 describe("errors", () => {
   test("an error has the status, code, detail and request id of the response", async () => {
-    let envelope: unknown;
     let requestId: string | null = null;
-    const client = createClient({
-      baseUrl: service.url,
-      fetch: async (request) => {
-        const response = await fetch(request);
-        requestId = response.headers.get("x-request-id");
-        envelope = await response.clone().json();
-        return response;
-      },
-    });
-    const error = await errorOf(client.register(ADA));
+    const send = async (request: Request) => {
+      const response = await fetch(request);
+      requestId = response.headers.get("x-request-id");
+      return response;
+    };
+    const error = await errorOf(createClient({ baseUrl: service.url, fetch: send }).register(ADA));
+    const detail = "A user with this e-mail or username already exists";
+    expect(error).toMatchObject({ name: "LatchkeyError", status: 409, code: "USER_ALREADY_EXISTS", detail });
+    expect(error).toMatchObject({ message: detail, requestId, retryAfterSeconds: undefined });
     expect(requestId).toBeString();
-    expect(error).toMatchObject({
-      name: "LatchkeyError",
-      message: "A user with this e-mail or username already exists",
-      status: 409,
-      requestId,
-      retryAfterSeconds: undefined,
-    });
-    expect(envelope).toEqual({ detail: error.message, ...(error.code && { code: error.code }) });
   });
 
   test("an invalid request lists its issues, and the message names them", async () => {
-    const error = await errorOf(createClient({ baseUrl: service.url }).createTodo({ title: "" }));
-    expect(error.status).toBe(422);
-    expect(error.detail).toEqual([expect.objectContaining({ loc: ["body", "title"] })]);
-    expect(error.message).toStartWith("body.title ");
+    expect(await errorOf(createClient({ baseUrl: service.url }).createTodo({ title: "" }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ["body", "title"] }],
+      message: expect.stringMatching(/^body\.title /),
+    });
   });
 
   test("the envelope of a proxy has a code, and a page of a proxy has neither code nor detail", async () => {
@@ -185,12 +146,12 @@ describe("errors", () => {
           : new Response("<h1>502 Bad Gateway</h1>", { status: 502, statusText: "Bad Gateway" }),
     });
     const client = createClient({ baseUrl: proxy.url.origin, retries: 0 });
-    expect({ ...(await errorOf(client.getTodo(1))) }).toMatchObject({
+    expect(await errorOf(client.getTodo(1))).toMatchObject({
       status: 503,
       code: "DATABASE_UNAVAILABLE",
       detail: "Service Unavailable",
     });
-    expect({ ...(await errorOf(client.getTodo(2))) }).toMatchObject({
+    expect(await errorOf(client.getTodo(2))).toMatchObject({
       status: 502,
       code: undefined,
       detail: "Bad Gateway",
@@ -220,7 +181,7 @@ describe("errors", () => {
 
   test("an unreachable service is an error that states that the request was not sent", async () => {
     const client = createClient({ baseUrl: `http://127.0.0.1:${freePort()}`, retries: 0 });
-    const error = await client.getMe().catch((reason: unknown) => reason);
+    const error = await errorOf(client.getMe());
     expect(error).toBeInstanceOf(LatchkeyConnectionError);
     expect(error).toMatchObject({ method: "GET", path: "/auth/me", mayHaveBeenExecuted: false });
   });
@@ -230,17 +191,6 @@ describe("iteration", () => {
   beforeAll(async () => {
     const client = createClient({ baseUrl: service.url });
     for (const title of ["Milk", "Bread", "Tea", "Salt", "Rice"]) await client.createTodo({ title });
-  });
-
-  test("todos come from all pages in order, and pages end with the last one", async () => {
-    const client = createClient({ baseUrl: service.url });
-    const titles: string[] = [];
-    for await (const { title } of client.todos({ limit: 2 })) titles.push(title);
-    expect(titles).toEqual(["Milk", "Bread", "Tea", "Salt", "Rice"]);
-
-    const sizes: number[] = [];
-    for await (const { items } of client.todoPages({ limit: 2 })) sizes.push(items.length);
-    expect(sizes).toEqual([2, 2, 1]);
   });
 
   test("it starts at a cursor, and requests no page that is not needed", async () => {
@@ -265,7 +215,7 @@ describe("iteration", () => {
         controller.abort(reason);
       }
     };
-    expect(await iterate().catch((error: unknown) => error)).toBe(reason);
+    expect(await errorOf(iterate())).toBe(reason);
     expect(statuses).toEqual([200]);
   });
 });
@@ -297,8 +247,8 @@ test("every method rejects with the reason of its signal", async () => {
     const controller = new AbortController();
     const promise = call(controller.signal);
     controller.abort(reason);
-    expect(await promise.catch((error: unknown) => error)).toBe(reason);
-    expect(await call(controller.signal).catch((error: unknown) => error)).toBe(reason);
+    expect(await errorOf(promise)).toBe(reason);
+    expect(await errorOf(call(controller.signal))).toBe(reason);
   }
   expect(client.token).toBeString();
 });

@@ -20,7 +20,6 @@ const EXPECTED = {
   rest: ["Tea", "Salt", "Rice"],
   pages: [3, 2],
   todo: [true, "Milk", 404],
-  refused: [429, 1],
   aborted: "enough",
   redirected: [true, "Redirects are not followed; check baseUrl"],
   loggedOut: true,

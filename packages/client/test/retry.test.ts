@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
-import { ADA, recordingFetch, startService } from "./support/service.ts";
+import { ADA, errorOf, recordingFetch, startService } from "./support/service.ts";
 
 const LIMITS = { RATE_LIMIT_ENABLED: "true" };
 
@@ -25,7 +25,7 @@ test.concurrent.each([
   const client = createClient({ baseUrl: service.url, ...options, fetch });
   await client.listTodos();
   const startedAt = performance.now();
-  const error = await client.listTodos().catch((reason: unknown) => reason);
+  const error = await errorOf(client.listTodos());
   expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect(error).toBeInstanceOf(LatchkeyError);
   expect(error).toMatchObject({ status: 429, detail: "429: Too Many Requests: 1 per 1 minute" });
@@ -51,7 +51,7 @@ test.concurrent("a signal ends the wait at once", async () => {
   });
   await client.listTodos();
   const { signal } = controller;
-  expect(await client.listTodos({}, { signal }).catch((error: unknown) => error)).toBe(reason);
+  expect(await errorOf(client.listTodos({}, { signal }))).toBe(reason);
   expect(statuses).toEqual([200, 429]);
 });
 
@@ -75,7 +75,7 @@ test.concurrent("without Retry-After, idempotent requests are retried a bounded 
 
   const statusesOf = async (call: () => Promise<unknown>): Promise<number[]> => {
     statuses.length = 0;
-    expect(await call().catch((reason: unknown) => reason)).toMatchObject({ status: 503 });
+    expect(await errorOf(call())).toMatchObject({ status: 503 });
     return [...statuses];
   };
   expect(await statusesOf(() => client.getTodo(1))).toEqual([503, 503, 503]);
@@ -99,11 +99,11 @@ test.concurrent("Retry-After can be a date; a response with another status or an
   let index = 0;
   await using proxy = Bun.serve({ port: 0, fetch: () => responses[index++]?.() ?? new Response() });
   const client = createClient({ baseUrl: proxy.url.origin });
-  expect(await client.createTodo({ title: "Milk" }).catch((reason: unknown) => reason)).toMatchObject({
+  expect(await errorOf(client.createTodo({ title: "Milk" }))).toMatchObject({
     status: 503,
     retryAfterSeconds: undefined,
   });
-  expect(await client.listTodos().catch((reason: unknown) => reason)).toMatchObject({ status: 500 });
+  expect(await errorOf(client.listTodos())).toMatchObject({ status: 500 });
   expect(index).toBe(3);
 });
 
@@ -120,7 +120,7 @@ test.concurrent("a lost response is a connection error; GET and DELETE are retri
     },
   });
   const title = "Milk";
-  const error = await client.createTodo({ title }).catch((reason: unknown) => reason);
+  const error = await errorOf(client.createTodo({ title }));
   expect(error).toBeInstanceOf(LatchkeyConnectionError);
   expect(error).toMatchObject({ method: "POST", path: "/todos", mayHaveBeenExecuted: true });
   sent.length = 0;
@@ -128,7 +128,7 @@ test.concurrent("a lost response is a connection error; GET and DELETE are retri
   expect(await client.deleteTodo(1)).toBeUndefined();
   expect(sent).toEqual(["GET", "GET", "DELETE", "DELETE"]);
   const direct = createClient({ baseUrl: service.url });
-  expect(await direct.deleteTodo(1).catch((reason: unknown) => reason)).toMatchObject({ status: 404 });
+  expect(await errorOf(direct.deleteTodo(1))).toMatchObject({ status: 404 });
 });
 
 test.concurrent("a response that takes longer than the timeout, also its body, is a connection error", async () => {
@@ -144,7 +144,7 @@ test.concurrent("a response that takes longer than the timeout, also its body, i
     () => client.deleteTodo(1),
     () => patient.getTodo(1, { timeoutMs: 50 }),
   ]) {
-    const error = await call().catch((reason: unknown) => reason);
+    const error = await errorOf(call());
     expect(error).toBeInstanceOf(LatchkeyConnectionError);
     expect(error).toMatchObject({ mayHaveBeenExecuted: true, cause: { name: "TimeoutError" } });
   }

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { describeEnvironment } from "../src/describe.ts";
-import { ConfigurationError, parseEnvironment, type Variables } from "../src/parse.ts";
+import { parseEnvironment, type Variables } from "../src/parse.ts";
+import { linesOf } from "./support/configuration-error.ts";
 
 const pkcs8 = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString();
 const spki = (key: KeyObject) => key.export({ type: "spki", format: "pem" }).toString();
@@ -20,15 +21,6 @@ const eddsa = newEdDsa();
 const other = newEdDsa();
 const rsa = pemsOf(generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const p384 = pemsOf(generateKeyPairSync("ec", { namedCurve: "P-384" }));
-/** Has no form as JWK; tiny, because only its type matters. */
-const dsa = {
-  private: `-----BEGIN PRIVATE KEY-----
-MEYCAQAwPAYHKoZIzjgEATAxAhUIAAAAAAAAAAAAAAAAAAAAAAAAAbECFQCAAAAAAAAAAAAAAAAAAAAAAAAAGwIBBAQDAgEF
------END PRIVATE KEY-----`,
-  public: `-----BEGIN PUBLIC KEY-----
-MEUwPAYHKoZIzjgEATAxAhUIAAAAAAAAAAAAAAAAAAAAAAAAAbECFQCAAAAAAAAAAAAAAAAAAAAAAAAAGwIBBAMFAAICBAA=
------END PUBLIC KEY-----`,
-};
 const encrypted = eddsa.privateKey
   .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" })
   .toString();
@@ -47,16 +39,10 @@ const parse = (variables: Variables, files: Readonly<Record<string, string>> = {
 
 /** The errors of a configuration; fails if one contains a line of a key in it. */
 function errorsOf(variables: Variables): readonly string[] {
-  try {
-    parse(variables);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    for (const line of Object.values(variables).flatMap((text = "") => text.split(/\n|\\n/))) {
-      if (line.length >= 12) expect(error.message).not.toContain(line);
-    }
-    return error.lines;
-  }
+  const errors = linesOf(() => parse(variables));
+  for (const line of Object.values(variables).flatMap((text = "") => text.split(/\n|\\n/)))
+    if (line.length >= 12) expect(errors.join()).not.toContain(line);
+  return errors;
 }
 
 const withEdDsa = { AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: eddsa.private };
@@ -124,12 +110,10 @@ describe("a private key", () => {
     ]);
     expect(errorsOf({ ...withEdDsa, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY })).toEqual([]);
     const production = { NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
-    expect(
-      errorsOf({ ...withEdDsa, ...production, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY.slice(0, 32) }),
-    ).toEqual([]);
-    expect(
-      errorsOf({ ...withEdDsa, ...production, AUTH_SECRET_KEY_PREVIOUS: SECRET_KEY.slice(0, 31) }),
-    ).toEqual([
+    const errorsWith = (key: string) =>
+      errorsOf({ ...withEdDsa, ...production, AUTH_SECRET_KEY_PREVIOUS: key });
+    expect(errorsWith(SECRET_KEY.slice(0, 32))).toEqual([]);
+    expect(errorsWith(SECRET_KEY.slice(0, 31))).toEqual([
       expect.stringMatching(/^AUTH_SECRET_KEY_PREVIOUS: is shorter than the 32 bytes that HS256 requires; /),
     ]);
   });
@@ -137,23 +121,15 @@ describe("a private key", () => {
   test.each([
     ["an RSA key", rsa.private, "is a key of type RSA"],
     ["a P-384 key", p384.private, "is a key of type P-384"],
-    ["a DSA key", dsa.private, "is a key of type DSA"],
     ["an encrypted key", encrypted, "is encrypted"],
     ["a key that OpenSSL encrypted in its old format", oldEncrypted, "is encrypted"],
     ["a public key", eddsa.public, "is a public key"],
     ["SEC 1 in place of PKCS#8", sec1, "is not PKCS#8: convert it with openssl pkcs8 -topk8 -nocrypt"],
-    ["a key and its public key", eddsa.private + eddsa.public, "contains several PEM blocks"],
     ["two keys", es256.private + eddsa.private, "contains several PEM blocks"],
     ["a certificate", eddsa.public.replaceAll("PUBLIC KEY", "CERTIFICATE"), "is another kind of PEM block"],
     ["text before the block", `my key\n${eddsa.private}`, "is not a PEM block"],
-    ["a secret key", SECRET_KEY, "is not a PEM block"],
     ["a truncated key", eddsa.private.replace(/.{8}\n-----END/, "\n-----END"), "is not a valid key"],
     ["a key without its end", eddsa.private.slice(0, 60), "is not a PEM block"],
-    [
-      "a public key under the label of a private one",
-      eddsa.public.replaceAll("PUBLIC", "PRIVATE"),
-      "is not a valid key",
-    ],
   ])("cannot be %s", (_name, pem, problem) => {
     expect(errorsOf({ AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: pem })).toEqual([
       `AUTH_PRIVATE_KEY: ${problem}; accepted: a P-256 or Ed25519 private key as PEM (PKCS#8, not encrypted)`,
@@ -162,13 +138,9 @@ describe("a private key", () => {
 });
 
 describe.each(["AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)("%s", (name) => {
-  test("is accepted with every algorithm, also from a file, and printed as one line", () => {
+  test("is accepted with a key pair and with a secret key, also from a file, and printed as one line", () => {
     const signing = [withEdDsa, { AUTH_ALGORITHM: "ES256", AUTH_PRIVATE_KEY: es256.private }];
-    const hmac = ["HS256", "HS384", "HS512"].map((AuthAlgorithm) => ({
-      AUTH_ALGORITHM: AuthAlgorithm,
-      AUTH_SECRET_KEY: SECRET_KEY,
-    }));
-    for (const variables of [...signing, ...hmac]) {
+    for (const variables of [...signing, { AUTH_SECRET_KEY: SECRET_KEY }]) {
       const environment = parse({ ...variables, [name]: other.public });
       expect(environment.values[name]?.algorithm).toBe("EdDSA");
       expect(parse({ ...variables, [`${name}_FILE`]: "/key" }, { "/key": other.public }).values).toEqual(
@@ -183,7 +155,6 @@ describe.each(["AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)("%s
   test.each([
     ["an RSA key", rsa.public, "is a key of type RSA"],
     ["a P-384 key", p384.public, "is a key of type P-384"],
-    ["a DSA key", dsa.public, "is a key of type DSA"],
     ["a private key", other.private, "is a private key"],
     ["an encrypted key", encrypted, "is encrypted"],
     ["two keys", other.public + es256.public, "contains several PEM blocks"],

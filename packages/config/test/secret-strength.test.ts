@@ -1,12 +1,14 @@
 /** What production requires, the same as a warning elsewhere, and secrets that are read from files. */
 import { describe, expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { ConfigurationError, parseEnvironment, type Variables } from "../src/parse.ts";
+import { parseEnvironment, type Variables } from "../src/parse.ts";
+import { weaknessOf } from "../src/secret-strength.ts";
+import { VARIABLES } from "../src/variables.ts";
+import { linesOf } from "./support/configuration-error.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "/run/key": `${SECRET_KEY}\n`,
   "/run/key-crlf": `${SECRET_KEY}\r\n`,
-  "/run/weak": "weak\n",
   "/run/empty": "",
   "/run/url": "postgres://u:Hunter2@h/d?sslmode=verify-full\n",
 };
@@ -17,16 +19,7 @@ function readFile(path: string): string {
   return text;
 }
 const parse = (variables: Variables) => parseEnvironment(variables, { readFile });
-
-function errorsOf(variables: Variables): readonly string[] {
-  try {
-    parse(variables);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.lines;
-    throw error;
-  }
-  return [];
-}
+const errorsOf = (variables: Variables) => linesOf(() => parse(variables));
 
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const;
 const PRODUCTION = {
@@ -34,84 +27,73 @@ const PRODUCTION = {
   DATABASE_URL: "postgres://localhost/d",
   AUTH_SECRET_KEY: SECRET_KEY,
 };
-const keyOf = (bytes: number) => SECRET_KEY.repeat(2).slice(0, bytes);
 
-describe("in production", () => {
-  test("a strong secret and a PostgreSQL URL are enough, and no origin is allowed by default", () => {
-    const { values, warnings } = parse(PRODUCTION);
-    expect(values).toMatchObject({ AUTH_SECRET_KEY: SECRET_KEY, CORS_ORIGINS: [] });
-    expect(warnings).toEqual([]);
-  });
-
-  test("the database and the secret are required", () => {
-    expect(errorsOf({ NODE_ENV: "production" })).toEqual([
-      expect.stringMatching(/^DATABASE_URL: is required in production; accepted: /),
-      expect.stringMatching(/^AUTH_SECRET_KEY: is required in production; accepted: /),
-    ]);
-    expect(errorsOf({ NODE_ENV: "production", DATABASE_URL: "file:/var/lib/latchkey.db" })).toHaveLength(1);
-  });
-
-  describe.each(KEYS)("%s", (name) => {
-    const errorsWith = (key: string, algorithm = "HS256") =>
-      errorsOf({ ...PRODUCTION, AUTH_ALGORITHM: algorithm, [name]: key });
-
-    test.each([
-      ["HS256", 32],
-      ["HS384", 48],
-      ["HS512", 64],
-    ])("must have as many bytes as the digest of %s: %d", (algorithm, bytes) => {
-      expect(errorsWith(keyOf(bytes), algorithm)).toEqual([]);
-      expect(errorsWith(keyOf(bytes - 1), algorithm)).toContainEqual(
-        expect.stringMatching(
-          new RegExp(`^${name}: is shorter than the ${bytes} bytes that ${algorithm} requires; `),
-        ),
-      );
-      // Bytes are counted, not characters: "ß" has two.
-      const nearly = "abcdefgh".repeat(8).slice(0, bytes / 2 - 1);
-      const enough = "ßabcdefgh".repeat(8).slice(0, bytes - 4);
-      expect(errorsWith(nearly, algorithm)).not.toEqual([]);
-      expect(errorsWith(enough, algorithm)).toEqual([]);
-    });
-
-    test("must have at least 8 distinct characters", () => {
-      expect(errorsWith("abcdefg".repeat(10))).toEqual([
-        expect.stringMatching(new RegExp(`^${name}: has fewer than 8 `)),
-      ]);
-      expect(errorsWith("abcdefgh".repeat(10))).toEqual([]);
-    });
-
-    test.each(["changeme", "change-me", "your-secret", "replace-me", "example", "CHANGEME", "Example"])(
-      "must not contain %s",
-      (word) => {
-        for (const key of [`${word}${SECRET_KEY}`, `${SECRET_KEY}${word}`]) {
-          expect(errorsWith(key)).toEqual([
-            expect.stringMatching(new RegExp(`^${name}: looks like a placeholder; `)),
-          ]);
-        }
-      },
-    );
-  });
+test.each([
+  ["HS256", 32],
+  ["HS384", 48],
+  ["HS512", 64],
+] as const)("a key for %s has at least %d bytes, which are counted, not characters", (algorithm, bytes) => {
+  const short = `is shorter than the ${bytes} bytes that ${algorithm} requires`;
+  const key = `ß${SECRET_KEY}`;
+  expect(weaknessOf(SECRET_KEY.slice(0, bytes), algorithm)).toBeNull();
+  expect(weaknessOf(SECRET_KEY.slice(0, bytes - 1), algorithm)).toBe(short);
+  expect(weaknessOf(key.slice(0, bytes - 1), algorithm)).toBeNull();
+  expect(weaknessOf(key.slice(0, bytes - 2), algorithm)).toBe(short);
 });
 
-describe.each(["development", "test"])("in %s", (NodeEnv) => {
-  test.each(KEYS)("a weak %s causes a warning that does not contain it", (name) => {
-    for (const key of ["Hunter2", `changeme${SECRET_KEY}`, "abcdefg".repeat(10)]) {
-      const { values, warnings } = parse({ NODE_ENV: NodeEnv, [name]: key });
-      expect(values[name]).toBe(key);
-      expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .+; production rejects it$`))]);
-      expect(warnings.join()).not.toContain(key);
-    }
-    expect(parse({ NODE_ENV: NodeEnv, [name]: SECRET_KEY }).warnings).toEqual([]);
-  });
+test("a key has at least 8 distinct characters", () => {
+  expect(weaknessOf("abcdefg".repeat(10), "HS256")).toBe("has fewer than 8 distinct characters");
+  expect(weaknessOf("abcdefgh".repeat(10), "HS256")).toBeNull();
+});
 
-  test("a missing secret is an error with PostgreSQL only", () => {
-    expect(parse({ NODE_ENV: NodeEnv, DATABASE_URL: "file:x.db" }).values.AUTH_SECRET_KEY).toBeNull();
-    for (const DATABASE_URL of ["postgres://h/d", "postgresql://h/d"]) {
-      expect(errorsOf({ NODE_ENV: NodeEnv, DATABASE_URL })).toEqual([
-        expect.stringMatching(/^AUTH_SECRET_KEY: is required with PostgreSQL; accepted: /),
-      ]);
+test.each(["changeme", "change-me", "your-secret", "replace-me", "example", "CHANGEME", "Example"])(
+  "a key does not contain %s",
+  (word) => {
+    for (const key of [`${word}${SECRET_KEY}`, `${SECRET_KEY}${word}`])
+      expect(weaknessOf(key, "HS256")).toBe("looks like a placeholder");
+  },
+);
+
+test.each(KEYS)("a weak %s is an error in production, elsewhere a warning, and never printed", (name) => {
+  for (const [key, weakness] of [
+    ["Hunter2", "is shorter than the 64 bytes that HS512 requires"],
+    [`changeme${SECRET_KEY}`, "looks like a placeholder"],
+    ["abcdefg".repeat(10), "has fewer than 8 distinct characters"],
+  ] as const) {
+    const variables = { AUTH_ALGORITHM: "HS512", [name]: key };
+    const { accepted } = VARIABLES[name];
+    expect(errorsOf({ ...PRODUCTION, ...variables })).toEqual([
+      `${name}: ${weakness}; accepted: ${accepted}`,
+    ]);
+    for (const NODE_ENV of ["development", "test"]) {
+      const { values, warnings } = parse({ NODE_ENV, ...variables });
+      expect(values[name]).toBe(key);
+      expect(warnings).toEqual([`${name} ${weakness}; production rejects it`]);
     }
-  });
+  }
+});
+
+test("in production, a strong secret and a PostgreSQL URL are enough, and no origin is allowed by default", () => {
+  const { values, warnings } = parse(PRODUCTION);
+  expect(values).toMatchObject({ AUTH_SECRET_KEY: SECRET_KEY, CORS_ORIGINS: [] });
+  expect(warnings).toEqual([]);
+});
+
+test("in production, the database and the secret are required", () => {
+  expect(errorsOf({ NODE_ENV: "production" })).toEqual([
+    expect.stringMatching(/^DATABASE_URL: is required in production; accepted: /),
+    expect.stringMatching(/^AUTH_SECRET_KEY: is required in production; accepted: /),
+  ]);
+  expect(errorsOf({ NODE_ENV: "production", DATABASE_URL: "file:/var/lib/latchkey.db" })).toHaveLength(1);
+});
+
+test("elsewhere, a missing secret is an error with PostgreSQL only", () => {
+  expect(parse({ DATABASE_URL: "file:x.db" }).values.AUTH_SECRET_KEY).toBeNull();
+  for (const DATABASE_URL of ["postgres://h/d", "postgresql://h/d"]) {
+    expect(errorsOf({ NODE_ENV: "test", DATABASE_URL })).toEqual([
+      expect.stringMatching(/^AUTH_SECRET_KEY: is required with PostgreSQL; accepted: /),
+    ]);
+  }
 });
 
 describe("secrets from files", () => {

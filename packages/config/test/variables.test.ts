@@ -16,27 +16,14 @@ const CA = "/run/ca.pem";
 const warningsOf = (variables: Variables) =>
   parseEnvironment(variables, { readFile: () => "certificate" }).warnings;
 
+function expectWarning(name: string, insecure: Variables, secure: Variables): void {
+  const warnings = warningsOf(insecure);
+  expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .+[^.]$`))]);
+  expect(warnings.join()).not.toContain("Hunter2");
+  expect(warningsOf(secure)).toEqual([]);
+}
+
 test.each<[name: string, insecure: Variables, secure: Variables]>([
-  [
-    "DATABASE_URL",
-    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db.example.com/d" },
-    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db.example.com/d?sslmode=require" },
-  ],
-  [
-    "DATABASE_URL",
-    { ...BASE, DATABASE_URL: "postgresql://u:Hunter2@10.0.0.7/d?sslmode=prefer" },
-    { ...BASE, DATABASE_URL: "postgresql://u:Hunter2@10.0.0.7/d?sslmode=verify-ca" },
-  ],
-  [
-    "DATABASE_URL",
-    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@[2001:db8::7]/d?sslmode=disable" },
-    { ...BASE, DATABASE_URL: `postgres://u:Hunter2@[2001:db8::7]/d?sslmode=verify-full&sslrootcert=${CA}` },
-  ],
-  [
-    "DATABASE_URL",
-    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db/d?application_name=sslmode=require" },
-    { ...BASE, DATABASE_URL: "postgres://u:Hunter2@db/d?path=/run/postgresql" },
-  ],
   ["DATABASE_URL", { ...PRODUCTION, DATABASE_URL: "file:x.db" }, { ...BASE, DATABASE_URL: "file:x.db" }],
   [
     "REDIS_URL",
@@ -46,11 +33,6 @@ test.each<[name: string, insecure: Variables, secure: Variables]>([
   ["REDIS_URL", { REDIS_URL: "redis://10.0.0.7" }, { REDIS_URL: "redis://127.0.0.1:6379" }],
   ["RATE_LIMIT_ENABLED", { RATE_LIMIT_ENABLED: "false" }, { RATE_LIMIT_ENABLED: "true" }],
   ["CORS_ORIGINS", { ...PRODUCTION, CORS_ORIGINS: "*" }, { ...BASE, CORS_ORIGINS: "*" }],
-  [
-    "CORS_ORIGINS",
-    { ...PRODUCTION, CORS_ORIGINS: " * " },
-    { ...PRODUCTION, CORS_ORIGINS: "https://a.example" },
-  ],
   ["AUTH_TOKEN_EXPIRE_MINUTES", { AUTH_TOKEN_EXPIRE_MINUTES: "1441" }, { AUTH_TOKEN_EXPIRE_MINUTES: "1440" }],
   ["METRICS_HOST", { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" }, { METRICS_HOST: "0.0.0.0" }],
   ["MAIL_URL", { ...MAIL, MAIL_URL: "smtp://u:Hunter2@mail.example.com?tls=off" }, MAIL],
@@ -74,11 +56,16 @@ test.each<[name: string, insecure: Variables, secure: Variables]>([
     { METRICS_PORT: "9464", METRICS_HOST: "::" },
     { METRICS_PORT: "9464", METRICS_HOST: "10.0.0.7" },
   ],
-])("%s: an insecure value causes a warning, a secure one does not (case %#)", (name, insecure, secure) => {
-  const warnings = warningsOf(insecure);
-  expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .+[^.]$`))]);
-  expect(warnings.join()).not.toContain("Hunter2");
-  expect(warningsOf(secure)).toEqual([]);
+])("%s: an insecure value causes a warning, a secure one does not (case %#)", expectWarning);
+
+test.each([
+  ["db.example.com/d", "db.example.com/d?sslmode=require"],
+  ["10.0.0.7/d?sslmode=prefer", "10.0.0.7/d?sslmode=verify-ca"],
+  ["[2001:db8::7]/d?sslmode=disable", `[2001:db8::7]/d?sslmode=verify-full&sslrootcert=${CA}`],
+  ["db/d?application_name=sslmode=require", "db/d?path=/run/postgresql"],
+])("DATABASE_URL: a connection to %s causes a warning, one to %s does not", (insecure, secure) => {
+  const connectTo = (rest: string) => ({ ...BASE, DATABASE_URL: `postgres://u:Hunter2@${rest}` });
+  expectWarning("DATABASE_URL", connectTo(insecure), connectTo(secure));
 });
 
 test("a secret that is read from a file is checked too", () => {

@@ -1,7 +1,7 @@
 /** A release runs on the schema of a later one if all of its migrations are compatible, on both databases. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../../package.json";
 import { parseOldestRelease } from "../src/compatibility.ts";
@@ -11,10 +11,7 @@ import { EXPAND, migrateWithExtra } from "./support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const USER = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };
@@ -41,26 +38,17 @@ describe.each([
     await expect(testDatabase.database.migrate()).rejects.toBeInstanceOf(SchemaTooNew);
   });
 
-  test("a statement that the database rejects is a MigrationRejected with its reason", async () => {
+  test("a statement that the database rejects is reported with its reason, and the migration can be repeated", async () => {
     await using testDatabase = await open();
-    const statements = ["alter table missing add column x integer"];
-    const error = await migrateWithExtra(testDatabase.url, { oldestRelease: version, statements }).catch(
-      (reason) => reason,
-    );
+    const { url } = testDatabase;
+    const broken = [...EXPAND, "alter table missing add column x integer"];
+    const failed = migrateWithExtra(url, { oldestRelease: version, statements: broken });
+    const error = await failed.catch((reason) => reason);
     expect(error).toBeInstanceOf(MigrationRejected);
     expect(error.message).toMatch(/\((42P01|SQLITE_ERROR)\)/);
     expect(await testDatabase.database.migrate()).toBe("current");
-  });
-
-  test("an unfinished migration can be repeated", async () => {
-    await using testDatabase = await open();
-    const broken = [...EXPAND, "alter table missing add column x integer"];
-    const failed = migrateWithExtra(testDatabase.url, { oldestRelease: version, statements: broken });
-    await expect(failed).rejects.toBeInstanceOf(MigrationRejected);
-    await migrateWithExtra(testDatabase.url, {
-      oldestRelease: version,
-      statements: [...EXPAND, "drop table extras"],
-    });
+    const corrected = [...EXPAND, "drop table extras"];
+    await migrateWithExtra(url, { oldestRelease: version, statements: corrected });
     await using replica = await testDatabase.reopen();
     expect(await replica.migrate()).toBe("newer");
   });

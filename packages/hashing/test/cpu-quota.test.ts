@@ -1,33 +1,24 @@
 /** The available cores, from files like those of real control groups, and the pauses that keep within a CPU quota. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { availableCores, createQuotaBudget, createQuotaThrottle } from "../src/cpu-quota.ts";
 
-let root: string;
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "latchkey-cores-"));
-});
-afterEach(() => rmSync(root, { recursive: true }));
-
-function cores(files: Record<string, string>, affinity = "0-7"): number {
+async function cores(files: Record<string, string>, affinity = "0-7"): Promise<number> {
+  await using root = await openFolder();
   const status = `Name:\tbun\nCpus_allowed:\tff\nCpus_allowed_list:\t${affinity}\nMems_allowed:\t1\n`;
-  for (const [name, text] of Object.entries({ "proc/self/status": status, ...files })) {
-    const file = join(root, name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-  return availableCores(root);
+  for (const [name, text] of Object.entries({ "proc/self/status": status, ...files }))
+    await Bun.write(join(root.path, name), text);
+  return availableCores(root.path);
 }
 
 const V2 = "0::/\n";
 const V1 = "12:cpuset:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice\n";
 
 describe("availableCores", () => {
-  test("is the size of the affinity mask without control groups", () => {
-    expect(cores({})).toBe(8);
-    expect(cores({}, "0,2-3,8-11")).toBe(7);
+  test("is the size of the affinity mask without control groups", async () => {
+    expect(await cores({})).toBe(8);
+    expect(await cores({}, "0,2-3,8-11")).toBe(7);
     expect(availableCores()).toBeGreaterThanOrEqual(1);
   });
 
@@ -40,13 +31,13 @@ describe("availableCores", () => {
     ["25000 10000\n", 3],
     ["garbage\n", 8],
     ["", 8],
-  ])("with cgroup v2 in a container, cpu.max %p allows %p cores", (max, expected) => {
-    expect(cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": max })).toBe(expected);
+  ])("with cgroup v2 in a container, cpu.max %p allows %p cores", async (max, expected) => {
+    expect(await cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": max })).toBe(expected);
   });
 
-  test("with cgroup v2 on a host, the lowest quota on the path to the group applies", () => {
+  test("with cgroup v2 on a host, the lowest quota on the path to the group applies", async () => {
     expect(
-      cores({
+      await cores({
         "proc/self/cgroup": "0::/system.slice/latchkey.service\n",
         "sys/fs/cgroup/system.slice/cpu.max": "300000 100000\n",
         "sys/fs/cgroup/system.slice/latchkey.service/cpu.max": "max 100000\n",
@@ -60,9 +51,9 @@ describe("availableCores", () => {
     ["20000\n", 1],
   ])(
     "with cgroup v1 in a container whose path is outside the mount, quota %p allows %p cores",
-    (quota, expected) => {
+    async (quota, expected) => {
       expect(
-        cores({
+        await cores({
           "proc/self/cgroup": V1,
           "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": quota,
           "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
@@ -71,9 +62,9 @@ describe("availableCores", () => {
     },
   );
 
-  test("with cgroup v1 on a host, the quota of the process's own group applies", () => {
+  test("with cgroup v1 on a host, the quota of the process's own group applies", async () => {
     expect(
-      cores({
+      await cores({
         "proc/self/cgroup": "1:cpu:/jobs/one\n",
         "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
         "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
@@ -83,8 +74,10 @@ describe("availableCores", () => {
     ).toBe(4);
   });
 
-  test("is limited by the affinity mask if the quota is higher", () => {
-    expect(cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": "400000 100000\n" }, "5,9")).toBe(2);
+  test("is limited by the affinity mask if the quota is higher", async () => {
+    expect(await cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": "400000 100000\n" }, "5,9")).toBe(
+      2,
+    );
   });
 });
 

@@ -1,26 +1,21 @@
 /** Closing finishes the submitted jobs, rejects new ones and never hangs. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob, HasherClosed } from "../src/index.ts";
+import { createHasher, HasherClosed } from "../src/index.ts";
+import { createJob } from "./support/derivation.ts";
 import { fixtureUrl } from "./support/open-pool.ts";
-
-const job = (iterations = 10_000): DeriveJob => ({
-  password: new Uint8Array(8),
-  salt: new Uint8Array(8),
-  iterations,
-});
 
 describe("close", () => {
   test("finishes jobs in lanes and in the queue, and rejects later ones", async () => {
     const hasher = createHasher({ workers: 2 });
-    const submitted = Array.from({ length: 50 }, () => hasher.derive(job()));
+    const submitted = Array.from({ length: 50 }, () => hasher.derive(createJob(10_000)));
     const closed = hasher.close();
-    const late = [hasher.derive(job()), hasher.hash("secret"), hasher.verify("secret", "x")];
+    const late = [hasher.derive(createJob(10_000)), hasher.hash("secret"), hasher.verify("secret", "x")];
     for (const result of await Promise.allSettled(late)) {
       expect(result).toMatchObject({ status: "rejected", reason: expect.any(HasherClosed) });
     }
     await closed;
     expect(await Promise.all(submitted)).toHaveLength(50);
-    expect(hasher.derive(job())).rejects.toMatchObject({ code: "HASHER_CLOSED" });
+    expect(hasher.derive(createJob(10_000))).rejects.toMatchObject({ code: "HASHER_CLOSED" });
   });
 
   test("is idempotent, also concurrently and immediately after the start", async () => {
@@ -33,7 +28,7 @@ describe("close", () => {
   test("does not wait for jobs that were aborted", async () => {
     const hasher = createHasher({ kernel: "portable", workers: 1 });
     const controller = new AbortController();
-    const derived = Array.from({ length: 30 }, () => hasher.derive({ ...job(), signal: controller.signal }));
+    const derived = Array.from({ length: 30 }, () => hasher.derive(createJob(10_000, controller.signal)));
     const settled = Promise.allSettled(derived);
     const closed = hasher.close();
     controller.abort();

@@ -49,14 +49,12 @@ describe("verify", () => {
 
   test.each([
     "",
-    "$",
     "plain",
     stored.toUpperCase(),
     ` ${stored}`,
     `${stored}\n`,
     `${stored}00`,
     stored.replace("$", ":"),
-    stored.slice(1),
   ])("returns false for the malformed stored hash %p, after a full derivation", async (malformed) => {
     const before = hasher.stats();
     expect(await hasher.verify("correct horse", malformed)).toBe(false);

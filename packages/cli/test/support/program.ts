@@ -6,10 +6,6 @@ exitOnOutputError();
 
 const program = new Command("fixture");
 program
-  .command("print")
-  .argument("<text>")
-  .action((text: string) => write(`${text}\n`));
-program
   .command("lines")
   .argument("<count>")
   .action(async (count: string) => {

@@ -4,12 +4,7 @@ import { openFolder } from "@latchkey/testing/folder";
 
 const PACKAGE = resolve(import.meta.dir, "../..");
 
-export interface InstalledPackage extends AsyncDisposable {
-  /** The project in which it is installed. */
-  readonly project: string;
-  /** Paths in the tarball, without the leading `package/`. */
-  readonly files: readonly string[];
-}
+export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
 /** Runs a program to its end and returns its standard output. */
 export async function run(command: string[], cwd: string): Promise<string> {
@@ -22,8 +17,11 @@ export async function run(command: string[], cwd: string): Promise<string> {
   throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
 }
 
-/** Builds and packs the package, and installs it without a registry. */
-export async function installPackage(): Promise<InstalledPackage> {
+/**
+ * Builds and packs the package, and installs it in an empty project without a registry. `files` are the paths in the tarball,
+ * without the leading `package/`.
+ */
+export async function installPackage() {
   const folder = await openFolder();
   const { path: project } = folder;
   await run(["npm", "pack", "--pack-destination", project], PACKAGE);

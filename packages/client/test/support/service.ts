@@ -1,17 +1,14 @@
 /** The deployed service for tests of the client, and a `fetch` that records the status of each response. */
-import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
+import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 
-export interface RunningService extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** Starts the service with a new embedded database and without rate limits, unless `env` states otherwise. */
-export async function startService(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+export async function startService(env: Readonly<Record<string, string>> = {}) {
   await using stack = new AsyncDisposableStack();
-  const folder: TemporaryFolder = stack.use(await openFolder());
+  const folder = stack.use(await openFolder());
   const variables = {
     DATABASE_URL: folder.databaseUrl,
     AUTH_SECRET_KEY: SECRET_KEY,
@@ -34,3 +31,7 @@ export function recordingFetch() {
 }
 
 export const ADA = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
+
+/** The error with which a method rejects; what it returns if it does not. */
+export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.catch((reason: unknown) => reason);

@@ -1,6 +1,6 @@
 /** What is particular to PostgreSQL: migrations, privileges, session settings, types, connection errors. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { afterAll, describe, expect, test } from "bun:test";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import {
   DatabaseUnavailable,
   MigrationRejected,
@@ -12,10 +12,7 @@ import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const open = () => openPostgresTestDatabase(server);

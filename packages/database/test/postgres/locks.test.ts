@@ -2,15 +2,12 @@
  * Changes that wait for a lock in PostgreSQL: what other transactions commit meanwhile counts. The embedded database runs one
  * transaction at a time.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { afterAll, expect, test } from "bun:test";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { ada, type TestDatabase } from "../support/test-database.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const NEW_HASH = { hashedPassword: "new$digest" };

@@ -1,27 +1,25 @@
 /** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { parsePostgresUrl } from "@latchkey/contracts";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A database whose table `todos` is locked by an open transaction that has read it. */
-async function openLockedDatabase() {
+/** A database whose table `todos` is locked by an open transaction that has read it, and a migration with these statements. */
+async function openLockedDatabase(...statements: string[]) {
+  const folder = await openMigrationsFolder("postgres", { oldestRelease: "1.0.0", statements });
   const testDatabase = await openPostgresTestDatabase(server, { poolSize: 3 });
   const client = new Bun.SQL(testDatabase.url, { max: 1 });
   await client`begin`;
   await client`select * from todos`;
   return {
     ...testDatabase,
-    address: parsePostgresUrl(testDatabase.url),
+    migration: { address: parsePostgresUrl(testDatabase.url), migrationsFolder: folder.path },
     columns: () =>
       testDatabase.query<{ name: string }>(
         "select attname as name from pg_attribute where attname in ('extra_1', 'extra_2') order by 1",
@@ -30,6 +28,7 @@ async function openLockedDatabase() {
     [Symbol.asyncDispose]: async () => {
       await client.close();
       await testDatabase[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
     },
   };
 }
@@ -38,11 +37,7 @@ const ADD_TO_USERS = "alter table users add column extra_1 integer not null defa
 const ADD_TO_TODOS = "alter table todos add column extra_2 integer not null default 0";
 
 test.concurrent("while an open transaction blocks a migration, no read and no ping fails, and it succeeds afterwards", async () => {
-  await using folder = await openMigrationsFolder("postgres", {
-    oldestRelease: "1.0.0",
-    statements: [ADD_TO_TODOS],
-  });
-  await using locked = await openLockedDatabase();
+  await using locked = await openLockedDatabase(ADD_TO_TODOS);
   const { todos, ping } = locked.database;
   const threeAttempts = Promise.withResolvers<void>();
   const attempts: string[] = [];
@@ -58,7 +53,7 @@ test.concurrent("while an open transaction blocks a migration, no read and no pi
     ...Array.from({ length: 6 }, () => repeat(() => todos.list({ after: 0, limit: 1 }))),
     repeat(ping),
   ];
-  const migrated = migrate({ address: locked.address, migrationsFolder: folder.path, log });
+  const migrated = migrate({ ...locked.migration, log });
   await Promise.race([threeAttempts.promise, ...traffic]);
   await locked.unlock();
   expect(await migrated).toBe("current");
@@ -69,20 +64,15 @@ test.concurrent("while an open transaction blocks a migration, no read and no pi
 });
 
 test.concurrent("a blocked migration ends at the deadline, and the next one resumes after the applied statements", async () => {
-  await using folder = await openMigrationsFolder("postgres", {
-    oldestRelease: "1.0.0",
-    statements: [ADD_TO_USERS, ADD_TO_TODOS],
-  });
-  await using locked = await openLockedDatabase();
-  const options = { address: locked.address, migrationsFolder: folder.path };
-  const error = await migrate({ ...options, deadlineMs: 2_500 }).catch((reason) => reason);
+  await using locked = await openLockedDatabase(ADD_TO_USERS, ADD_TO_TODOS);
+  const error = await migrate({ ...locked.migration, deadlineMs: 2_500 }).catch((reason) => reason);
   expect(error).toBeInstanceOf(DatabaseUnavailable);
   expect(error.reason).toBe("55P03");
   expect(await locked.columns()).toEqual([{ name: "extra_1" }]);
   expect(await locked.database.migrate()).toBe("current");
 
   await locked.unlock();
-  await Promise.all([migrate(options), migrate(options)]);
+  await Promise.all([migrate(locked.migration), migrate(locked.migration)]);
   expect(await locked.columns()).toEqual([{ name: "extra_1" }, { name: "extra_2" }]);
   expect(
     await locked.query("select hash from __drizzle_migrations group by hash having count(*) > 1"),
@@ -90,17 +80,12 @@ test.concurrent("a blocked migration ends at the deadline, and the next one resu
 });
 
 test.concurrent("while one replica waits for a lock on a table, the others make no attempts", async () => {
-  await using folder = await openMigrationsFolder("postgres", {
-    oldestRelease: "1.0.0",
-    statements: [ADD_TO_TODOS],
-  });
-  await using locked = await openLockedDatabase();
-  const options = { address: locked.address, migrationsFolder: folder.path };
+  await using locked = await openLockedDatabase(ADD_TO_TODOS);
   const attempts = { first: 0, second: 0 };
   const isBlocked = Promise.withResolvers<void>();
   const isBlockedAgain = Promise.withResolvers<void>();
   const first = migrate({
-    ...options,
+    ...locked.migration,
     log: () => {
       attempts.first++;
       if (attempts.first === 1) isBlocked.resolve();
@@ -108,7 +93,7 @@ test.concurrent("while one replica waits for a lock on a table, the others make 
     },
   });
   await Promise.race([isBlocked.promise, first]);
-  const second = migrate({ ...options, log: () => attempts.second++ });
+  const second = migrate({ ...locked.migration, log: () => attempts.second++ });
   await Promise.race([isBlockedAgain.promise, first, second]);
   await locked.unlock();
   expect(await Promise.all([first, second])).toEqual(["current", "current"]);

@@ -14,6 +14,7 @@ import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
+import { openTestDatabase } from "../support/test-database.ts";
 
 const isInstalled = Bun.which("pgbouncer") !== null;
 if (!isInstalled) process.stderr.write("pool.test.ts: skipped, because pgbouncer is not installed\n");
@@ -71,23 +72,19 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
     };
     return { url, record };
   };
-  const openThrough = async (pooler: PgBouncer) =>
-    openPostgresDatabase({ url: pooler.urlOf(await server.createDatabase()) });
+  /** Returns the URL that leads to the same database through another port. */
   const through = ({ port }: { port: number }, url: string) => url.replace(`:${server.port}/`, `:${port}/`);
 
   if (isSupported)
     repositoryConformance("PostgreSQL through PgBouncer in transaction mode", async () => {
       const url = await server.createDatabase();
-      const options = { url: transaction.urlOf(url), poolSize: 2, preparedStatements: "true" } as const;
+      const options = { url: through(transaction, url), poolSize: 2, preparedStatements: "true" } as const;
       const reopen = async () => openPostgresDatabase(options);
-      const database = await reopen();
-      await database.migrate();
-      const query = <Row>(sql: string) => server.query<Row>(sql, url);
-      return { database, url, reopen, query, [Symbol.asyncDispose]: () => database.close() };
+      return openTestDatabase({ url, reopen, query: (sql) => server.query(sql, url) });
     });
   else
     test("in transaction mode, a version without prepared statements is rejected if they are required", async () => {
-      const url = transaction.urlOf(await server.createDatabase());
+      const url = through(transaction, await server.createDatabase());
       await using database = openPostgresDatabase({ url, preparedStatements: "true" });
       const error = await database.migrate().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(UnsupportedDatabaseServer);
@@ -145,8 +142,8 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
     expect(await isPrepared({ url })).toEqual([true]);
     expect(await isPrepared({ url, preparedStatements: "false" })).toEqual([false]);
     for (const pooler of [session, transaction])
-      expect(await isPrepared({ url: pooler.urlOf(url) })).toEqual([false]);
-    expect(await isPrepared({ url: session.urlOf(url), preparedStatements: "true" })).toEqual([true]);
+      expect(await isPrepared({ url: through(pooler, url) })).toEqual([false]);
+    expect(await isPrepared({ url: through(session, url), preparedStatements: "true" })).toEqual([true]);
   });
 
   test("a connection that replaces a closed one is proved again, and one without a proof ends preparation on all", async () => {
@@ -172,7 +169,7 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
     await using pooler = await startPgBouncer(server.port, { pool_mode: "session" });
     await using full = await startPgBouncer(server.port, { ...ignored, max_client_conn: "0" });
     for (const each of [pooler, full]) {
-      await using database = await openThrough(each);
+      await using database = openPostgresDatabase({ url: through(each, await server.createDatabase()) });
       const error = await database.migrate().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(DatabaseUnavailable);
       expect(String(error)).toContain("a connection pooler reported an error");
@@ -183,7 +180,7 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
   test("a missing statement timeout is logged, and one of the role is kept but is no proof of a direct connection", async () => {
     const url = await server.createDatabase();
     const logThrough = async (pooler: PgBouncer) => {
-      await using database = openPostgresDatabase({ url: pooler.urlOf(url) });
+      await using database = openPostgresDatabase({ url: through(pooler, url) });
       const log: string[] = [];
       await database.migrate((message) => log.push(message));
       return log;

@@ -1,6 +1,6 @@
 /** Imported users on all databases: how they are created, found and listed, and how their hash is replaced. */
-import { describe, expect, test } from "bun:test";
-import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
+import { describe, expect } from "bun:test";
+import { ada, bob, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const eve = {
   email: "eve@example.org",
@@ -10,10 +10,11 @@ const eve = {
 };
 
 export function importConformance(name: string, open: () => Promise<TestDatabase>): void {
+  const test = createTest(open);
+
   describe(`imported users on ${name}`, () => {
-    test("an import creates users with the given values and the defaults of others, except taken ones", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("an import creates users with the given values and the defaults of others, except taken ones", async (testDatabase) => {
+      const { users } = testDatabase;
       const existing = await users.create(bob);
       const createdAt = "2020-01-02T03:04:05.678Z";
       const created = await users.import([
@@ -38,18 +39,15 @@ export function importConformance(name: string, open: () => Promise<TestDatabase
       expect(await users.findTaken({ emails: [], usernames: [] })).toEqual([]);
     });
 
-    test("only users with an imported hash are listed as imported", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("only users with an imported hash are listed as imported", async ({ users }) => {
       await users.import([eve, { ...ada, importedHash: null }, { ...bob, importedHash: "$argon2id$" }]);
       const first = await users.list({ after: 0, limit: 1, isImported: true });
       const second = await users.list({ after: first[0]?.id ?? 0, limit: 5, isImported: true });
       expect([...first, ...second].map(({ email }) => email)).toEqual([eve.email, bob.email]);
     });
 
-    test("a rehash requires both old hashes and changes nothing else; a new password removes the imported hash", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a rehash requires both old hashes and changes nothing else; a new password removes the imported hash", async (testDatabase) => {
+      const { users, query } = testDatabase;
       await users.import([eve]);
       const before = await users.findByEmail(eve.email);
       if (!before) throw new Error("The user does not exist");
@@ -67,14 +65,13 @@ export function importConformance(name: string, open: () => Promise<TestDatabase
         importedHash: null,
         networkSeenAt: expect.any(String),
       });
-      await testDatabase.query("update users set imported_hash = '$2b$'");
+      await query("update users set imported_hash = '$2b$'");
       const changed = await users.update(before.id, { hashedPassword: "changed$hash" });
       expect(changed).toMatchObject({ importedHash: null, tokenVersion: 1 });
     });
 
-    test("a change that requires an imported hash also happens after a rehash, but not after a new password", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a change that requires an imported hash also happens after a rehash, but not after a new password", async (testDatabase) => {
+      const { users } = testDatabase;
       await users.import([eve]);
       const user = await users.findByEmail(eve.email);
       if (!user) throw new Error("The user does not exist");

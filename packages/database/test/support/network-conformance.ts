@@ -1,13 +1,14 @@
 /** The networks of users on all databases: how many are kept, and which changes of the user delete them. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
-import { ada, bob, type TestDatabase } from "./test-database.ts";
+import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
 
 export function networkConformance(name: string, open: () => Promise<TestDatabase>): void {
+  const test = createTest(open);
+
   describe(`networks on ${name}`, () => {
-    test("a user is found with the time at which one of its networks was last stored", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a user is found with the time at which one of its networks was last stored", async (testDatabase) => {
+      const { users, query } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       const seenAt = async (email: string, network: string) =>
         (await users.findByEmail(email, network))?.networkSeenAt;
@@ -17,7 +18,7 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await seenAt(ada.email, "two")).toBeNull();
       expect(await seenAt(bob.email, "one")).toBeNull();
       expect(await users.findByEmail("nobody@example.org", "one")).toBeNull();
-      await testDatabase.query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
+      await query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
       expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
       expect(await users.findNetworkTimes(first.id)).toEqual(["2026-01-02T03:04:05.678Z"]);
       expect(await users.findNetworkTimes(second.id)).toEqual([]);
@@ -26,25 +27,18 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
     });
 
-    test("of more than 20 networks of one user, those stored longest ago are deleted", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("of more than 20 networks of one user, those stored longest ago are deleted", async (testDatabase) => {
+      const { users, query } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       await users.storeNetwork(second.id, "other");
       const rows = Array.from(
         { length: 22 },
-        (_, day) =>
-          `(${first.id}, 'day ${day}', '2026-01-${day + 1 < 10 ? "0" : ""}${day + 1}T00:00:00.000Z')`,
+        (_, day) => `(${first.id}, 'day ${day}', '2026-01-${day + 10}T00:00:00.000Z')`,
       );
-      await testDatabase.query(
+      await query(
         `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
       );
-      const digests = async () =>
-        (
-          await testDatabase.query<{ network_digest: string }>(
-            "select network_digest from user_networks order by last_seen_at",
-          )
-        ).map(({ network_digest }) => network_digest);
+      const digests = () => digestsOf(testDatabase, "last_seen_at");
       const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
       await users.storeNetwork(first.id, "new");
       expect(await digests()).toEqual([...days(3), "other", "new"]);
@@ -53,13 +47,13 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
     });
 
-    test("of networks that are stored at the same time over two connections, 20 remain", async () => {
-      await using testDatabase = await open();
-      await using second = await testDatabase.reopen();
-      const { id } = await testDatabase.database.users.create(ada);
+    test("of networks that are stored at the same time over two connections, 20 remain", async (testDatabase) => {
+      const { database, query, reopen } = testDatabase;
+      await using second = await reopen();
+      const { id } = await database.users.create(ada);
       const storeTogether = (count: number, round: number) =>
         Promise.all(
-          [testDatabase.database, second].flatMap(({ users }, replica) =>
+          [database, second].flatMap(({ users }, replica) =>
             Array.from({ length: count / 2 }, (_, index) =>
               users.storeNetwork(id, `${replica}.${index}.${round}`),
             ),
@@ -68,16 +62,13 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       await storeTogether(20, 0);
       for (let round = 1; round <= 20; round++) {
         await storeTogether(4, round);
-        const [row] = await testDatabase.query<{ count: number }>(
-          "select count(*) as count from user_networks",
-        );
+        const [row] = await query<{ count: number }>("select count(*) as count from user_networks");
         expect(Number(row?.count)).toBe(20);
       }
     });
 
-    test("a user is created together with a network, or not at all", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a user is created together with a network, or not at all", async (testDatabase) => {
+      const { users } = testDatabase;
       const created = await users.create({ ...ada, networkDigest: "one" });
       expect(await users.findById(created.id)).toEqual(created);
       const taken = users.create({ ...ada, networkDigest: "two" });
@@ -89,9 +80,8 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await users.list({ after: 0, limit: 2 })).toEqual([created]);
     });
 
-    test("a network of a user who was deleted or got another token version meanwhile is not stored", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a network of a user who was deleted or got another token version meanwhile is not stored", async (testDatabase) => {
+      const { users } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       await users.delete(first.id);
       await users.storeNetwork(first.id, "one");
@@ -102,9 +92,8 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digestsOf(testDatabase)).toEqual(["two"]);
     });
 
-    test("a new hash deletes the user's networks except the given one; no other change deletes any", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a new hash deletes the user's networks except the given one, and stores a new one; no other change deletes any", async (testDatabase) => {
+      const { users } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       for (const digest of ["one", "two", "three"]) await users.storeNetwork(first.id, digest);
       await users.storeNetwork(second.id, "other");
@@ -119,15 +108,13 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digestsOf(testDatabase)).toEqual(["one", "other"]);
       await users.update(first.id, { hashedPassword, keptNetworkDigest: "elsewhere" });
       expect(await digestsOf(testDatabase)).toEqual(["other"]);
-      await users.update(second.id, { hashedPassword });
-      expect(await digestsOf(testDatabase)).toEqual([]);
+      await users.update(second.id, { hashedPassword, networkDigest: "new" });
+      expect(await digestsOf(testDatabase)).toEqual(["new"]);
     });
 
-    test("if the networks cannot be deleted, the hash is not changed", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("if the networks cannot be deleted, the hash is not changed", async ({ users, query }) => {
       const created = await users.create(ada);
-      await testDatabase.query("alter table user_networks rename to gone");
+      await query("alter table user_networks rename to gone");
       const update = users.update(created.id, { hashedPassword: "new$digest" });
       await expect(update).rejects.toBeInstanceOf(DatabaseUnavailable);
       expect(await users.findById(created.id)).toEqual(created);
@@ -135,8 +122,7 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
   });
 }
 
-/** In alphabetical order. */
-async function digestsOf({ query }: TestDatabase): Promise<string[]> {
-  const rows = await query<{ network_digest: string }>("select network_digest from user_networks order by 1");
-  return rows.map(({ network_digest }) => network_digest);
+async function digestsOf({ query }: TestDatabase, order = "network_digest"): Promise<string[]> {
+  const sql = `select network_digest from user_networks order by ${order}`;
+  return (await query<{ network_digest: string }>(sql)).map(({ network_digest }) => network_digest);
 }

@@ -31,8 +31,6 @@ export async function startPgBouncer(serverPort: number, settings: Readonly<Reco
   await readUntil(pooler.stderr, "process up");
   return {
     port,
-    /** Returns the URL that leads to the same database through the pooler. */
-    urlOf: (databaseUrl: string) => databaseUrl.replace(`:${serverPort}/`, `:${port}/`),
     [Symbol.asyncDispose]: async () => {
       pooler.kill("SIGKILL");
       await pooler.exited;

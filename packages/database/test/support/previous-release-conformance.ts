@@ -2,14 +2,14 @@
  * Runs the conformance suite of the release in the folder `PREVIOUS_RELEASE` on databases with a newer schema. Only
  * `previous-release.test.ts` starts it. Both releases never open one file in this process: see packages/testing/src/sqlite.ts.
  */
-import { afterAll, beforeAll, expect } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { migrateWithExtra } from "./extra-migration.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const { PREVIOUS_RELEASE = "", MIGRATED_DATABASE_URL = "" } = process.env;
 
@@ -22,39 +22,28 @@ const { repositoryConformance }: typeof import("./repository-conformance.ts") = 
 const { openDatabase }: typeof import("../../src/index.ts") = await import(pathOf("src/index.ts"));
 const { version } = await Bun.file(join(PREVIOUS_RELEASE, "package.json")).json();
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
+const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
-type Query = TestDatabase["query"];
-
-async function openTestDatabase(url: string, query: Query, folder?: AsyncDisposable): Promise<TestDatabase> {
-  const reopen = () => openDatabase({ url });
-  const database = await reopen();
-  expect(await database.migrate()).toBe("newer");
-  return {
-    database,
-    url,
-    reopen,
-    query,
-    [Symbol.asyncDispose]: async () => {
-      await database.close();
-      await folder?.[Symbol.asyncDispose]();
-    },
-  };
+async function openNewerDatabase(
+  url: string,
+  query: TestDatabase["query"],
+  folder?: AsyncDisposable,
+): Promise<TestDatabase> {
+  const testDatabase = await openTestDatabase({ url, reopen: () => openDatabase({ url }), query }, folder);
+  expect(await testDatabase.database.migrate()).toBe("newer");
+  return testDatabase;
 }
 
 repositoryConformance("libsql", async () => {
   const folder = await openFolder();
   const url = folder.databaseUrl;
   await copyFile(MIGRATED_DATABASE_URL.slice("file:".length), url.slice("file:".length));
-  return openTestDatabase(url, (sql) => querySqlite(url, sql), folder);
+  return openNewerDatabase(url, (sql) => querySqlite(url, sql), folder);
 });
 
 repositoryConformance("PostgreSQL", async () => {
   const url = await server.createDatabase();
   await migrateWithExtra(url, { oldestRelease: version });
-  return openTestDatabase(url, (sql) => server.query(sql, url));
+  return openNewerDatabase(url, (sql) => server.query(sql, url));
 });

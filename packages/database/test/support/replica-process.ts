@@ -10,7 +10,6 @@ if (action === "migrate") {
   process.stdout.write("ready\n");
   for await (const _ of process.stdin);
   await database.migrate();
-  process.stdout.write("migrated\n");
 } else {
   // Prints the id of each created todo until the process is killed.
   const write = async () => {

@@ -1,24 +1,24 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
-import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
+import { ada, bob, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 import { userConformance } from "./user-conformance.ts";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 export function repositoryConformance(name: string, open: () => Promise<TestDatabase>): void {
+  const test = createTest(open);
+
   userConformance(name, open);
   networkConformance(name, open);
   outboxConformance(name, open);
   importConformance(name, open);
 
   describe(`todos on ${name}`, () => {
-    test("a todo can be created, read, updated and deleted", async () => {
-      await using testDatabase = await open();
-      const { todos } = testDatabase.database;
+    test("a todo can be created, read, updated and deleted", async ({ todos }) => {
       const created = await todos.create({ title: "Write", completed: false });
       expect(created).toMatchObject({ title: "Write", completed: false });
       expect(created.updatedAt).toEqual(created.createdAt);
@@ -39,9 +39,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await todos.update(created.id, { title: "Gone" })).toBeNull();
     });
 
-    test("pages are ascending, complete and do not overlap, also after deletions", async () => {
-      await using testDatabase = await open();
-      const { todos } = testDatabase.database;
+    test("pages are ascending, complete and do not overlap, also after deletions", async ({ todos }) => {
       const ids: number[] = [];
       for (let index = 0; index < 25; index++) {
         ids.push((await todos.create({ title: `todo ${index}`, completed: index % 2 === 1 })).id);
@@ -59,13 +57,9 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       expect(await todos.findById(MAX_ID)).toBeNull();
     });
 
-    test("a row inserted with SQL gets its defaults from the database", async () => {
-      await using testDatabase = await open();
-      const { todos, users } = testDatabase.database;
-      await testDatabase.query("insert into todos (title) values ('by hand')");
-      await testDatabase.query(
-        "insert into users (email, username, hashed_password) values ('a@b.c', 'a', 's$d')",
-      );
+    test("a row inserted with SQL gets its defaults from the database", async ({ todos, users, query }) => {
+      await query("insert into todos (title) values ('by hand')");
+      await query("insert into users (email, username, hashed_password) values ('a@b.c', 'a', 's$d')");
       const [todo] = await todos.list({ after: 0, limit: 2 });
       const user = await users.findByEmail("a@b.c");
       expect(todo).toMatchObject({ title: "by hand", completed: false });
@@ -75,19 +69,17 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       }
     });
 
-    test("a change made with SQL is visible to the next read", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a change made with SQL is visible to the next read", async ({ users, query }) => {
       const { id } = await users.create(ada);
-      await testDatabase.query("update users set is_active = false");
+      await query("update users set is_active = false");
       expect((await users.findById(id))?.isActive).toBe(false);
     });
   });
 
   describe(`the ${name} connection`, () => {
-    test("a ping succeeds, and every call after close rejects with DatabaseUnavailable", async () => {
-      await using testDatabase = await open();
-      const second = await testDatabase.reopen();
+    test("a ping succeeds, and every call after close rejects with DatabaseUnavailable", async (testDatabase) => {
+      const { database, reopen } = testDatabase;
+      const second = await reopen();
       await second.ping();
       await second.close();
       await second.close();
@@ -96,12 +88,11 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       await expect(second.todos.create({ title: "x", completed: false })).rejects.toBeInstanceOf(
         DatabaseUnavailable,
       );
-      await testDatabase.database.ping();
+      await database.ping();
     });
 
-    test("errors contain no part of a query", async () => {
-      await using testDatabase = await open();
-      const second = await testDatabase.reopen();
+    test("errors contain no part of a query", async ({ reopen }) => {
+      const second = await reopen();
       const secret = crypto.randomUUID();
       await second.users.create(ada);
       const taken = await second.users.create({ ...ada, hashedPassword: secret }).catch((error) => error);
@@ -111,11 +102,11 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       for (const error of [taken, closed]) expect(Bun.inspect(error, { depth: 10 })).not.toContain(secret);
     });
 
-    test("migrating again, also from several connections at the same time, changes nothing", async () => {
-      await using testDatabase = await open();
-      const created = await testDatabase.database.users.create(ada);
-      await using second = await testDatabase.reopen();
-      await Promise.all([testDatabase.database.migrate(), second.migrate(), testDatabase.database.migrate()]);
+    test("migrating again, also from several connections at the same time, changes nothing", async (testDatabase) => {
+      const { database, reopen } = testDatabase;
+      const created = await database.users.create(ada);
+      await using second = await reopen();
+      await Promise.all([database.migrate(), second.migrate(), database.migrate()]);
       expect(await second.users.findById(created.id)).toEqual(created);
     });
   });

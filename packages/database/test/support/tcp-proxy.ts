@@ -2,14 +2,8 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-export interface TcpProxy extends Disposable {
-  readonly port: number;
-  /** Stops forwarding on all open connections without closing them; later connections work. */
-  cut(): void;
-}
-
 /** @param targets ports to which new connections lead in turn; the caller can change them */
-export async function openTcpProxy(targets: readonly number[]): Promise<TcpProxy> {
+export async function openTcpProxy(targets: readonly number[]) {
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((client) => {
@@ -26,6 +20,7 @@ export async function openTcpProxy(targets: readonly number[]): Promise<TcpProxy
   const address = server.address();
   return {
     port: address !== null && typeof address !== "string" ? address.port : 0,
+    /** Stops forwarding on all open connections without closing them; later connections work. */
     cut: () => {
       for (const socket of sockets) socket.unpipe().pause();
     },

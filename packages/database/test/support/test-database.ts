@@ -1,4 +1,5 @@
 /** What the conformance suites need: an empty database for each test, and users. */
+import { test } from "bun:test";
 import type { Database, Timestamp } from "../../src/index.ts";
 
 /** An empty, migrated database for one test; disposing it removes everything. */
@@ -10,6 +11,34 @@ export interface TestDatabase extends AsyncDisposable {
   /** Runs SQL as another client of the database. */
   query<Row>(sql: string): Promise<Row[]>;
 }
+
+/** Opens and migrates the database; disposing the result closes it, and disposes the folder. */
+export async function openTestDatabase(
+  { url, reopen, query }: Pick<TestDatabase, "url" | "reopen" | "query">,
+  folder?: AsyncDisposable,
+): Promise<TestDatabase> {
+  const database = await reopen();
+  await database.migrate();
+  return {
+    database,
+    url,
+    reopen,
+    query,
+    [Symbol.asyncDispose]: async () => {
+      await database.close();
+      await folder?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Returns a `test` whose function receives a database of its own, with its repositories. */
+export const createTest =
+  (open: () => Promise<TestDatabase>) =>
+  (name: string, run: (testDatabase: TestDatabase & Database) => Promise<void>): void =>
+    test(name, async () => {
+      await using testDatabase = await open();
+      await run({ ...testDatabase.database, ...testDatabase });
+    });
 
 export const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
 export const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };

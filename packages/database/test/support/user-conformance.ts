@@ -1,15 +1,15 @@
 /** The behaviour of users that all databases have in common. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { type ListRequest, UserAlreadyExists, type ValidToken } from "../../src/index.ts";
-import { ada, bob, type TestDatabase, waitUntilAfter } from "./test-database.ts";
+import { ada, bob, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 export function userConformance(name: string, open: () => Promise<TestDatabase>): void {
+  const test = createTest(open);
+
   describe(`users on ${name}`, () => {
-    test("a created user is found by id and by e-mail", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a created user is found by id and by e-mail", async ({ users }) => {
       const started = Date.now();
       const created = await users.create(ada);
       expect(created).toMatchObject({ ...ada, isActive: true });
@@ -20,9 +20,8 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
     });
 
-    test("methods return null or false for a user that does not exist, up to the largest safe id", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("methods return null or false for a user that does not exist, up to the largest safe id", async (testDatabase) => {
+      const { users } = testDatabase;
       for (const id of [1, 2 ** 31, 2 ** 32, 2 ** 53 - 2, MAX_ID]) {
         expect(await users.findById(id)).toBeNull();
         expect(await users.update(id, { username: "x" })).toBeNull();
@@ -35,22 +34,18 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findByEmail("nobody@example.org")).toBeNull();
     });
 
-    test("ids above 32 bits are read as exact numbers", async () => {
-      await using testDatabase = await open();
-      const { users, todos } = testDatabase.database;
+    test("ids above 32 bits are read as exact numbers", async ({ users, todos, query }) => {
       const id = 2 ** 40 + 1;
-      await testDatabase.query(
+      await query(
         `insert into users (id, email, username, hashed_password) values (${id}, 'a@b.c', 'a', 's$d')`,
       );
-      await testDatabase.query(`insert into todos (id, title) values (${id}, 'large id')`);
+      await query(`insert into todos (id, title) values (${id}, 'large id')`);
       expect((await users.findById(id))?.id).toBe(id);
       expect((await todos.list({ after: id - 1, limit: 2 })).map((todo) => todo.id)).toEqual([id]);
       expect(await todos.list({ after: id, limit: 2 })).toEqual([]);
     });
 
-    test("create and update reject a taken e-mail address or username", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("create and update reject a taken e-mail address or username", async ({ users }) => {
       await users.create(ada);
       const other = await users.create(bob);
       for (const change of [
@@ -63,41 +58,20 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.update(other.id, { username: bob.username })).toMatchObject(bob);
     });
 
-    test("exactly one of twenty concurrent registrations over two connections succeeds", async () => {
-      await using testDatabase = await open();
-      await using second = await testDatabase.reopen();
+    test("exactly one of twenty concurrent registrations over two connections succeeds", async (testDatabase) => {
+      const { database, reopen } = testDatabase;
+      await using second = await reopen();
       const registrations = Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? testDatabase.database : second).users.create({
-          ...ada,
-          email: `ada${index % 3}@example.org`,
-        }),
+        (index % 2 ? database : second).users.create({ ...ada, email: `ada${index % 3}@example.org` }),
       );
       const outcomes = await Promise.allSettled(registrations);
-      const rejections = outcomes
-        .filter((outcome) => outcome.status === "rejected")
-        .map((outcome) => outcome.reason);
-      expect(rejections).toHaveLength(19);
-      for (const rejection of rejections) expect(rejection).toBeInstanceOf(UserAlreadyExists);
+      const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+      expect(reasons).toEqual(Array(19).fill(expect.any(UserAlreadyExists)));
     });
 
-    test("usernames that differ in case, surrounding spaces or Unicode normalisation are distinct", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const usernames = [
-        "ada",
-        "Ada",
-        "ada ",
-        " ada",
-        "é",
-        "e\u0301",
-        "ß",
-        "ss",
-        "\u{1F600}",
-        "İ",
-        "i",
-        "I",
-        "ı",
-      ];
+    test("usernames that differ in case, surrounding spaces or Unicode normalisation are distinct", async (testDatabase) => {
+      const { users } = testDatabase;
+      const usernames = ["ada", "Ada", "ada ", "é", "e\u0301", "ß", "ss", "\u{1F600}", "İ", "i", "I", "ı"];
       for (const [index, username] of usernames.entries()) {
         const user = await users.create({ ...ada, email: `u${index}@example.org`, username });
         expect((await users.findById(user.id))?.username).toBe(username);
@@ -105,27 +79,21 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       await expect(users.create({ ...bob, username: "\u{1F600}" })).rejects.toBeInstanceOf(UserAlreadyExists);
     });
 
-    test("e-mail addresses are compared exactly", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("e-mail addresses are compared exactly", async ({ users }) => {
       await users.create(ada);
       for (const email of ["Ada@example.org", "ada@example.org ", "ada@example.or_", "%"]) {
         expect(await users.findByEmail(email)).toBeNull();
       }
     });
 
-    test("text is stored and returned unchanged", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("text is stored and returned unchanged", async ({ users }) => {
       const username = "'; drop table users; --";
       const hashedPassword = "\\ \" ' % _ \u{10FFFF} \r\n\t $1 ? :a";
       const { id } = await users.create({ ...ada, username, hashedPassword });
       expect(await users.findById(id)).toMatchObject({ username, hashedPassword });
     });
 
-    test("update changes only the given fields and updatedAt", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("update changes only the given fields and updatedAt", async ({ users }) => {
       const created = await users.create(ada);
       await waitUntilAfter(created.updatedAt);
       expect(await users.update(created.id, {})).toEqual(created);
@@ -141,9 +109,8 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("a change with a token happens only if the user is active and the token has the user's version or the kept id", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a change with a token happens only if the user is active and the token has the user's version or the kept id", async (testDatabase) => {
+      const { users, query } = testDatabase;
       const changes: ((id: number, token: ValidToken) => Promise<unknown>)[] = [
         (id, token) => users.update(id, { username: crypto.randomUUID() }, token),
         (id, token) => users.update(id, { hashedPassword: "other$digest" }, token),
@@ -166,7 +133,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
         for (const change of changes) {
           const { id } = await users.create(ada);
           const columns = `token_version = 2, password_change_token_id = 'kept', is_active = ${isActive}`;
-          await testDatabase.query(`update users set ${columns} where id = ${id}`);
+          await query(`update users set ${columns} where id = ${id}`);
           const before = await users.findById(id);
           expect([token, Boolean(await change(id, token))]).toEqual([token, isValid]);
           if (!isValid) expect(await users.findById(id)).toEqual(before);
@@ -175,18 +142,15 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       }
     });
 
-    test("a change with a token without an id does not happen if no id is kept", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a change with a token without an id does not happen if no id is kept", async ({ users }) => {
       const { id } = await users.create(ada);
       const revoked = await users.revokeTokens(id);
       expect(await users.delete(id, { version: 0, tokenId: null })).toBe(false);
       expect(await users.findById(id)).toEqual(revoked);
     });
 
-    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async (testDatabase) => {
+      const { users } = testDatabase;
       const { id } = await users.create(ada);
       const other = await users.create(bob);
       const revoked = async () => {
@@ -211,42 +175,28 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(other.id)).toEqual(other);
     });
 
-    test("concurrent revocations over two connections all count", async () => {
-      await using testDatabase = await open();
-      await using second = await testDatabase.reopen();
-      const { id } = await testDatabase.database.users.create(ada);
-      const databases = Array.from({ length: 10 }, (_, index) =>
-        index % 2 === 0 ? testDatabase.database : second,
-      );
+    test("concurrent revocations over two connections all count", async ({ database, reopen }) => {
+      await using second = await reopen();
+      const { id } = await database.users.create(ada);
+      const databases = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? database : second));
       await Promise.all(databases.map(({ users }) => users.revokeTokens(id)));
       expect((await second.users.findById(id))?.tokenVersion).toBe(10);
     });
 
-    test("of two new hashes at once with one condition, exactly one is stored", async () => {
-      await using testDatabase = await open();
-      await using second = await testDatabase.reopen();
-      const { id, hashedPassword } = await testDatabase.database.users.create(ada);
+    test("of two new hashes at once with one condition, exactly one is stored", async (testDatabase) => {
+      const { database, reopen } = testDatabase;
+      await using second = await reopen();
+      const { id, hashedPassword } = await database.users.create(ada);
       const condition = { version: 0, tokenId: null, hashedPassword };
       const outcomes = await Promise.all([
-        testDatabase.database.users.update(id, { hashedPassword: "first$digest" }, condition),
+        database.users.update(id, { hashedPassword: "first$digest" }, condition),
         second.users.update(id, { hashedPassword: "second$digest" }, condition),
       ]);
-      const winner = await testDatabase.database.users.findById(id);
+      const winner = await database.users.findById(id);
       expect(outcomes.toSorted((one) => (one === null ? 1 : -1))).toEqual([winner, null]);
     });
 
-    test("a deactivated user stays inactive until activated", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const { id } = await users.create(ada);
-      expect((await users.setActive(id, false))?.isActive).toBe(false);
-      expect((await users.findById(id))?.isActive).toBe(false);
-      expect((await users.setActive(id, true))?.isActive).toBe(true);
-    });
-
-    test("the id of a deleted row is never reused, even that of the latest row", async () => {
-      await using testDatabase = await open();
-      const { users, todos } = testDatabase.database;
+    test("the id of a deleted row is never reused, even that of the latest row", async ({ users, todos }) => {
       const user = await users.create(ada);
       expect(await users.delete(user.id)).toBe(true);
       expect(await users.delete(user.id)).toBe(false);
@@ -257,23 +207,15 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect((await todos.create({ title: "twice", completed: false })).id).toBeGreaterThan(todo.id);
     });
 
-    test("deleting a user deletes the user's networks and no others", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
-      const [first, second] = [await users.create(ada), await users.create(bob)];
-      for (const { id } of [first, second]) {
-        await testDatabase.query(
-          `insert into user_networks (user_id, network_digest) values (${id}, 'digest')`,
-        );
-      }
-      expect(await users.delete(first.id)).toBe(true);
-      const remaining = await testDatabase.query<{ user_id: number }>("select user_id from user_networks");
-      expect(remaining.map((row) => Number(row.user_id))).toEqual([second.id]);
+    test("deleting a user deletes the user's networks and no others", async ({ users, query }) => {
+      const { id } = await users.create({ ...ada, networkDigest: "one" });
+      await users.create({ ...bob, networkDigest: "two" });
+      expect(await users.delete(id)).toBe(true);
+      expect(await query("select network_digest from user_networks")).toEqual([{ network_digest: "two" }]);
     });
 
-    test("users are found by any part of e-mail or username, by domain and by state, and deleted together", async () => {
-      await using testDatabase = await open();
-      const { users } = testDatabase.database;
+    test("users are found by any part of e-mail or username, by domain and by state, and deleted together", async (testDatabase) => {
+      const { users } = testDatabase;
       const ids: number[] = [];
       for (const [email, username] of [
         ["one@a.example", "100%_!Äda"],
@@ -282,7 +224,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       ] as const)
         ids.push((await users.create({ email, username, hashedPassword: "salt$digest" })).id);
       const [one = 0, two = 0, three = 0] = ids;
-      await users.setActive(three, false);
+      expect(await users.setActive(three, false)).toMatchObject({ isActive: false });
       const find = async (request: Partial<ListRequest>) =>
         (await users.list({ after: 0, limit: 10, ...request })).map(({ id }) => id);
       expect(await find({ search: "@A.EXAMPLE" })).toEqual([one, three]);
@@ -294,6 +236,8 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await find({ domain: "_.example" })).toEqual([]);
       expect(await find({ isInactive: true })).toEqual([three]);
       expect(await find({ isInactive: true, search: "one" })).toEqual([]);
+      expect(await users.setActive(three, true)).toMatchObject({ isActive: true });
+      expect(await find({ isInactive: true })).toEqual([]);
       expect((await users.deleteAll([one, three, 4_000])).toSorted()).toEqual([one, three]);
       expect(await find({})).toEqual([two]);
     });

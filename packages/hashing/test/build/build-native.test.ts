@@ -2,12 +2,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { buildNative } from "../../build/build-native.ts";
 import { loadAddon } from "../../src/kernel/addon.ts";
 import { addonFilePrefix } from "../../src/kernel/addon-file.ts";
 import { checkNativeKernels } from "../../src/kernel/check-kernels.ts";
 import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
-import { buildInto, compilingTest, failedKernels, temporaryDirectory } from "../support/native-addon.ts";
+import { buildInto, compilingTest, failedKernels } from "../support/native-addon.ts";
 
 // A single build takes about a second, and several run at the same time here.
 setDefaultTimeout(60_000);
@@ -32,7 +33,7 @@ async function runBuild(
 testWithCompiler(
   "two concurrent builds produce one complete file, which a later build reuses, also without a compiler",
   async () => {
-    using directory = temporaryDirectory();
+    await using directory = await openFolder();
     const build = () => runBuild(directory.path, process.env);
     expect((await Promise.all([build(), build()])).map(({ code }) => code)).toEqual([0, 0]);
     const [name = "", ...others] = readdirSync(directory.path);
@@ -53,7 +54,7 @@ testWithCompiler(
 testWithCompiler(
   "a failed build leaves only its reason, and then each compiler other than cc builds an addon whose kernels pass their tests",
   async () => {
-    using directory = temporaryDirectory();
+    await using directory = await openFolder();
     const failed = await buildNative({
       environment: process.env,
       directory: directory.path,
@@ -76,7 +77,7 @@ testWithCompiler(
 );
 
 test("without a compiler the build succeeds and stores the reason for the service", async () => {
-  using directory = temporaryDirectory();
+  await using directory = await openFolder();
   const { code, errors } = await runBuild(directory.path, { PATH: "/nonexistent" });
   expect(code).toBe(0);
   expect(errors.trim().split("\n")).toHaveLength(1);
@@ -103,8 +104,8 @@ for (const [what, compiler, reason] of [
   ],
 ] as const) {
   test(`a compiler ${what} is rejected with a reason`, async () => {
-    using directory = temporaryDirectory();
-    using output = temporaryDirectory();
+    await using directory = await openFolder();
+    await using output = await openFolder();
     const environment = { ...process.env, CC: compiler(directory.path) };
     const result = await buildNative({ environment, directory: output.path });
     expect(result).toEqual({ status: "failed", reason, output: "" });
@@ -113,7 +114,7 @@ for (const [what, compiler, reason] of [
 }
 
 test("an addon of other sources is not loaded", async () => {
-  using directory = temporaryDirectory();
+  await using directory = await openFolder();
   const stale = addonFilePrefix().replace(/[0-9a-f]{16}$/, "0".repeat(16));
   writeFileSync(join(directory.path, `${stale}-00000000.node`), "");
   expect(checkNativeKernels(directory.path)).toMatchObject({
@@ -122,8 +123,8 @@ test("an addon of other sources is not loaded", async () => {
   });
 });
 
-test("a file that is not an addon is unavailable with a reason", () => {
-  using directory = temporaryDirectory();
+test("a file that is not an addon is unavailable with a reason", async () => {
+  await using directory = await openFolder();
   const path = join(directory.path, `${addonFilePrefix()}-00000000.node`);
   writeFileSync(path, "not an addon");
   expect(checkNativeKernels(directory.path)).toMatchObject({
@@ -136,7 +137,7 @@ test("a file that is not an addon is unavailable with a reason", () => {
 testWithCompiler(
   "a kernel that crashes and one that returns wrong digests are unavailable, as the fallback reason states, and the others are used",
   async () => {
-    using directory = temporaryDirectory();
+    await using directory = await openFolder();
     const file = join(import.meta.dirname, "../native/faulty-kernels.h");
     const path = await buildInto(directory.path, { defines: [`TEST_KERNELS_FILE="${file}"`] });
     const status = checkNativeKernels(directory.path);

@@ -1,8 +1,8 @@
 /** The native addon in several workers at once. */
 import { expect, test } from "bun:test";
-import { pbkdf2Sync } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { AddonTask } from "../fixtures/addon-worker.ts";
+import { referenceDigest } from "../support/derivation.ts";
 import { describeNative } from "../support/native-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
@@ -11,23 +11,17 @@ await describeNative("the addon in workers", ({ path, variants }) => {
   if (!last) throw new Error("no kernel");
   const kernel = last.id;
 
-  interface RunningWorker extends AsyncDisposable {
-    /** The first message; rejects with the worker's error. */
-    readonly result: Promise<unknown>;
-    readonly closed: Promise<unknown>;
-  }
-
-  function start(task: AddonTask): RunningWorker {
+  /** `result` is the first message; it rejects with the worker's error. */
+  function start(task: AddonTask) {
     const worker = new Worker(fixtureUrl("addon-worker.ts"));
     const closed = new Promise((resolve) => worker.addEventListener("close", resolve));
-    const result = new Promise((resolve, reject) => {
+    const result = new Promise<unknown>((resolve, reject) => {
       worker.onmessage = ({ data }) => resolve(data);
       worker.onerror = ({ message }) => reject(new Error(message));
     });
     worker.postMessage(task);
     return {
       result,
-      closed,
       async [Symbol.asyncDispose]() {
         worker.terminate();
         await closed;
@@ -35,7 +29,7 @@ await describeNative("the addon in workers", ({ path, variants }) => {
     };
   }
 
-  const derived = (password: string) => pbkdf2Sync(password, "", 1_000, 32, "sha256").toString("hex");
+  const derived = (password: string) => referenceDigest({ password, salt: "", iterations: 1_000 });
 
   test("can be loaded by many workers that derive at the same time", async () => {
     const passwords = Array.from({ length: 8 }, (_, index) => `password ${index}`);

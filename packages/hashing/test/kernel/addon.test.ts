@@ -35,17 +35,11 @@ await describeNative("the native addon", ({ addon, variants }) => {
     return Reflect.apply(addon[name], addon, values);
   }
 
-  const imitation = { valueOf: () => 0, length: 32, buffer: new ArrayBuffer(128) };
-
   const INVALID: Record<Name, [string, ErrorConstructor, unknown[]][]> = {
     prepareLane: [
-      ["no arguments", TypeError, []],
       ["one argument too few", TypeError, [lanes(1), 0, empty]],
-      ["null for state", TypeError, [null, 0, empty, empty]],
-      ["signed words", TypeError, [new Int32Array(LANE_WORDS), 0, empty, empty]],
       ["bytes for words", TypeError, [new Uint8Array(128), 0, empty, empty]],
-      ["a buffer without a view", TypeError, [new ArrayBuffer(128), 0, empty, empty]],
-      ["an object like an array", TypeError, [imitation, 0, empty, empty]],
+      ["an object like an array", TypeError, [{ length: LANE_WORDS }, 0, empty, empty]],
       ["an empty state", RangeError, [lanes(0), 0, empty, empty]],
       ["a partial lane", RangeError, [new Uint32Array(LANE_WORDS + 16), 0, empty, empty]],
       ["a detached buffer", RangeError, [detached(), 0, empty, empty]],
@@ -53,9 +47,7 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["a lane beyond the state", RangeError, [lanes(2), 2, empty, empty]],
       ["a fractional lane", RangeError, [lanes(2), 0.5, empty, empty]],
       ["a lane as a string", TypeError, [lanes(2), "0", empty, empty]],
-      ["a lane with valueOf", TypeError, [lanes(2), imitation, empty, empty]],
       ["a password as a string", TypeError, [lanes(1), 0, "password", empty]],
-      ["a password as a DataView", TypeError, [lanes(1), 0, new DataView(new ArrayBuffer(4)), empty]],
       ["undefined as the salt", TypeError, [lanes(1), 0, empty, undefined]],
     ],
     startThread: [
@@ -66,18 +58,13 @@ await describeNative("the native addon", ({ addon, variants }) => {
       ["a fractional nice value", RangeError, [1.5]],
     ],
     advance: [
-      ["no arguments", TypeError, []],
       ["one argument too few", TypeError, sliceWith({}).slice(0, -1)],
       ["a kernel by name", TypeError, sliceWith({ kernel: variant.family })],
-      ["a list of kernels", TypeError, sliceWith({ kernel: Uint32Array.of(variant.id) })],
       ["a kernel id that does not exist", RangeError, sliceWith({ kernel: 99 })],
-      ["the largest kernel id", RangeError, sliceWith({ kernel: 0xffffffff })],
       ["state as floats", TypeError, sliceWith({ state: new Float32Array(LANE_WORDS) })],
-      ["a detached state", RangeError, sliceWith({ state: detached() })],
       ["lanes as a plain array", TypeError, sliceWith({ lanes: [0] })],
       ["no lanes", RangeError, sliceWith({ lanes: new Uint32Array(0) })],
       ["a lane beyond the state", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(2) })],
-      ["the largest lane", RangeError, sliceWith({ state: lanes(2), lanes: Uint32Array.of(0xffffffff) })],
       ["zero iterations", RangeError, sliceWith({ iterations: 0 })],
       ["too many iterations", RangeError, sliceWith({ iterations: 2 ** 32 })],
       ["fractional iterations", RangeError, sliceWith({ iterations: 1.5 })],

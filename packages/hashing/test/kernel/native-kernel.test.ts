@@ -1,26 +1,77 @@
-/** Only the hashing threads run at a lower priority. */
+/**
+ * The native kernel advances the oldest lanes, whatever their cost, in small groups if these are as efficient. Only its threads
+ * run at a lower priority.
+ */
 import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { getPriority } from "node:os";
-import { Worker } from "node:worker_threads";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
-import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
-import { nativeKernelNames } from "../support/native-addon.ts";
+import type { KernelVariant, NativeAddon } from "../../src/kernel/addon.ts";
+import { NativeKernel } from "../../src/kernel/native-kernel.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
-interface Task {
-  readonly name: string;
-  readonly nice: number;
+/** Seconds per iteration. Two lanes together are as efficient as four. */
+const COSTS: Readonly<Record<number, number>> = { 1: 1e-6, 2: 1.2e-6, 4: 2.4e-6 };
+const VARIANTS: KernelVariant[] = [1, 2, 4].map((width) => ({ id: width, family: "test", width }));
+/** Only computes costs. */
+const ADDON: NativeAddon = {
+  kernels: [],
+  prepareLane() {},
+  startThread: () => false,
+  advance: (id, _state, _lanes, iterations) => iterations * (COSTS[id] ?? 0),
+};
+const N = 100_002;
+
+function createKernel() {
+  const kernel = new NativeKernel(ADDON, VARIANTS, 0);
+  const bytes = new Uint8Array(0);
+  const load = (lane: number, iterations: number) =>
+    kernel.load(lane, { password: bytes, salt: bytes, iterations });
+  return { kernel, load };
 }
 
+test.each([
+  ["age", [3, 1, 0, 2], [N, N, N, N], [3, 1, 0, 2]],
+  // Lanes 0 and 1 advance first, then 0 and 2, then 2 and 3.
+  ["age, also if the oldest have the most iterations", [0, 1, 2, 3], [5 * N, 4 * N, 2 * N, N], [1, 0, 2, 3]],
+])("lanes finish in the order of their %s", (_name, order, iterations, expected) => {
+  const { kernel, load } = createKernel();
+  for (const [index, lane] of order.entries()) load(lane, iterations[index] ?? 0);
+  const finished: number[] = [];
+  while (finished.length < order.length) {
+    kernel.run();
+    for (const lane of order.filter((lane) => kernel.isFinished(lane))) {
+      finished.push(lane);
+      kernel.clear(lane);
+    }
+  }
+  expect(finished).toEqual(expected);
+});
+
+test("a long job finishes in a stream of shorter ones", () => {
+  const { kernel, load } = createKernel();
+  load(0, 1.5 * N);
+  for (const lane of [1, 2, 3]) load(lane, N);
+  let overtaking = 0;
+  while (!kernel.isFinished(0) && overtaking < 100) {
+    kernel.run();
+    for (const lane of [1, 2, 3].filter((lane) => kernel.isFinished(lane))) {
+      overtaking += 1;
+      kernel.clear(lane);
+      load(lane, N);
+    }
+  }
+  expect(overtaking).toBe(1);
+});
+
 /** The low-priority threads that were found under load. */
-async function lowPriorityThreads(kernel: string, nice: number): Promise<Task[]> {
+async function lowPriorityThreads(kernel: string, nice: number): Promise<unknown> {
   const command = [process.execPath, fixtureUrl("busy-hasher.ts").pathname, kernel, String(nice)];
   const child = Bun.spawn(command, { stdout: "pipe" });
-  const tasks: Task[] = await child.stdout.json();
+  const threads: unknown = await child.stdout.json();
   expect(await child.exited).toBe(0);
-  return tasks;
+  return threads;
 }
 
 describe.if(process.platform === "linux")("thread priority", () => {
@@ -36,15 +87,11 @@ describe.if(process.platform === "linux")("thread priority", () => {
     expect(await lowPriorityThreads("auto", 0)).toEqual([]);
   });
 
-  test.each(nativeKernelNames)(
-    "is unchanged, with a warning, if the system cannot start a thread with kernel %s",
-    async (name) => {
-      const worker = new Worker(fixtureUrl("failing-thread.ts"), { workerData: chooseKernel(name).choice });
-      const [warning] = await once(worker, "message");
-      expect(warning).toContain("nice");
-      await worker.terminate();
-    },
-  );
+  test("is unchanged, with a warning, if the system cannot start a thread", async () => {
+    const warned = once(process, "warning");
+    new NativeKernel(ADDON, VARIANTS, 5);
+    expect(String(await warned)).toContain("nice");
+  });
 
   test("does not starve a login while other processes use every core", async () => {
     const busyProcesses = Array.from({ length: availableCores() }, () =>

@@ -3,7 +3,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { OverloadDetector } from "../../src/pool/overload.ts";
 import { JobMemory } from "../../src/protocol.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
-import { fixtureUrl, openPool } from "../support/open-pool.ts";
+import { openSteppingPool } from "../support/open-pool.ts";
 
 const QUEUE_MS = 5000;
 
@@ -51,14 +51,8 @@ function openSteppedPool({ queueLimit = 1000, lanes = 1 } = {}) {
   const results: string[] = [];
   const channel = new BroadcastChannel("step");
   let onSettled = () => {};
-  const pool = openPool({
-    workerUrl: fixtureUrl("stepping-worker.ts"),
-    queueLimit,
-    lanes,
-    queueSeconds: QUEUE_MS / 1000,
-    setup: { kernel: { kind: "portable" }, nice: 0, quota: null, ...{ lanes, stepped: true } },
-    nowMs: () => nowMs,
-  });
+  const options = { queueLimit, lanes, queueSeconds: QUEUE_MS / 1000, nowMs: () => nowMs };
+  const pool = openSteppingPool({ ...options, stepped: true });
   const settled = async (count: number) => {
     while (results.length < count) {
       const { promise, resolve } = Promise.withResolvers<void>();

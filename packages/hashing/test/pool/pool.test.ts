@@ -1,18 +1,13 @@
 /** The queue is full when every lane is busy and the iterations of the waiting jobs have reached the limit. */
 import { describe, expect, test } from "bun:test";
-import { createHasher, type DeriveJob, QueueFull } from "../../src/index.ts";
+import { createHasher, QueueFull } from "../../src/index.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
-
-const job = (iterations = 50_000): DeriveJob => ({
-  password: new Uint8Array(8),
-  salt: new Uint8Array(8),
-  iterations,
-});
+import { createJob } from "../support/derivation.ts";
 
 describe("backpressure", () => {
   test("accepts as many jobs as lanes plus the limit, and rejects the next one with a retry time", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 2, queueLimit: 3 });
-    const accepted = Array.from({ length: 5 }, () => hasher.derive(job(STORED_ITERATIONS)));
+    const accepted = Array.from({ length: 5 }, () => hasher.derive(createJob(STORED_ITERATIONS)));
     expect(hasher.stats()).toMatchObject({
       lanes: 2,
       lanesBusy: 2,
@@ -21,7 +16,7 @@ describe("backpressure", () => {
       rejected: 0,
     });
 
-    const rejection = await hasher.derive(job()).catch((error: unknown) => error);
+    const rejection = await hasher.derive(createJob(50_000)).catch((error: unknown) => error);
     if (!(rejection instanceof QueueFull)) throw rejection;
     expect(rejection.code).toBe("HASH_QUEUE_FULL");
     expect(rejection.retryAfterSeconds).toBeInteger();
@@ -29,23 +24,23 @@ describe("backpressure", () => {
 
     await Promise.all(accepted);
     expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, rejected: 1 });
-    await hasher.derive(job(1));
+    await hasher.derive(createJob(1));
   });
 
   test("with a limit of zero accepts jobs for free lanes only", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 0 });
-    const first = hasher.derive(job());
-    expect(hasher.derive(job())).rejects.toThrow(QueueFull);
+    const first = hasher.derive(createJob(50_000));
+    expect(hasher.derive(createJob(50_000))).rejects.toThrow(QueueFull);
     await first;
   });
 
   /** Fills the lane and the queue with jobs until one is rejected. */
   async function fill({ iterations, queueSeconds }: { iterations: number; queueSeconds: number }) {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 100, queueSeconds });
-    await hasher.derive(job(1));
+    await hasher.derive(createJob(1));
     const controller = new AbortController();
     const start = (iterations: number) =>
-      hasher.derive({ ...job(iterations), signal: controller.signal }).catch((error: unknown) => error);
+      hasher.derive(createJob(iterations, controller.signal)).catch((error: unknown) => error);
     start(1_000_000);
     let latest = start(iterations);
     let waiting = 0;
@@ -81,26 +76,6 @@ describe("backpressure", () => {
     expect((await fill({ iterations: STORED_ITERATIONS, queueSeconds: 2 })).retryAfterSeconds).toBe(2);
   });
 
-  test("does not let a job wait behind a long one while another worker is idle", async () => {
-    await using hasher = createHasher({ kernel: "portable", workers: 2 });
-    const controller = new AbortController();
-    const long = hasher.derive({ ...job(10_000_000), signal: controller.signal });
-    await Promise.all(Array.from({ length: 10 }, () => hasher.derive(job(100))));
-    // Ten jobs finished while the long one was running, so none of them was assigned to its worker.
-    expect(hasher.stats()).toMatchObject({ completed: 10, lanesBusy: 1 });
-    controller.abort();
-    expect(long).rejects.toMatchObject({ name: "AbortError" });
-  });
-
-  test("limits the queue to five seconds of the measured capacity by default, at least 64", async () => {
-    await using hasher = createHasher({ workers: 1 });
-    expect(hasher.stats()).toMatchObject({ queueLimit: 64, capacityPerSecond: 0 });
-    await hasher.derive(job(1));
-    const { queueLimit, capacityPerSecond } = hasher.stats();
-    expect(capacityPerSecond).toBeGreaterThan(0);
-    expect(queueLimit).toBe(Math.max(64, Math.ceil(5 * capacityPerSecond)));
-  });
-
   test.each([
     ["workers", [0, -1, 1.5, Number.NaN, 1025, Number.POSITIVE_INFINITY]],
     ["queueLimit", [-1, 0.5, Number.NaN, 1_000_001]],
@@ -113,7 +88,7 @@ describe("backpressure", () => {
     "rejects %p iterations with a RangeError",
     async (iterations) => {
       await using hasher = createHasher({ workers: 1 });
-      const derived = hasher.derive(job(iterations));
+      const derived = hasher.derive(createJob(iterations));
       expect(derived).rejects.toThrow(RangeError);
       expect(hasher.stats().lanesBusy).toBe(0);
     },

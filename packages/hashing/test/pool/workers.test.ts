@@ -3,9 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Pool } from "../../src/pool/pool.ts";
 import { WorkerSupervisor } from "../../src/pool/worker-supervisor.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
-import { fixtureUrl, openPool } from "../support/open-pool.ts";
-
-const workerUrl = fixtureUrl("worker-id-worker.ts");
+import { openSteppingPool } from "../support/open-pool.ts";
 
 /** The number of jobs of each worker, in descending order. */
 async function jobsPerWorker(pool: Pool, jobs: number): Promise<number[]> {
@@ -20,7 +18,7 @@ async function jobsPerWorker(pool: Pool, jobs: number): Promise<number[]> {
 async function inspectionsPerJob(workers: number): Promise<number> {
   const descriptor = Object.getOwnPropertyDescriptor(WorkerSupervisor.prototype, "isRunning") ?? {};
   let inspections = 0;
-  await using pool = openPool({ workerUrl, workers, lanes: 4 });
+  await using pool = openSteppingPool({ workers, lanes: 4 });
   await pool.ready();
   try {
     Object.defineProperty(WorkerSupervisor.prototype, "isRunning", {
@@ -49,12 +47,12 @@ describe("dispatch", () => {
     [31, [16, 15]],
     [32, [16, 16]],
   ])("distributes %p jobs over two workers of sixteen lanes as %p", async (jobs, expected) => {
-    await using pool = openPool({ workerUrl, workers: 2, lanes: 16 });
+    await using pool = openSteppingPool({ workers: 2, lanes: 16 });
     expect(await jobsPerWorker(pool, jobs)).toEqual(expected);
   });
 
   test("counts the jobs that a full worker prefetches as waiting", async () => {
-    await using pool = openPool({ workerUrl, workers: 1, lanes: 4 });
+    await using pool = openSteppingPool({ workers: 1, lanes: 4 });
     const done = jobsPerWorker(pool, 20);
     expect(pool.stats()).toMatchObject({ lanesBusy: 4, queueLength: 16 });
     expect(await done).toEqual([20]);
@@ -62,18 +60,7 @@ describe("dispatch", () => {
   });
 
   test("lets at most four jobs be overtaken behind a slow worker", async () => {
-    const setup = {
-      kernel: { kind: "portable" },
-      nice: 0,
-      quota: null,
-      ...{ lanes: 16, stepped: false },
-    } as const;
-    await using pool = openPool({
-      workerUrl: fixtureUrl("stepping-worker.ts"),
-      workers: 2,
-      lanes: 16,
-      setup,
-    });
+    await using pool = openSteppingPool({ workers: 2, lanes: 16 });
     await pool.ready();
     const controller = new AbortController();
     const finished: number[] = [];

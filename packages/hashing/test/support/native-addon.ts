@@ -1,28 +1,11 @@
 /** Shared by the tests of the native addon: the checkout's addon, built if necessary, and builds in temporary folders. */
 import { describe, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type BuildOptions, buildNative } from "../../build/build-native.ts";
 import { findCompiler } from "../../build/compiler.ts";
 import { kernels } from "../../src/index.ts";
-import {
-  type KernelVariant,
-  LANE_T,
-  LANE_WORDS,
-  loadAddon,
-  type NativeAddon,
-} from "../../src/kernel/addon.ts";
+import { LANE_T, LANE_WORDS, loadAddon } from "../../src/kernel/addon.ts";
 import { BUILD_DIRECTORY, findAddonFile } from "../../src/kernel/addon-file.ts";
 import { checkNativeKernels, type NativeStatus } from "../../src/kernel/check-kernels.ts";
-
-export interface NativeFixture {
-  readonly path: string;
-  readonly variants: readonly KernelVariant[];
-  /** Kernels that this processor supports, but whose known-answer test failed. */
-  readonly failed: readonly string[];
-  readonly addon: NativeAddon;
-}
 
 /** The native kernels that run on this machine. */
 export const nativeKernelNames = kernels()
@@ -58,23 +41,21 @@ function reportSkipped(what: string, reason: string): void {
   process.stderr.write(`skipped: ${what}: ${reason}\n`);
 }
 
-async function openNativeFixture(): Promise<NativeFixture> {
+type NativeFixture = Awaited<ReturnType<typeof openNativeFixture>>;
+
+async function openNativeFixture() {
   await buildNative({ environment: process.env });
   const status = checkNativeKernels();
   if (status.reason !== null) throw new Error(`the native tests need the addon: ${status.reason}`);
   const { path, variants } = status;
-  return { path, variants, failed: failedKernels(status), addon: loadAddon(path) };
+  return { path, variants, status, addon: loadAddon(path) };
 }
 
+/** The kernels that this processor supports, but whose known-answer test failed. */
 export function failedKernels(status: NativeStatus): readonly string[] {
   if (status.reason !== null) return [status.reason];
   const failed = status.unavailable.filter((kernel) => kernel.status === "failed");
   return failed.map(({ family, reason }) => `${family}: ${reason}`);
-}
-
-export function temporaryDirectory(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "latchkey-native-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** Builds and returns the path; throws if the build fails. */

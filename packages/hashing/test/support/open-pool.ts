@@ -19,3 +19,19 @@ export function openPool(options: Partial<PoolOptions>): Pool & AsyncDisposable 
   });
   return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.close() });
 }
+
+/**
+ * Opens a pool of workers that derive nothing, see `stepping-worker.ts`.
+ * @param stepped whether jobs finish one by one, for each message on the channel "step"
+ */
+export const openSteppingPool = ({
+  lanes = 1,
+  stepped = false,
+  ...options
+}: Partial<PoolOptions> & { stepped?: boolean }) =>
+  openPool({
+    ...options,
+    lanes,
+    setup: { kernel: { kind: "portable" }, nice: 0, quota: null, ...{ lanes, stepped } },
+    workerUrl: fixtureUrl("stepping-worker.ts"),
+  });

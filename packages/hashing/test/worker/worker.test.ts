@@ -1,10 +1,10 @@
 /** A worker under a CPU quota. */
 import { describe, expect, test } from "bun:test";
-import { pbkdf2Sync } from "node:crypto";
 import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
+import { hex, referenceDigest } from "../support/derivation.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
@@ -30,11 +30,8 @@ describe("a worker with a CPU quota", () => {
         setup: { kernel: choice, nice: 0, quota: createQuotaBudget(0.5, 1) },
       });
       const job = { password: "secret", salt: "salt", iterations: 30_000 };
-      const expected = pbkdf2Sync("secret", "salt", 30_000, 32, "sha256").toString("hex");
       const digests = await Promise.all(Array.from({ length: lanes + 2 }, () => pool.submit(job)));
-      expect(digests.map((digest) => Buffer.from(digest).toString("hex"))).toEqual(
-        digests.map(() => expected),
-      );
+      expect(digests.map(hex)).toEqual(digests.map(() => referenceDigest(job)));
     },
   );
 });
