@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../src/program.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+export const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 export interface Result {
   readonly code: number;
@@ -13,7 +13,7 @@ export interface Result {
 }
 
 export interface RunOptions {
-  /** Variables in addition to PATH; no other variable is inherited. */
+  /** All variables; none is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
   readonly input?: string | Uint8Array;
@@ -24,7 +24,7 @@ export interface RunOptions {
 export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
   options.input === undefined && options.cwd === undefined
     ? runHere(args, options.env ?? {})
-    : runProcess([process.execPath, MAIN, ...args], options);
+    : runProcess(args, options);
 
 async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Result> {
   const output = { stdout: "", stderr: "" };
@@ -42,10 +42,13 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
   }
 }
 
-async function runProcess(command: string[], { env, input, cwd = tmpdir() }: RunOptions): Promise<Result> {
-  await using child = Bun.spawn(command, {
+async function runProcess(
+  args: readonly string[],
+  { env = {}, input, cwd = tmpdir() }: RunOptions,
+): Promise<Result> {
+  await using child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd,
-    env: environment(env),
+    env,
     stdin: input === undefined ? "ignore" : Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
@@ -64,7 +67,7 @@ export type Keystrokes = readonly [after: string, keys: string];
 export async function runOnTerminal(
   args: readonly string[],
   keystrokes: readonly Keystrokes[],
-  { env }: Pick<RunOptions, "env"> = {},
+  env: Readonly<Record<string, string>>,
 ): Promise<{ readonly code: number; readonly screen: string }> {
   const decoder = new TextDecoder();
   const remaining = [...keystrokes];
@@ -72,7 +75,7 @@ export async function runOnTerminal(
   let seen = 0;
   await using child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd: tmpdir(),
-    env: { ...environment(env), TERM: "xterm" },
+    env: { ...env, TERM: "xterm" },
     terminal: {
       cols: 120,
       rows: 40,
@@ -89,18 +92,6 @@ export async function runOnTerminal(
   });
   return { code: await child.exited, screen };
 }
-
-/** Runs a shell script in which `"$@"` is the tool with these arguments. */
-export const runInShell = (
-  script: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Result> => runProcess(["sh", "-c", script, "sh", process.execPath, MAIN, ...args], { env });
-
-const environment = (env: Readonly<Record<string, string>> = {}) => ({
-  PATH: process.env.PATH ?? "",
-  ...env,
-});
 
 /** Expects one line of sentences, which may begin with an option, without a stack or an SQL statement. */
 export function expectSentence(stderr: string): void {
