@@ -1,9 +1,9 @@
-/** Ctrl-C and SIGTERM end a run and keep its results; a second signal forces an exit. */
+/** Signals end a run and keep its results; a second signal forces an exit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { $ } from "bun";
-import { CTRL_C, start, startOnTerminal } from "../support/program.ts";
+import { start } from "../support/program.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
 
 const LOAD = "--users 1 --rate 5 --arrivals constant --duration 60s";
@@ -37,18 +37,6 @@ test("SIGTERM ends the run, and the results until then are reported and written 
   expect(report.seconds.at(-1).offered).toBeGreaterThan(0);
   expect(await service.remainingUsers()).toBe(0);
   expect(await Bun.file(`${path}.html`).text()).toStartWith("<!doctype html>");
-});
-
-test("Ctrl-C on a terminal under bun run prints the report", async () => {
-  const measured = service.completed(MEASURED);
-  const child = startOnTerminal(`--url ${service.url} ${LOAD}`);
-  await measured;
-  child.type(CTRL_C);
-  const { code, output } = await child.ended();
-  expect(code).toBe(130);
-  const report = output.split("\r\x1b[K").at(-1) ?? "";
-  expect(report).toStartWith("Interrupted after ");
-  expect(report).toMatch(/^login +200 × \d+\r$/m);
 });
 
 test("the files are written although Ctrl-C also ended the reader of standard output", async () => {
