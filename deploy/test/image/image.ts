@@ -35,7 +35,7 @@ export interface Image extends AsyncDisposable {
   readonly root: string;
   /** Bytes of all files that the base image does not contain. */
   readonly addedBytes: number;
-  start(command: readonly string[], environment: Readonly<Record<string, string>>, input?: Blob): Container;
+  start(command: readonly string[], environment?: Readonly<Record<string, string>>, input?: Blob): Container;
   /** Paths of all files in the build context. */
   listContext(): Promise<string[]>;
 }
@@ -67,7 +67,7 @@ export async function buildImage(context: string): Promise<Image> {
   const addedBytes = (await bytesOf(root)) - (await bytesOf(await buildah.mount(baseName)));
 
   const containers = resources.use(new AsyncDisposableStack());
-  const start: Image["start"] = (command, own, input) => {
+  const start: Image["start"] = (command, own = {}, input) => {
     const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
     const isolated = [..."unshare --mount --pid --fork --kill-child sh -ec".split(" "), RUN, "sh", root];
     const child = Bun.spawn(
