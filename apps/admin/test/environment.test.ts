@@ -11,6 +11,11 @@ const LIST = ["users", "list"];
 test.each([
   ["has another scheme", { DATABASE_URL: "mysql://root:hunter2@db/x" }, "DATABASE_URL: is not supported"],
   ["is missing in production", { NODE_ENV: "production" }, "required in production"],
+  [
+    "is in a file that does not exist",
+    { DATABASE_URL_FILE: "/nowhere" },
+    "DATABASE_URL_FILE: cannot be read",
+  ],
 ])("exit code 78 and no password if DATABASE_URL %s", async (_, env, message) => {
   for (const args of [["migrate"], LIST]) {
     const { code, stdout, stderr } = await runTool(args, { env });

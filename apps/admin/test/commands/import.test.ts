@@ -9,15 +9,6 @@ import { openSharedDatabase, type SharedDatabase } from "../support/shared-datab
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";
 
-interface Report {
-  readonly rejections: readonly { readonly line: number; readonly reason: string }[];
-  readonly lines: number;
-  readonly new: number;
-  readonly existing: number;
-  readonly rejected: number;
-  readonly formats: Readonly<Record<string, number>>;
-}
-
 const user = (name: string, members: object = {}) => ({
   email: `${name}@example.com`,
   username: name,
@@ -29,11 +20,11 @@ const toFile = (lines: readonly object[]) => lines.map((line) => `${JSON.stringi
 /** Imports standard input; the exit code must be 65 if lines are rejected, otherwise 0. */
 async function importLines(shared: SharedDatabase, input: string | Uint8Array, ...options: string[]) {
   const { code, stdout, stderr } = await shared.tool(["users", "import", "-", "--json", ...options], input);
-  const objects = stdout
+  const rejections = stdout
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const report: Report = { ...objects.pop(), rejections: objects };
+  const report = { ...rejections.pop(), rejections };
   expect([code, report.rejections.length, stderr === ""]).toEqual(
     report.rejected > 0 ? [65, report.rejected, false] : [0, 0, true],
   );

@@ -6,13 +6,7 @@ import { run } from "../../src/program.ts";
 
 export const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface RunOptions {
+interface RunOptions {
   /** All variables; none is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
@@ -21,12 +15,12 @@ export interface RunOptions {
 }
 
 /** Runs one command line. Not concurrently: without input, it captures the output of this process. */
-export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
+export const runTool = (args: readonly string[], options: RunOptions = {}) =>
   options.input === undefined && options.cwd === undefined
-    ? runHere(args, options.env ?? {})
+    ? runHere(args, options)
     : runProcess(args, options);
 
-async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Result> {
+async function runHere(args: readonly string[], { env = {} }: RunOptions) {
   const output = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
     spyOn(process[name], "write").mockImplementation((text, done) => {
@@ -42,21 +36,11 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
   }
 }
 
-async function runProcess(
-  args: readonly string[],
-  { env = {}, input, cwd = tmpdir() }: RunOptions,
-): Promise<Result> {
-  await using child = Bun.spawn([process.execPath, MAIN, ...args], {
-    cwd,
-    env,
-    stdin: input === undefined ? "ignore" : Buffer.from(input),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+async function runProcess(args: readonly string[], { env = {}, input, cwd = tmpdir() }: RunOptions) {
+  const stdin = input === undefined ? "ignore" : Buffer.from(input);
+  const command = [process.execPath, MAIN, ...args];
+  await using child = Bun.spawn(command, { cwd, env, stdin, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, stdout, stderr };
 }
 
@@ -68,7 +52,7 @@ export async function runOnTerminal(
   args: readonly string[],
   keystrokes: readonly Keystrokes[],
   env: Readonly<Record<string, string>>,
-): Promise<{ readonly code: number; readonly screen: string }> {
+) {
   const decoder = new TextDecoder();
   const remaining = [...keystrokes];
   let screen = "";
