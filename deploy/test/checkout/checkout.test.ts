@@ -32,8 +32,8 @@ async function run(...args: Parameters<typeof spawn>) {
 }
 
 /** Runs `bun run start` until the service is ready, then stops it. Returns standard error. */
-async function startAndStop(DatabaseUrl: string, bun = process.execPath, env = environment, user = {}) {
-  const variables = { ...env, PORT: "0", LOG_FORMAT: "json", DATABASE_URL: DatabaseUrl };
+async function startAndStop(databaseUrl: string, bun = process.execPath, env = environment, user = {}) {
+  const variables = { ...env, PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
   const service = spawn([bun, "run", "start"], variables, user);
   const errors = service.stderr.text();
   let output = "";
