@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { $ } from "bun";
+import { startFakeService } from "../support/fake-service.ts";
 import { start } from "../support/program.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
 
@@ -67,16 +68,14 @@ test.concurrent("a second signal after half a second exits at once, one before d
 
 test.concurrent("an interruption while users are created reports no results, and how to delete users that might exist", async () => {
   const requested = Promise.withResolvers<void>();
-  await using silent = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      if (request.url.endsWith("/healthz")) return Response.json({ status: "ok" });
+  await using silent = startFakeService({
+    async beforeResponse(path) {
+      if (path === "/healthz") return;
       requested.resolve();
-      return new Promise<Response>(() => {});
+      await new Promise(() => {});
     },
   });
-  const child = start(`--url ${silent.url.origin}`);
+  const child = start(`--url ${silent.url}`);
   await requested.promise;
   child.signal("SIGINT");
   const { code, stdout, stderr } = await child.ended();

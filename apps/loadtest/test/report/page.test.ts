@@ -38,14 +38,12 @@ const large = Array.from({ length: 60 }, (_, index) => ({
   ...{ second: 10 * index, offered: 20_000, answered: 12_345, errors: 100 },
   ...{ p50: 123_456, p99: 599_999 },
 }));
+const several = { ...run, operations: { ...operations, me: all }, seconds: large };
 const rates = exampleCapacity().steps.map((step) => ({ ...step, ratePerSecond: 150 * step.ratePerSecond }));
 
 const SUMMARIES = {
   run: summarizeRun(run),
-  "run of several operations": summarizeRun({
-    ...run,
-    ...{ operations: { ...operations, me: all }, seconds: large },
-  }),
+  "run of several operations": summarizeRun(several),
   "capacity search": summarizeCapacity(exampleCapacity()),
   "capacity search of a large service": summarizeCapacity(exampleCapacity({ steps: rates })),
 };
