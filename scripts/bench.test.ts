@@ -4,11 +4,8 @@ import { join } from "node:path";
 import { median, medianInterval } from "@latchkey/testing/benchmark";
 
 function bench(...args: readonly string[]) {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([
-    process.execPath,
-    join(import.meta.dir, "bench.ts"),
-    ...args,
-  ]);
+  const command = [process.execPath, join(import.meta.dir, "bench.ts"), ...args];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   return { exitCode, stdout: `${stdout}`, stderr: `${stderr}` };
 }
 
@@ -25,21 +22,14 @@ test("without a name or with --help, each benchmark is a line with its purpose, 
 });
 
 test("NAME --help prints the options with their defaults and runs nothing; an unknown option and a missing value are errors", () => {
-  const options = /^Options:\n {2}--rounds +default: 5\n {2}--seconds +default: 2\n {2}--help\n$/;
-  expect(bench("hashing", "--help")).toEqual({
-    exitCode: 0,
-    stdout: expect.stringMatching(options),
-    stderr: "",
-  });
-  expect(bench("hashing", "--fast")).toMatchObject({
-    exitCode: 64,
-    stderr: expect.stringContaining("'--fast'"),
-  });
-  expect(bench("hashing", "--baseline")).toEqual({
-    exitCode: 64,
-    stdout: "",
-    stderr: "--baseline requires a value\n",
-  });
+  const help = bench("hashing", "--help");
+  expect(help.stdout).toMatch(
+    /^Options:\n {2}--rounds +default: 5\n {2}--seconds +default: 2\n {2}--help\n$/,
+  );
+  expect([help.exitCode, help.stderr]).toEqual([0, ""]);
+  const [unknown, missing] = [bench("hashing", "--fast"), bench("hashing", "--baseline")];
+  expect([unknown.exitCode, unknown.stderr]).toEqual([64, expect.stringContaining("'--fast'")]);
+  expect([missing.exitCode, missing.stderr]).toEqual([64, "--baseline requires a value\n"]);
 });
 
 test("the interval of the median consists of the values whose ranks a binomial distribution includes in 95 %", () => {

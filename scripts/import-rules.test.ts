@@ -1,5 +1,5 @@
 /** Which file can import what. Each rule has an example of a forbidden import, which proves that the rule can fail. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { isBuiltin } from "node:module";
 import { parseSource, readSources, type SourceFile } from "./source-tree.ts";
 
@@ -14,8 +14,9 @@ const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli", "mail"];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
-const INDEPENDENT_PACKAGES = /^packages\/(contracts|hashing|client)\/src\//;
-const PACKAGES_OVER_CONTRACTS = /^packages\/(database|config|cli|mail)\/src\//;
+const PACKAGE_FOLDER = /^((?:apps|packages)\/[^/]+|deploy|scripts)\//;
+const DATABASE_FOLDER = /^packages\/database\/src\/(libsql|postgres)\//;
+const FEATURE_FOLDER = /^apps\/gateway\/src\/features\/([^/]+)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
@@ -27,45 +28,23 @@ const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
 /** Folders and files of a package whose imports go in one direction: each imports only those to its right. */
-const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
-  "apps/gateway/src": [
-    "main.ts",
-    "program.ts",
-    "app.ts",
-    "features",
-    "pages",
-    "openapi",
-    "middleware",
-    "http",
-    "mail",
-    "rate-limit",
-    "tokens",
-    "lifecycle",
-    "observability",
-    "config.ts",
-  ],
-  "apps/loadtest/src": ["cli", "report", "capacity", "measure", "load"],
+const FOLDER_ORDER = {
+  "apps/gateway/src":
+    "main.ts program.ts app.ts features pages openapi middleware http mail rate-limit tokens lifecycle observability config.ts",
+  "apps/loadtest/src": "cli report capacity measure load",
   // Only `repository-client.ts` refers to the types of PostgreSQL.
-  "packages/database/src": [
-    "index.ts",
-    "open.ts",
-    "libsql",
-    "postgres",
-    "users.ts",
-    "todos.ts",
-    "outbox.ts",
-    "row-decoder.ts",
-    "repositories.ts",
-    "errors.ts",
-  ],
+  "packages/database/src":
+    "index.ts open.ts libsql postgres users.ts todos.ts outbox.ts row-decoder.ts repositories.ts errors.ts",
 };
+/** Folders that do not import each other; each pattern captures their names. */
+const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [
+  [PACKAGE_FOLDER, "apps/gateway/test/x.test.ts", "../../loadtest/src/main.ts"],
+  [DATABASE_FOLDER, "packages/database/src/libsql/database.ts", "../postgres/schema.ts"],
+  [FEATURE_FOLDER, "apps/gateway/src/features/auth/routes.ts", "../todos/service.ts"],
+];
 
-const packageOf = (path: string): string | undefined =>
-  /^(?:(?:apps|packages)\/[^/]+|deploy|scripts)\//.exec(path)?.[0];
 const sourceFolderOf = (path: string): string | undefined =>
   /^(?:apps|packages)\/[^/]+\/([^/]+)\//.exec(path)?.[1];
-const featureOf = (path: string): string | undefined =>
-  /^apps\/gateway\/src\/features\/([^/]+)\//.exec(path)?.[1];
 
 /** Whether the specifier names a package of this repository that is not in the list. */
 const isOtherPackage = (specifier: string, allowed: readonly string[]): boolean => {
@@ -80,38 +59,26 @@ const folderIndex = (path: string, root: string, order: readonly string[]): numb
 const RULES: readonly ImportRule[] = [
   {
     name: "contracts, hashing and client import no other package of this repository",
-    forbids: (path, specifier) => INDEPENDENT_PACKAGES.test(path) && isOtherPackage(specifier, []),
+    forbids: (path, specifier) =>
+      /^packages\/(contracts|hashing|client)\/src\//.test(path) && isOtherPackage(specifier, []),
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "database, config, cli and mail import contracts only",
+    name: "the other packages import contracts only",
     forbids: (path, specifier) =>
-      PACKAGES_OVER_CONTRACTS.test(path) && isOtherPackage(specifier, ["contracts"]),
+      /^packages\//.test(path) && SHIPPED.test(path) && isOtherPackage(specifier, ["contracts"]),
     example: ["packages/database/src/open.ts", "@latchkey/config"],
   },
   {
     name: "apps import contracts, hashing, database, config, cli and mail only",
     forbids: (path, specifier) =>
       /^apps\/[^/]+\/src\//.test(path) && isOtherPackage(specifier, SHARED_PACKAGES),
-    example: ["apps/admin/src/main.ts", "@latchkey/gateway"],
+    example: ["apps/admin/src/main.ts", "@latchkey/testing/folder"],
   },
   {
     name: "tests, benchmarks, soaks, deploy and scripts import shared packages, client and testing only",
     forbids: (path, specifier) => !SHIPPED.test(path) && isOtherPackage(specifier, TEST_PACKAGES),
     example: ["apps/loadtest/bench/loadtest.bench.ts", "@latchkey/gateway/src/app.ts"],
-  },
-  {
-    name: "shipped code does not import packages/testing",
-    forbids: (path, specifier) => SHIPPED.test(path) && PACKAGE_NAME.exec(specifier)?.[1] === "testing",
-    example: ["apps/gateway/src/main.ts", "@latchkey/testing/folder"],
-  },
-  {
-    name: "no relative import crosses packages",
-    forbids: (path, specifier) => {
-      const target = packageOf(specifier);
-      return target !== undefined && target !== packageOf(path);
-    },
-    example: ["apps/gateway/test/x.test.ts", "../../loadtest/src/main.ts"],
   },
   {
     name: "src does not import tests, benchmarks or soaks",
@@ -137,27 +104,10 @@ const RULES: readonly ImportRule[] = [
     name: "only the repositories import drizzle, and only the two database folders also database drivers",
     forbids: (path, specifier) =>
       SHIPPED.test(path) &&
-      !/^packages\/database\/src\/(libsql|postgres)\//.test(path) &&
+      !DATABASE_FOLDER.test(path) &&
       !(REPOSITORIES.test(path) && QUERY_BUILDERS.test(specifier)) &&
       DATABASE_DRIVERS.test(specifier),
     example: ["packages/database/src/users.ts", "drizzle-orm/bun-sql"],
-  },
-  {
-    name: "the two database folders do not import each other",
-    forbids: (path, specifier) => {
-      const folder = /^packages\/database\/src\/(libsql|postgres)\//;
-      const [from, to] = [folder.exec(path)?.[1], folder.exec(specifier)?.[1]];
-      return from !== undefined && to !== undefined && from !== to;
-    },
-    example: ["packages/database/src/libsql/database.ts", "../postgres/schema.ts"],
-  },
-  {
-    name: "no feature imports another feature",
-    forbids: (path, specifier) => {
-      const [from, to] = [featureOf(path), featureOf(specifier)];
-      return from !== undefined && to !== undefined && from !== to;
-    },
-    example: ["apps/gateway/src/features/auth/routes.ts", "../todos/service.ts"],
   },
   {
     name: "services and the stores of the rate limits do not depend on HTTP",
@@ -165,14 +115,25 @@ const RULES: readonly ImportRule[] = [
       WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|http)\/)/.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "../../middleware/cors.ts"],
   },
-  ...Object.entries(FOLDER_ORDER).map(([root, order]) => ({
-    name: `imports in ${root} go in one direction: ${order.join(", ")}`,
+  ...SIBLINGS.map(([folder, ...example]) => ({
+    name: `the folders ${folder.source} do not import each other`,
     forbids: (path: string, specifier: string) => {
-      const to = folderIndex(specifier, root, order);
-      return to !== -1 && to < folderIndex(path, root, order);
+      const [from, to] = [folder.exec(path)?.[1], folder.exec(specifier)?.[1]];
+      return from !== undefined && to !== undefined && from !== to;
     },
-    example: [`${root}/${order.at(-1)}/a.ts`, `../${order[1]}/b.ts`] as const,
+    example,
   })),
+  ...Object.entries(FOLDER_ORDER).map(([root, names]) => {
+    const order = names.split(" ");
+    return {
+      name: `imports in ${root} go in one direction: ${names}`,
+      forbids: (path: string, specifier: string) => {
+        const to = folderIndex(specifier, root, order);
+        return to !== -1 && to < folderIndex(path, root, order);
+      },
+      example: [`${root}/${order.at(-1)}/a.ts`, `../${order[1]}/b.ts`] as const,
+    };
+  }),
 ];
 
 /** `path: specifier` for each forbidden import. */
@@ -208,47 +169,35 @@ const environmentReaders = (files: readonly SourceFile[]): string[] =>
     )
     .map(({ path }) => path);
 
+const cyclicFile = (name: string, imported: string) =>
+  parseSource(`apps/x/src/${name}.ts`, `import type { A } from "./${imported}.ts";`);
+
+const CHECKS = [
+  ...RULES.map((rule) => ({
+    name: rule.name,
+    check: (files: readonly SourceFile[]) => violations(files, rule),
+    example: [parseSource(rule.example[0], `import "${rule.example[1]}";`)],
+  })),
+  {
+    name: "no import is circular",
+    check: findCycles,
+    example: [cyclicFile("a", "b"), cyclicFile("b", "c"), cyclicFile("c", "b")],
+  },
+  {
+    name: "only main.ts reads environment variables",
+    check: environmentReaders,
+    example: [parseSource("apps/gateway/src/app.ts", "export const port = process.env.PORT;")],
+  },
+];
+
 const sources = await readSources();
 
 test("the rules apply to src, test, bench and soak files", () => {
-  for (const folder of ["src", "test", "bench", "soak"]) {
-    expect(sources.some(({ path }) => sourceFolderOf(path) === folder)).toBe(true);
-  }
+  const folders = new Set(sources.map(({ path }) => sourceFolderOf(path)));
+  expect([...folders]).toEqual(expect.arrayContaining(["src", "test", "bench", "soak"]));
 });
 
-describe.each(RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
-  test("in this repository", () => {
-    const found = violations(sources, rule);
-    expect(found).toEqual([]);
-  });
-
-  test("and a forbidden import is found", () => {
-    const [path, specifier] = rule.example;
-    expect(violations([parseSource(path, `import "${specifier}";`)], rule)).toHaveLength(1);
-  });
-});
-
-describe("no import is circular", () => {
-  test("in this repository", () => {
-    expect(findCycles(sources)).toEqual([]);
-  });
-
-  test("and a cycle is found", () => {
-    const file = (name: string, imported: string) =>
-      parseSource(`apps/x/src/${name}.ts`, `import type { A } from "./${imported}.ts";`);
-    expect(findCycles([file("a", "b"), file("b", "c"), file("c", "b")])).toEqual([
-      "apps/x/src/b.ts -> apps/x/src/c.ts -> apps/x/src/b.ts",
-    ]);
-  });
-});
-
-describe("only main.ts reads environment variables", () => {
-  test("in this repository", () => {
-    expect(environmentReaders(sources)).toEqual([]);
-  });
-
-  test("and another reader is found", () => {
-    const text = "export const port = process.env.PORT;";
-    expect(environmentReaders([parseSource("apps/gateway/src/app.ts", text)])).toHaveLength(1);
-  });
+test.each(CHECKS.map((check) => [check.name, check] as const))("%s", (_name, { check, example }) => {
+  expect(check(sources)).toEqual([]);
+  expect(check(example)).toHaveLength(1);
 });

@@ -3,15 +3,6 @@ import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
 export type Variables = Readonly<Record<string, string>>;
 
-interface CheckedConfiguration {
-  /** One line per error; empty if the service starts. */
-  readonly errors: readonly string[];
-  /** One line per warning; empty if there are errors. */
-  readonly warnings: readonly string[];
-  /** Effective values by name, secrets masked; empty if there are errors. */
-  readonly values: ReadonlyMap<string, string>;
-}
-
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIGURATION = 78;
 
@@ -19,10 +10,12 @@ const EXIT_CONFIGURATION = 78;
 export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
 export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey?sslmode=verify-full`;
 
-export function checkConfiguration(variables: Variables): CheckedConfiguration {
+/** `errors` and `warnings` have one line each; with errors, there are no warnings and no effective `values` by name. */
+export function checkConfiguration(variables: Variables) {
   const check = Bun.spawnSync([process.execPath, GATEWAY_MAIN, "--check-config"], { env: variables });
   const messages = linesOf(check.stderr);
-  if (check.exitCode === EXIT_CONFIGURATION) return { errors: messages, warnings: [], values: new Map() };
+  if (check.exitCode === EXIT_CONFIGURATION)
+    return { errors: messages, warnings: [], values: new Map<string, string>() };
   if (check.exitCode !== 0) throw new Error(`--check-config exited with ${check.exitCode}: ${check.stderr}`);
   const values = linesOf(check.stdout).map((line): [string, string] => {
     const [name = "", ...value] = line.split("=");
@@ -31,11 +24,7 @@ export function checkConfiguration(variables: Variables): CheckedConfiguration {
   return { errors: [], warnings: messages, values: new Map(values) };
 }
 
-const linesOf = (output: Buffer): string[] =>
-  output
-    .toString()
-    .split("\n")
-    .filter((line) => line !== "");
+const linesOf = (output: Buffer): string[] => output.toString().split("\n").filter(Boolean);
 
 const names = [...checkConfiguration({}).values.keys()];
 /** The service reports each `*_FILE` variable that it reads if its file is missing. */

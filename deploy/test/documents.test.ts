@@ -11,7 +11,9 @@ const read = (path: string) => Bun.file(join(ROOT, path)).text();
 const list = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)].sort());
 const documents = await Promise.all(
-  list("*.md", "docs/*.md", "packages/client/*.md").map(async (path) => [path, await read(path)] as const),
+  list("{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "packages/client/*.md").map(
+    async (path) => [path, await read(path)] as const,
+  ),
 );
 const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = await Promise.all(
   list("package.json", "*/package.json", "{apps,packages}/*/package.json").map(async (path) =>
@@ -27,22 +29,19 @@ const find = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found = ""]) => found)),
 ];
 
-/** The anchors that GitHub generates for the headings. */
-const anchorsOf = (text: string): string[] =>
-  find(text, /^#+ (.+)$/gm).map((heading) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, "")
-      .replaceAll(" ", "-"),
-  );
+/** The anchor that GitHub generates for a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, "")
+    .replaceAll(" ", "-");
 
 /** Variables that Compose, Bun or libpq read, and not the service. */
 const OTHER_VARIABLES = ["COMPOSE_PROFILES", "NODE_EXTRA_CA_CERTS", "PGSSLROOTCERT", ...defaults.keys()];
 
 test("the documents are found", () => {
-  expect(documents.map(([path]) => path)).toEqual(
-    expect.arrayContaining(["README.md", "SECURITY.md", "docs/operations.md", "docs/production.md"]),
-  );
+  const paths = documents.map(([path]) => path);
+  expect(paths).toEqual(expect.arrayContaining(["README.md", "docs/operations.md"]));
 });
 
 describe.each(documents)("%s", (path, text) => {
@@ -51,7 +50,8 @@ describe.each(documents)("%s", (path, text) => {
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
       expect([link, existsSync(join(ROOT, target))]).toEqual([link, true]);
-      if (anchor !== undefined) expect(anchorsOf(await read(target))).toContain(anchor);
+      if (anchor !== undefined)
+        expect(find(await read(target), /^#+ (.+)$/gm).map(anchorOf)).toContain(anchor);
     }
   });
 
@@ -59,17 +59,12 @@ describe.each(documents)("%s", (path, text) => {
     const named = find(text, /\bbun run (?!-)([\w:]+)/g);
     expect(named.filter((name) => !scripts.has(name))).toEqual([]);
   });
-});
 
-describe.each(documents.filter(([path]) => /contributing|operations|production|security/i.test(path)))(
-  "%s",
-  (_, text) => {
-    test("every path in backticks exists, except those with a placeholder", () => {
-      const paths = find(text, /`((?:apps|packages|deploy|docs|scripts)\/[^`\s{]*)`/g);
-      expect(paths.filter((path) => !/NAME|\*/.test(path) && !existsSync(join(ROOT, path)))).toEqual([]);
-    });
-  },
-);
+  test("every path in backticks exists, except those with a placeholder", () => {
+    const paths = find(text, /`((?:apps|packages|deploy|docs|scripts)\/[^`\s{]*)`/g);
+    expect(paths.filter((named) => !/NAME|\*/.test(named) && !existsSync(join(ROOT, named)))).toEqual([]);
+  });
+});
 
 describe("docs/production.md", () => {
   test("every variable is one that the service, Compose, Bun or libpq reads", () => {

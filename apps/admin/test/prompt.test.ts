@@ -1,42 +1,21 @@
 /** Passwords come from two prompts without echo or from one line of standard input; deletion asks for confirmation. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createHasher } from "@latchkey/hashing";
-import {
-  DATABASES,
-  type DatabaseSource,
-  openSharedDatabase,
-  type SharedDatabase,
-} from "./support/databases.ts";
-import { expectSentence, type Keystrokes, runOnTerminal, runTool } from "./support/tool.ts";
+import { describe, expect, test } from "bun:test";
+import { EMAIL, openSharedDatabase } from "./support/shared-database.ts";
+import { expectSentence, type Keystrokes, MAIN, runOnTerminal } from "./support/tool.ts";
 
-const CREATE = ["users", "create", "ada@example.com", "--username", "ada"];
-
-let source: DatabaseSource;
-beforeAll(async () => {
-  source = await (DATABASES.libsql as () => Promise<DatabaseSource>)();
-});
-afterAll(() => source[Symbol.asyncDispose]());
-
-const createOnTerminal = (shared: SharedDatabase, ...keystrokes: Keystrokes[]) =>
-  runOnTerminal(CREATE, keystrokes, { env: { DATABASE_URL: shared.url } });
-
-async function expectPassword({ database }: SharedDatabase, password: string): Promise<void> {
-  await using hasher = createHasher({ workers: 1, kernel: "portable" });
-  const user = await database.users.findByEmail("ada@example.com");
-  expect(await hasher.verify(password, user?.hashedPassword ?? "")).toBe(true);
-}
+const CREATE = ["users", "create", EMAIL, "--username", "ada"];
 
 describe("from standard input", () => {
   test.each([
     ["a line with leading and trailing spaces", "  correct horse  \n", "  correct horse  "],
     ["128 characters of four bytes, with a Windows line end,", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
   ])("%s is the password", async (_, input, password) => {
-    await using shared = await openSharedDatabase(source);
+    await using shared = await openSharedDatabase();
     expect(await shared.tool(CREATE, input)).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^\{"level":"info".*"event":"user.registered".*\}\n$/),
     });
-    await expectPassword(shared, password);
+    expect(await shared.canLogIn(password)).toBe(true);
   });
 
   test.each([
@@ -45,20 +24,19 @@ describe("from standard input", () => {
     ["two lines", "correct horse\nbattery staple\n", "only one line"],
     ["invalid UTF-8", Buffer.from("correct horse\xff", "latin1"), "invalid UTF-8"],
   ])("%s is rejected", async (_, input, message) => {
-    await using shared = await openSharedDatabase(source);
-    const { code, stdout, stderr } = await runTool(CREATE, { env: { DATABASE_URL: shared.url }, input });
+    await using shared = await openSharedDatabase();
+    const { code, stdout, stderr } = await shared.tool(CREATE, input);
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
     expect(stderr).toContain(message);
     expectSentence(stderr);
-    expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
+    expect(await shared.database.users.findByEmail(EMAIL)).toBeNull();
   });
 
   test("endless input is not read beyond the maximum length of a password", async () => {
-    await using shared = await openSharedDatabase(source);
+    await using shared = await openSharedDatabase();
     const endless = Bun.spawn(["yes", "correct horse"], { stdout: "pipe" });
-    const main = new URL("../src/main.ts", import.meta.url).pathname;
-    await using child = Bun.spawn([process.execPath, main, ...CREATE], {
-      env: { PATH: process.env.PATH ?? "", DATABASE_URL: shared.url },
+    await using child = Bun.spawn([process.execPath, MAIN, ...CREATE], {
+      env: shared.env,
       stdin: endless.stdout,
       stderr: "pipe",
     });
@@ -70,67 +48,41 @@ describe("from standard input", () => {
 });
 
 describe("on a terminal", () => {
-  test("it is typed twice, can be corrected and is never displayed", async () => {
-    await using shared = await openSharedDatabase(source);
-    const { code, screen } = await createOnTerminal(
-      shared,
-      ["Password: ", "correct hörsy\x7fe\r"],
-      ["Repeat password: ", "correct hörse\r"],
-    );
-    expect(screen).toContain("ada@example.com");
-    expect(screen).not.toContain("correct");
-    expect(code).toBe(0);
-    await expectPassword(shared, "correct hörse");
-  });
-
-  test("two different passwords are rejected", async () => {
-    await using shared = await openSharedDatabase(source);
-    const { code, screen } = await createOnTerminal(
-      shared,
-      ["Password: ", "correct horse\r"],
-      ["Repeat password: ", "horse\r"],
-    );
-    expect(screen).toContain("The passwords do not match.");
-    expect(code).toBe(64);
-    expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
-  });
-
-  test("a short password is asked for again, and the event is not printed", async () => {
-    await using shared = await openSharedDatabase(source);
-    const { code, screen } = await createOnTerminal(
-      shared,
+  test("a password is typed twice, can be corrected, and is never displayed; nor is the event", async () => {
+    await using shared = await openSharedDatabase();
+    const keystrokes: Keystrokes[] = [
       ["Password: ", "horse\r"],
-      ["at least 8 characters", "correct horse\r"],
-      ["Repeat password: ", "correct horse\r"],
-    );
-    expect(screen).not.toContain("user.registered");
+      ["at least 8 characters", "correct hörsy\x7fe\r"],
+      ["Repeat password: ", "correct hörse\r"],
+    ];
+    const { code, screen } = await runOnTerminal(CREATE, keystrokes, shared.env);
     expect(code).toBe(0);
-    await expectPassword(shared, "correct horse");
+    expect(screen).toContain(EMAIL);
+    expect(screen).not.toMatch(/horse|correct|user\.registered/);
+    expect(await shared.canLogIn("correct hörse")).toBe(true);
   });
 
-  test("Ctrl-C and Ctrl-D create no user", async () => {
-    await using shared = await openSharedDatabase(source);
-    expect((await createOnTerminal(shared, ["Password: ", "correct horse\x03"])).code).toBe(130);
-    expect(
-      (await createOnTerminal(shared, ["Password: ", "correct horse\r"], ["Repeat password: ", "\x04"])).code,
-    ).toBe(64);
-    expect(await shared.database.users.findByEmail("ada@example.com")).toBeNull();
+  test.each<[string, number, Keystrokes[], string]>([
+    ["another password", 64, [["Repeat password: ", "horse\r"]], "The passwords do not match."],
+    ["Ctrl-D", 64, [["Repeat password: ", "\x04"]], "The passwords do not match."],
+    ["Ctrl-C", 130, [["Repeat password: ", "\x03"]], ""],
+  ])("%s as the repetition creates no user and exits with %i", async (_, exitCode, keystrokes, message) => {
+    await using shared = await openSharedDatabase();
+    const first: Keystrokes = ["Password: ", "correct horse\r"];
+    const { code, screen } = await runOnTerminal(CREATE, [first, ...keystrokes], shared.env);
+    expect([code, screen]).toEqual([exitCode, expect.stringContaining(message)]);
+    expect(await shared.database.users.findByEmail(EMAIL)).toBeNull();
   });
 
   test.each([
-    ["y", 0],
-    ["n", 1],
-    ["", 1],
+    ["y\r", 0],
+    ["\r", 1],
     ["\x04", 1],
     ["\x03", 130],
-  ])("a deletion asks for confirmation, and the answer %p exits with %i", async (answer, exitCode) => {
-    await using shared = await openSharedDatabase(source);
-    await shared.database.users.create({ email: "ada@example.com", username: "ada", hashedPassword: "s$d" });
-    const keys = answer < " " ? answer : `${answer}\r`;
-    const args = ["users", "delete", "ada@example.com"];
-    const { code, screen } = await runOnTerminal(args, [["[y/N] ", keys || "\r"]], {
-      env: { DATABASE_URL: shared.url },
-    });
+  ])("a deletion asks for confirmation, and the answer %j exits with %i", async (keys, exitCode) => {
+    await using shared = await openSharedDatabase();
+    await shared.insert(["ada"]);
+    const { code, screen } = await runOnTerminal(["users", "delete", EMAIL], [["[y/N] ", keys]], shared.env);
     expect(screen).toContain("Delete ada@example.com (id 1, username ada) permanently?");
     expect(code).toBe(exitCode);
     expect((await shared.database.users.findById(1)) === null).toBe(exitCode === 0);

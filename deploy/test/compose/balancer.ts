@@ -22,13 +22,6 @@ export function testWith(...programs: readonly string[]) {
 
 export const haproxyTest = testWith("haproxy");
 
-interface Balancer extends AsyncDisposable {
-  /** On 127.0.0.1 and ::1. */
-  readonly port: number;
-  /** What it has written to stdout and stderr. */
-  log(): Promise<string>;
-}
-
 export interface BalancerOptions {
   /** Each `host:port` of a replica; at least one of them must be ready. */
   readonly addresses: readonly string[];
@@ -40,13 +33,13 @@ export interface BalancerOptions {
   readonly edit?: (configuration: string) => string;
 }
 
-/** Resolves once requests reach a replica. */
+/** Resolves once requests reach a replica. Listens on 127.0.0.1 and ::1; `log` returns what it has written. */
 export async function startBalancer({
   addresses,
   maxConnections = 0,
   environment = {},
   edit = (configuration) => configuration,
-}: BalancerOptions): Promise<Balancer> {
+}: BalancerOptions) {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const port = freePort();

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 
+/** The members that the tests read one by one. */
 export interface Service {
-  readonly image: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly profiles?: readonly string[];
   readonly command?: readonly string[];
@@ -11,18 +11,9 @@ export interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly tmpfs?: readonly string[];
   readonly networks?: readonly string[] | Readonly<Record<string, { readonly aliases: readonly string[] }>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required?: boolean }>>;
   readonly healthcheck?: object;
-  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
-  readonly deploy?: { readonly replicas: number };
-  readonly cpus?: number;
-  readonly mem_limit?: string;
-  readonly pids_limit?: number;
-  readonly read_only?: boolean;
-  readonly cap_drop?: readonly string[];
-  readonly security_opt?: readonly string[];
   readonly stop_grace_period?: string;
 }
 

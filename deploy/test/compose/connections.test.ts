@@ -52,24 +52,19 @@ nginxTest("with TRUST_PROXY=2, a thousand simultaneous requests of a proxy reach
     port: 0,
     fetch: async ({ url }) => {
       if (new URL(url).pathname !== "/todos") return new Response();
-      arrived += 1;
-      if (arrived === REQUESTS) allArrived.resolve();
+      if (++arrived === REQUESTS) allArrived.resolve();
       await allArrived.promise;
       return new Response();
     },
   });
-  await using balancer = await startBalancer({
-    addresses: [`127.0.0.1:${replica.port}`],
-    environment: { TRUST_PROXY: "2" },
-  });
+  const addresses = [`127.0.0.1:${replica.port}`];
+  await using balancer = await startBalancer({ addresses, environment: { TRUST_PROXY: "2" } });
   await using nginx = await startNginx(balancer.port);
-  const statuses = Array.from({ length: REQUESTS }, async () => {
-    const connection = openConnection(
-      nginx.port,
-      "GET /todos HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-    );
-    for await (const bytes of connection) expect(String(bytes)).toStartWith("HTTP/1.1 200 ");
+  const request = "GET /todos HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  const answered = Array.from({ length: REQUESTS }, async () => {
+    for await (const bytes of openConnection(nginx.port, request))
+      expect(String(bytes)).toStartWith("HTTP/1.1 200 ");
   });
-  await Promise.all(statuses);
+  await Promise.all(answered);
   expect(arrived).toBe(REQUESTS);
 });

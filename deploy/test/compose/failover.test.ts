@@ -1,7 +1,7 @@
 /** The balancer in front of two replicas: losing one fails no GET, and repeats logins; limits count each client address. */
 import { expect, setDefaultTimeout } from "bun:test";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { post } from "@latchkey/testing/service-process";
+import { post, request } from "@latchkey/testing/service-process";
 import { RedisClient } from "bun";
 import { haproxyTest, testWith } from "./balancer.ts";
 import { nginxTest, startNginx } from "./nginx.ts";
@@ -15,18 +15,17 @@ const CLIENTS = 32;
 haproxyTest("killing one replica under load fails no GET", async () => {
   await using replicas = await startReplicas();
   const url = `http://127.0.0.1:${replicas.port}/todos?limit=20`;
-  const statuses = new Map<number, number>();
+  const statuses = new Set<number>();
   let sent = 0;
   const client = async () => {
     while (sent < REQUESTS) {
       sent += 1;
       if (sent === REQUESTS / 3) replicas.gateways[0]?.signal("SIGKILL");
-      const { status } = await fetch(url);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      statuses.add((await fetch(url)).status);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
-  expect([...statuses]).toEqual([[200, sent]]);
+  expect([...statuses]).toEqual([200]);
   // 128 + SIGKILL
   expect((await replicas.gateways[0]?.ended())?.code).toBe(137);
 });
@@ -59,19 +58,14 @@ testWith("haproxy", "redis-server")(
 
 /** Six logins from one client with forged addresses exceed its limit, and not that of another client. */
 async function expectLimitPerClient(port: number): Promise<void> {
-  const login = async (host: string, claimed: string) => {
-    const { status } = await fetch(`http://${host}:${port}/auth/login`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Forwarded-For": claimed },
-      body: JSON.stringify({ email: "ada@example.com", password: "correct horse" }),
-    });
-    return status;
+  const login = async (host: string, claimed: number) => {
+    const headers = { "X-Forwarded-For": `192.0.2.${claimed}` };
+    const body = { email: "ada@example.com", password: "correct horse" };
+    return (await request(`http://${host}:${port}/auth/login`, { method: "POST", headers, body })).status;
   };
-  const claims = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5", "192.0.2.6"];
-  const statuses: number[] = [];
-  for (const claimed of claims) statuses.push(await login("127.0.0.1", claimed));
-  expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
-  expect(await login("[::1]", "192.0.2.1")).toBe(401);
+  for (let claimed = 1; claimed <= 6; claimed++)
+    expect(await login("127.0.0.1", claimed)).toBe(claimed < 6 ? 401 : 429);
+  expect(await login("[::1]", 1)).toBe(401);
 }
 
 haproxyTest("limits count the client's address, regardless of the X-Forwarded-For it sends", async () => {

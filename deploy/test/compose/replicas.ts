@@ -1,14 +1,8 @@
 /** Real gateways that share one database, behind the balancer. */
 import { openFolder } from "@latchkey/testing/folder";
-import { type ServiceProcess, startProcess } from "@latchkey/testing/service-process";
+import { startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 import { type BalancerOptions, startBalancer } from "./balancer.ts";
-
-interface Replicas extends AsyncDisposable {
-  /** The port of the balancer on 127.0.0.1 and ::1. */
-  readonly port: number;
-  readonly gateways: readonly ServiceProcess[];
-}
 
 interface ReplicasOptions extends Omit<BalancerOptions, "addresses" | "environment"> {
   /** Number of gateways. @default 2 */
@@ -17,24 +11,13 @@ interface ReplicasOptions extends Omit<BalancerOptions, "addresses" | "environme
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function startReplicas({
-  count = 2,
-  environment = {},
-  ...options
-}: ReplicasOptions = {}): Promise<Replicas> {
+/** @returns the port of the balancer on 127.0.0.1 and ::1, and the gateways */
+export async function startReplicas({ count = 2, environment = {}, ...options }: ReplicasOptions = {}) {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
-  const gateways = Array.from({ length: count }, () =>
-    resources.use(
-      startProcess({
-        NODE_ENV: "production",
-        AUTH_SECRET_KEY: SECRET,
-        DATABASE_URL: folder.databaseUrl,
-        TRUST_PROXY: "1",
-        ...environment,
-      }),
-    ),
-  );
+  const shared = { NODE_ENV: "production", AUTH_SECRET_KEY: SECRET, DATABASE_URL: folder.databaseUrl };
+  const env = { ...shared, TRUST_PROXY: "1", ...environment };
+  const gateways = Array.from({ length: count }, () => resources.use(startProcess(env)));
   const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
   const addresses = urls.map((url) => new URL(url).host);
   const { port } = resources.use(await startBalancer({ addresses, environment, ...options }));

@@ -2,16 +2,9 @@
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 
-export interface Buildah extends AsyncDisposable {
-  /** Returns the standard output of `buildah`. @throws Error with all output if it fails */
-  run(...args: readonly string[]): Promise<string>;
-  /** Builds an image; no layer is cached. @throws Error with the output of the failed step */
-  build(options: BuildOptions): Promise<void>;
-  /** Mounts the files of an image, and returns their folder. */
-  mount(image: string): Promise<string>;
-}
+export type Buildah = Awaited<ReturnType<typeof openBuildah>>;
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly context: string;
   readonly dockerfile: string;
   readonly tag: string;
@@ -20,10 +13,7 @@ export interface BuildOptions {
 /** Returns the standard output. @throws Error with all output if the program fails */
 export async function print(...command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [output, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
   return output.trim();
 }
@@ -34,17 +24,20 @@ async function volumes(): Promise<string[]> {
   return ["--volume", `${cache}:/root/.bun/install/cache`, "--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"];
 }
 
-export async function openBuildah(): Promise<Buildah> {
+export async function openBuildah() {
   const folder = await openFolder();
   const storage = ["--root", join(folder.path, "root"), "--runroot", join(folder.path, "run")];
   const run = (...args: readonly string[]) => print("buildah", ...storage, ...args);
   return {
+    /** Returns the standard output of `buildah`. @throws Error with all output if it fails */
     run,
-    async build({ context, dockerfile, tag }) {
+    /** Builds an image; no layer is cached. @throws Error with the output of the failed step */
+    async build({ context, dockerfile, tag }: BuildOptions) {
       const options = ["--isolation=chroot", "--pull-never", "--format=docker", "--disable-compression"];
       await run("build", ...options, ...(await volumes()), "--file", dockerfile, "--tag", tag, context);
     },
-    async mount(image) {
+    /** Mounts the files of an image, and returns their folder. */
+    async mount(image: string) {
       return run("mount", await run("from", "--pull-never", image));
     },
     async [Symbol.asyncDispose]() {

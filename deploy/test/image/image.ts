@@ -22,23 +22,7 @@ interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-interface Container {
-  readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
-  kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code and the standard error. */
-  ended(): Promise<{ readonly code: number; readonly errors: string }>;
-}
-
-export interface Image extends AsyncDisposable {
-  readonly config: ImageConfig;
-  /** The folder that contains the image's files. */
-  readonly root: string;
-  /** Bytes of all files that the base image does not contain. */
-  readonly addedBytes: number;
-  start(command: readonly string[], environment: Readonly<Record<string, string>>, input?: Blob): Container;
-  /** Paths of all files in the build context. */
-  listContext(): Promise<string[]>;
-}
+export type Image = Awaited<ReturnType<typeof buildImage>>;
 
 /** Mounts have an effect only in the new namespace. The arguments are the root folder, the user and the command. */
 const RUN = `
@@ -54,7 +38,7 @@ exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-
   env --ignore-environment "$@"`;
 
 /** @param context A copy of the checkout; an additional Dockerfile is written next to it */
-export async function buildImage(context: string): Promise<Image> {
+export async function buildImage(context: string) {
   await using resources = new AsyncDisposableStack();
   const buildah = resources.use(await openBuildah());
   const [, baseName = ""] = /^FROM (\S+) AS base$/m.exec(DOCKERFILE) ?? [];
@@ -63,11 +47,14 @@ export async function buildImage(context: string): Promise<Image> {
 
   const inspected = await buildah.run("inspect", "--type=image", "latchkey");
   const { config }: { config: ImageConfig } = JSON.parse(inspected).Docker;
+  /** The folder that contains the image's files. */
   const root = await buildah.mount("latchkey");
+  /** Bytes of all files that the base image does not contain. */
   const addedBytes = (await bytesOf(root)) - (await bytesOf(await buildah.mount(baseName)));
 
   const containers = resources.use(new AsyncDisposableStack());
-  const start: Image["start"] = (command, own, input) => {
+  /** Runs a command as a container. */
+  const start = (command: readonly string[], own: Readonly<Record<string, string>> = {}, input?: Blob) => {
     const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
     const isolated = [..."unshare --mount --pid --fork --kill-child sh -ec".split(" "), RUN, "sh", root];
     const child = Bun.spawn(
@@ -81,10 +68,12 @@ export async function buildImage(context: string): Promise<Image> {
     const errors = new Response(child.stderr).text();
     return {
       stdout: child.stdout,
-      kill: (signal) => void process.kill(childOf(child), signal),
+      kill: (signal: NodeJS.Signals) => void process.kill(childOf(child), signal),
+      /** Resolves with the exit code and the standard error. */
       ended: async () => ({ code: await child.exited, errors: await errors }),
     };
   };
+  /** Paths of all files in the build context. */
   const listContext = async () => {
     const dockerfile = `${context}.Dockerfile`;
     await Bun.write(dockerfile, "FROM scratch\nCOPY . /\n");
@@ -102,7 +91,9 @@ async function bytesOf(folder: string): Promise<number> {
 }
 
 /** The lines that a container logs until it exits. */
-export async function* linesOf({ stdout }: Container): AsyncGenerator<Readonly<Record<string, unknown>>> {
+export async function* linesOf({
+  stdout,
+}: ReturnType<Image["start"]>): AsyncGenerator<Readonly<Record<string, unknown>>> {
   let rest = "";
   for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");

@@ -30,17 +30,16 @@ import { typeErrorsOf } from "./types.ts";
 setDefaultTimeout(60_000);
 
 const FOLDER = join(ROOT, "deploy/kubernetes");
-const read = async (name: string): Promise<unknown> =>
-  Bun.YAML.parse(await Bun.file(join(FOLDER, name)).text());
+/** The cast is safe because the first test validates the manifests against the schemas. */
+const read = async <Kind>(name: string) => Bun.YAML.parse(await Bun.file(join(FOLDER, name)).text()) as Kind;
 
-// The casts are safe because the first test validates the manifests against the schemas.
-const deployment = (await read("deployment.yaml")) as IDeployment;
-const job = (await read("migration.yaml")) as IJob;
-const service = (await read("service.yaml")) as IService;
-const policy = (await read("network-policy.yaml")) as INetworkPolicy;
-const disruptionBudget = (await read("pod-disruption-budget.yaml")) as IPodDisruptionBudget;
-const monitor = (await read("components/prometheus-operator/pod-monitor.yaml")) as IPodMonitor;
-const scaler = (await read("components/autoscaling/scaled-object.yaml")) as IScaledObject;
+const deployment = await read<IDeployment>("deployment.yaml");
+const job = await read<IJob>("migration.yaml");
+const service = await read<IService>("service.yaml");
+const policy = await read<INetworkPolicy>("network-policy.yaml");
+const disruptionBudget = await read<IPodDisruptionBudget>("pod-disruption-budget.yaml");
+const monitor = await read<IPodMonitor>("components/prometheus-operator/pod-monitor.yaml");
+const scaler = await read<IScaledObject>("components/autoscaling/scaled-object.yaml");
 /** The packages of the schemas that are not Kubernetes's own, by API version. */
 const MODELS: Readonly<Record<string, string>> = {
   "monitoring.coreos.com/v1": "@kubernetes-models/prometheus-operator",
@@ -48,13 +47,8 @@ const MODELS: Readonly<Record<string, string>> = {
 };
 interface Kustomization {
   readonly resources: readonly string[];
-  readonly configMapGenerator: readonly {
-    readonly name: string;
-    readonly envs: readonly string[];
-    readonly options: { readonly annotations: Labels };
-  }[];
+  readonly configMapGenerator: readonly { readonly name: string; readonly envs: readonly string[] }[];
 }
-const kustomization = (await read("kustomization.yaml")) as Kustomization;
 
 const pod = (spec: IPodSpec | undefined) => ({ spec, container: spec?.containers[0] });
 const gateway = pod(deployment.spec?.template.spec);
@@ -78,12 +72,9 @@ function admits(port: string, peer: { readonly namespace: Labels; readonly pod: 
   );
 }
 
-const inNamespace = (name: string, pod: Labels) => ({
-  namespace: { "kubernetes.io/metadata.name": name },
-  pod,
-});
 const CONTROLLER = { "app.kubernetes.io/name": "ingress-nginx", "app.kubernetes.io/component": "controller" };
 const PROMETHEUS = { "app.kubernetes.io/name": "prometheus" };
+const GATEWAY = deployment.spec?.template.metadata?.labels ?? {};
 
 describe("deploy/kubernetes", () => {
   test("no manifest contains a field that its kind does not define", () => {
@@ -95,11 +86,11 @@ describe("deploy/kubernetes", () => {
     expect(typeErrorsOf(values)).toEqual([]);
   });
 
-  test("the kustomization lists every file, and the pods read the ConfigMap that it generates", () => {
-    const [generator] = kustomization.configMapGenerator;
-    expect(
-      ["components", "kustomization.yaml", ...kustomization.resources, ...(generator?.envs ?? [])].sort(),
-    ).toEqual(readdirSync(FOLDER).sort());
+  test("the kustomization lists every file, and the pods read the ConfigMap that it generates", async () => {
+    const { resources, configMapGenerator } = await read<Kustomization>("kustomization.yaml");
+    const [generator] = configMapGenerator;
+    const files = ["components", "kustomization.yaml", ...resources, ...(generator?.envs ?? [])];
+    expect(files.sort()).toEqual(readdirSync(FOLDER).sort());
     for (const { container } of [gateway, migration]) {
       expect(container?.envFrom?.[0]).toEqual({ configMapRef: { name: generator?.name ?? "" } });
     }
@@ -148,7 +139,7 @@ describe("deploy/kubernetes", () => {
   });
 
   test("each selector selects the gateway's pods, and not the migration's", () => {
-    const labels = deployment.spec?.template.metadata?.labels;
+    const labels = GATEWAY;
     expect(deployment.spec?.selector.matchLabels).toEqual(labels);
     expect(service.spec?.selector).toEqual(labels);
     expect(policy.spec?.podSelector?.matchLabels).toEqual(labels);
@@ -158,53 +149,35 @@ describe("deploy/kubernetes", () => {
       expect(labelSelector?.matchLabels).toEqual(labels);
     }
     expect(job.spec?.template.metadata?.labels).not.toEqual(labels);
+    expect(policy.spec?.policyTypes).toEqual(["Ingress"]);
   });
 
-  describe("the network policy", () => {
-    test("admits the ingress controller to the service port only", () => {
-      const controller = inNamespace("ingress-nginx", CONTROLLER);
-      expect([admits("http", controller), admits("metrics", controller)]).toEqual([true, false]);
-    });
-
-    test("admits Prometheus to the metrics port only", () => {
-      const prometheus = inNamespace("monitoring", PROMETHEUS);
-      expect([admits("http", prometheus), admits("metrics", prometheus)]).toEqual([false, true]);
-    });
-
-    test.each([
-      ["a pod without labels", inNamespace("default", {})],
-      ["a gateway pod", inNamespace("default", deployment.spec?.template.metadata?.labels ?? {})],
-      ["a pod in another namespace with the controller's labels", inNamespace("default", CONTROLLER)],
-      ["a pod in another namespace with Prometheus's labels", inNamespace("default", PROMETHEUS)],
-      ["another pod in the controller's namespace", inNamespace("ingress-nginx", {})],
-      ["another pod in Prometheus's namespace", inNamespace("monitoring", {})],
-    ])("admits %s to no port", (_, peer) => {
-      expect([admits("http", peer), admits("metrics", peer)]).toEqual([false, false]);
-    });
-
-    test("restricts ingress for every port that the container declares", () => {
-      expect(policy.spec?.policyTypes).toEqual(["Ingress"]);
-      const admitted = policy.spec?.ingress?.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
-      expect(admitted).toEqual(gateway.container?.ports?.map(({ name }) => name) ?? []);
-    });
-  });
+  test.each([
+    ["ingress-nginx", CONTROLLER, ["http"]],
+    ["monitoring", PROMETHEUS, ["metrics"]],
+    ["default", {}, []],
+    ["default", GATEWAY, []],
+    ["default", CONTROLLER, []],
+    ["default", PROMETHEUS, []],
+    ["ingress-nginx", {}, []],
+    ["monitoring", {}, []],
+  ])(
+    "in the namespace %s, the network policy admits a pod with the labels %j to the ports %j",
+    (name, pod, ports) => {
+      const declared = gateway.container?.ports?.map((port) => port.name ?? "") ?? [];
+      const peer = { namespace: { "kubernetes.io/metadata.name": name }, pod };
+      expect(declared.filter((port) => admits(port, peer))).toEqual(ports);
+    },
+  );
 
   test("the documented database and Redis URLs are verified TLS connections that the service accepts without a warning", async () => {
     const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
-    const literals = Object.fromEntries(
-      [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)].map(([, name = "", value = ""]) => [
-        name,
-        value,
-      ]),
-    );
+    const found = [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)];
+    const literals = Object.fromEntries(found.map(([, name = "", value = ""]) => [name, value]));
     expect(literals.DATABASE_URL).toEndWith("?sslmode=verify-full");
     expect(literals.REDIS_URL).toStartWith("rediss://");
-    const { errors, warnings } = checkConfiguration({
-      NODE_ENV: "production",
-      ...settings,
-      AUTH_SECRET_KEY: SECRET,
-      ...literals,
-    });
+    const variables = { NODE_ENV: "production", ...settings, AUTH_SECRET_KEY: SECRET, ...literals };
+    const { errors, warnings } = checkConfiguration(variables);
     expect(errors).toEqual([]);
     expect(warnings.filter((warning) => /DATABASE_URL|REDIS_URL/.test(warning))).toEqual([]);
   });
@@ -227,65 +200,51 @@ describe("deploy/kubernetes", () => {
     }
   });
 
-  describe("the migration job", () => {
-    test("fails at once with the exit code of an invalid configuration, and repeats after other failures", async () => {
-      const child = Bun.spawnSync([process.execPath, ...(migration.container?.command?.slice(1) ?? [])], {
-        cwd: ROOT,
-        env: { NODE_ENV: "production", DATABASE_URL: "mysql://latchkey@db.example.internal/latchkey" },
-      });
-      const [, rule] = job.spec?.podFailurePolicy?.rules ?? [];
-      expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
-      expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
-      expect(child.exitCode).toBe(EXIT.config);
-    });
+  test("the migration fails at once with an exit code that a repetition does not change", () => {
+    const command = [process.execPath, ...(migration.container?.command?.slice(1) ?? [])];
+    const { exitCode } = Bun.spawnSync(command, { cwd: ROOT, env: { NODE_ENV: "production" } });
+    expect(exitCode).toBe(EXIT.config);
+    const [, rule] = job.spec?.podFailurePolicy?.rules ?? [];
+    expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
+    expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
   });
 
-  describe("autoscaling", () => {
-    const triggers = scaler.spec.triggers.map(({ metadata }) => metadata);
+  test("autoscaling stays within the connections of a PostgreSQL server with default settings", () => {
+    const { scaleTargetRef, maxReplicaCount } = scaler.spec;
+    expect(scaleTargetRef.name).toBe(deployment.metadata?.name ?? "");
+    const connections = connectionsOf(Number(maxReplicaCount), Number(settings.DATABASE_POOL_SIZE));
+    expect(connections).toBeGreaterThan(0);
+    expect(connections).toBeLessThanOrEqual(100 - RESERVED_CONNECTIONS);
+  });
 
-    test("scales the Deployment within the connections of a PostgreSQL server with default settings", () => {
-      expect(scaler.spec.scaleTargetRef.name).toBe(deployment.metadata?.name ?? "");
-      const connections = connectionsOf(
-        Number(scaler.spec.maxReplicaCount),
-        Number(settings.DATABASE_POOL_SIZE),
-      );
-      expect(connections).toBeGreaterThan(0);
-      expect(connections).toBeLessThanOrEqual(100 - RESERVED_CONNECTIONS);
+  promtoolTest("autoscaling sums queue seconds and utilization of three replicas", async () => {
+    await using folder = await openFolder();
+    const write = async (name: string, content: object) => {
+      await Bun.write(join(folder.path, name), JSON.stringify(content));
+      return join(folder.path, name);
+    };
+    const rules = scaler.spec.triggers.map(({ metadata }, index) => ({
+      record: `trigger:${index}`,
+      expr: metadata.query,
+    }));
+    const series = (name: string, values: string) =>
+      [1, 2, 3].map((pod) => ({ series: `${name}{job="accounts/latchkey", instance="${pod}"}`, values }));
+    const expected = (name: string, value: number) => ({
+      ...{ expr: name, eval_time: "5m" },
+      exp_samples: [{ labels: `{__name__="${name}"}`, value }],
     });
-
-    promtoolTest("the queries sum queue seconds and utilization of three replicas", async () => {
-      await using folder = await openFolder();
-      const series = (pod: number, name: string, values: string) => ({
-        series: `${name}{job="accounts/latchkey", instance="${pod}"}`,
-        values,
-      });
-      const rules = triggers.map(({ query }, index) => ({ record: `trigger:${index}`, expr: query }));
-      const rule_files = [join(folder.path, "rules.yaml")];
-      await Bun.write(join(folder.path, "rules.yaml"), JSON.stringify({ groups: [{ name: "a", rules }] }));
-      const expected = [
-        // 20 waiting derivations at 40 per second, three times.
-        [1.5, "trigger:0"],
-        // 600 derivations per minute at 40 per second, three times.
-        [0.75, "trigger:1"],
-      ] as const;
-      const tests = {
-        interval: "15s",
-        input_series: [1, 2, 3].flatMap((pod) => [
-          series(pod, "hash_queue_length", "20x40"),
-          series(pod, "hash_capacity_per_second", "40x40"),
-          series(pod, "hash_derivations_total", "0+150x40"),
-        ]),
-        promql_expr_test: expected.map(([value, name]) => ({
-          expr: name,
-          eval_time: "5m",
-          exp_samples: [{ labels: `{__name__="${name}"}`, value }],
-        })),
-      };
-      await Bun.write(
-        join(folder.path, "test.yaml"),
-        JSON.stringify({ rule_files, evaluation_interval: "15s", tests: [tests] }),
-      );
-      expect(promtool("test", "rules", join(folder.path, "test.yaml"))).toMatchObject({ code: 0 });
-    });
+    const tests = {
+      interval: "15s",
+      input_series: [
+        ...series("hash_queue_length", "20x40"),
+        ...series("hash_capacity_per_second", "40x40"),
+        ...series("hash_derivations_total", "0+150x40"),
+      ],
+      // 20 waiting derivations, and 600 derivations per minute, at 40 per second, three times.
+      promql_expr_test: [expected("trigger:0", 1.5), expected("trigger:1", 0.75)],
+    };
+    const rule_files = [await write("rules.yaml", { groups: [{ name: "a", rules }] })];
+    const file = await write("test.yaml", { rule_files, evaluation_interval: "15s", tests: [tests] });
+    expect(promtool("test", "rules", file)).toMatchObject({ code: 0 });
   });
 });

@@ -2,15 +2,11 @@
 import { join } from "node:path";
 import ts from "typescript";
 
-interface TypedValue {
-  readonly type: string;
-  /** The module that exports the type, resolved from this folder. */
-  readonly from: string;
-  readonly value: unknown;
-}
-
-/** Compiles each value as a literal of its type and returns the error messages. */
-export function typeErrorsOf(values: readonly TypedValue[]): string[] {
+/**
+ * Compiles each value as a literal of its type and returns the error messages.
+ * @param values `from` is the module that exports the type, resolved from this folder
+ */
+export function typeErrorsOf(values: readonly { type: string; from: string; value: unknown }[]): string[] {
   const path = join(import.meta.dir, "kubernetes-values.ts");
   const source = values
     .map(

@@ -10,41 +10,33 @@ import { readCompose } from "../compose/compose-file.ts";
 const SCRIPT = join(ROOT, "deploy/roll.sh");
 const script = await Bun.file(SCRIPT).text();
 
-interface Roll {
-  /** The number of replicas in `.env`. @default 2 */
-  readonly replicas?: number;
-  readonly fail?: string;
+const DEFAULTS = {
+  /** The number of replicas in `.env`. */
+  replicas: 2,
+  /** Existing replicas 1, 2, … of the image `old`. */
+  existing: 2,
+  /** The step that fails. */
+  fail: "",
   /** The number of the docker command at which Ctrl-C is pressed. */
-  readonly interrupt?: number;
-  readonly args?: readonly string[];
-  /** Existing replicas. @default 2 */
-  readonly existing?: number;
-  /** Whether another run is in progress. @default false */
-  readonly locked?: boolean;
-}
+  interrupt: 0,
+  args: [] as readonly string[],
+  /** Whether another run is in progress. */
+  locked: false,
+};
 
-/** Runs the script with replicas 1, 2, … of the image `old`. */
-async function roll({
-  replicas = 2,
-  fail = "",
-  interrupt = 0,
-  args = [],
-  existing = 2,
-  locked = false,
-}: Roll) {
+async function roll(options: Partial<typeof DEFAULTS> = {}) {
+  const { replicas, existing, fail, interrupt, args, locked } = { ...DEFAULTS, ...options };
   await using folder = await openFolder();
   const STATE = folder.path;
   await mkdir(join(STATE, "containers"));
   for (let id = 1; id <= existing; id++) await Bun.write(join(STATE, `containers/${id}`), "old\n");
   await Bun.write(join(STATE, "latchkey"), "old\n");
   if (locked) await mkdir(join(STATE, "lock"));
-  const env = { PATH: `${import.meta.dir}:${process.env.PATH}`, STATE, FAIL: fail };
+  const PATH = `${import.meta.dir}:${process.env.PATH}`;
+  const env = { PATH, STATE, FAIL: fail, REPLICAS: String(replicas), INTERRUPT: String(interrupt) };
   // In its own process group, as in a terminal.
-  await using child = Bun.spawn(["setsid", "--wait", "sh", SCRIPT, ...args], {
-    env: { ...env, REPLICAS: String(replicas), INTERRUPT: String(interrupt) },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const command = ["setsid", "--wait", "sh", SCRIPT, ...args];
+  await using child = Bun.spawn(command, { env, stdout: "ignore", stderr: "pipe" });
   // Ends when the script and the process that holds the lock have ended.
   const errors = await child.stderr.text();
   const read = async (name: string) => (await Bun.file(join(STATE, name)).text()).trimEnd();
@@ -63,14 +55,9 @@ const kept = { containers: ["1", "2"], latchkey: "old" };
 
 describe("roll.sh", () => {
   test("new replicas replace the old ones, and the image of the old ones stays for a rollback", async () => {
-    const { errors: _, calls, ...result } = await roll({});
-    expect(result).toEqual({
-      code: 0,
-      containers: ["3", "4"],
-      latchkey: "new",
-      previous: "old",
-      locked: false,
-    });
+    const { errors: _, calls, ...result } = await roll();
+    const replaced = { containers: ["3", "4"], latchkey: "new", previous: "old" };
+    expect(result).toEqual({ code: 0, ...replaced, locked: false });
     const lastCheck = calls.findLastIndex((call) => call.startsWith("exec "));
     expect(calls.findIndex((call) => call.startsWith("stop "))).toBeGreaterThan(lastCheck);
   });
@@ -105,10 +92,8 @@ describe("roll.sh", () => {
 
   test("a failed clean-up prints the commands", async () => {
     const { code, errors } = await roll({ fail: "ready,stop" });
-    expect([code, errors]).toEqual([
-      1,
-      expect.stringContaining("Remove the new replicas: docker rm --force 3 4"),
-    ]);
+    expect(code).toBe(1);
+    expect(errors).toContain("Remove the new replicas: docker rm --force 3 4");
   });
 
   test.each([
@@ -128,7 +113,7 @@ describe("roll.sh", () => {
   });
 
   test("Ctrl-C at any step keeps all replicas of one version, and names what is left", async () => {
-    const { calls } = await roll({});
+    const { calls } = await roll();
     const steps = calls.map((_, index) => index + 1);
     const results = await Promise.all(steps.map((interrupt) => roll({ interrupt })));
     for (const [index, { code, containers, latchkey, errors }] of results.entries()) {

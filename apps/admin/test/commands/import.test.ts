@@ -1,28 +1,13 @@
-/** `users import`, `export` and `stats` on every kind of database, with the real service. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** `users import`, `export` and `stats`, with the real service. */
+import { expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openFolder } from "@latchkey/testing/folder";
 import HASH_VECTORS from "@latchkey/testing/hash-vectors";
 import { post, request, startProcess } from "@latchkey/testing/service-process";
-import {
-  DATABASES,
-  type DatabaseSource,
-  openSharedDatabase,
-  type SharedDatabase,
-} from "../support/databases.ts";
+import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";
-
-interface Report {
-  readonly rejections: readonly { readonly line: number; readonly reason: string }[];
-  readonly lines: number;
-  readonly new: number;
-  readonly existing: number;
-  readonly rejected: number;
-  readonly formats: Readonly<Record<string, number>>;
-}
 
 const user = (name: string, members: object = {}) => ({
   email: `${name}@example.com`,
@@ -35,206 +20,173 @@ const toFile = (lines: readonly object[]) => lines.map((line) => `${JSON.stringi
 /** Imports standard input; the exit code must be 65 if lines are rejected, otherwise 0. */
 async function importLines(shared: SharedDatabase, input: string | Uint8Array, ...options: string[]) {
   const { code, stdout, stderr } = await shared.tool(["users", "import", "-", "--json", ...options], input);
-  const objects = stdout
+  const rejections = stdout
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const report: Report = { ...objects.pop(), rejections: objects };
+  const report = { ...rejections.pop(), rejections };
   expect([code, report.rejections.length, stderr === ""]).toEqual(
     report.rejected > 0 ? [65, report.rejected, false] : [0, 0, true],
   );
   return report;
 }
 
-describe.each(Object.entries(DATABASES))("users import on %s", (kind, openSource) => {
-  let source: DatabaseSource;
-  beforeAll(async () => {
-    source = await openSource();
-  });
-  afterAll(() => source[Symbol.asyncDispose]());
-
-  test("without --commit, nothing is written; an import can be repeated, and other values are reported", async () => {
-    await using shared = await openSharedDatabase(source);
-    const createdAt = "2020-01-02T03:04:05.000Z";
-    const lines = [
-      user("ada", { is_active: false, email_verified: true, created_at: createdAt }),
-      user("bob", { password_hash: null }),
-      user("eve", { password_hash: ARGON2 }),
-    ];
-    const counts = { lines: 3, new: 3, existing: 0, rejected: 0 };
-    const formats = { bcrypt: 1, none: 1, argon2: 1 };
-    expect(await importLines(shared, toFile(lines))).toMatchObject({ ...counts, formats });
-    expect(await shared.json<unknown>(["users", "list"])).toEqual([]);
-    expect(await importLines(shared, toFile(lines), "--commit")).toMatchObject({ ...counts, formats });
-    const stats = await shared.json<unknown>(["users", "stats"]);
-    expect(stats).toEqual({ users: 3, inactive: 1, imported: { bcrypt: 1, argon2: 1 } });
-    const imported = await shared.json<{ email: string }[]>(["users", "list", "--imported"]);
-    expect(imported.map(({ email }) => email)).toEqual(["ada@example.com", "eve@example.com"]);
-    const eve = await shared.database.users.findByEmail("eve@example.com");
-    if (eve) await shared.database.users.rehash(eve, "salt$digest");
-    const repeated = await importLines(shared, toFile(lines), "--commit");
-    expect(repeated).toMatchObject({ new: 0, existing: 3 });
-    const changed = [
-      user("ada", { password_hash: ARGON2, is_active: true }),
-      user("bob", { username: "robert", password_hash: null }),
-      user("new", { username: "eve" }),
-    ];
-    expect((await importLines(shared, toFile(changed), "--commit")).rejections).toEqual([
-      { line: 1, reason: "The user exists with another password_hash, is_active." },
-      { line: 2, reason: "The user exists with another username." },
-      { line: 3, reason: "The username belongs to another user." },
-    ]);
-    const ada = await shared.database.users.findByEmail("ada@example.com");
-    expect(ada).toMatchObject({ importedHash: BCRYPT, isActive: false, emailVerified: true, createdAt });
-  });
-
-  test("an export can be imported elsewhere, only its owner can read it, and it replaces no file", async () => {
-    await using shared = await openSharedDatabase(source);
-    await using other = await openSharedDatabase(source);
-    await using folder = await openFolder();
-    const path = join(folder.path, "users.jsonl");
-    await importLines(shared, toFile([user("ada", { is_active: false }), user("bob")]), "--commit");
-    const createOptions = ["users", "create", "eve@example.com", "-u", "eve"];
-    await shared.tool(createOptions, "correct horse battery");
-    expect(await shared.json<unknown>(["users", "export", path])).toEqual({ users: 3 });
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await shared.tool(["users", "export", path])).code).toBe(69);
-    const { code, stdout } = await other.tool(["users", "import", path, "--commit"]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^lines +3\nnew +3\n/)]);
-    const values = async ({ database }: SharedDatabase) =>
-      (await database.users.list({ after: 0, limit: 9 })).map(
-        ({ email, importedHash, isActive, createdAt }) => ({
-          email,
-          importedHash,
-          isActive,
-          createdAt,
-        }),
-      );
-    expect(await values(other)).toEqual(await values(shared));
-    const [before, after] = await Promise.all(
-      [shared, other].map(({ database }) => database.users.findByEmail("eve@example.com")),
-    );
-    expect(after?.hashedPassword).toBe(before?.hashedPassword ?? "");
-    const hashedPassword = `${"0".repeat(32)}$${"0".repeat(64)}`;
-    await shared.database.users.update(before?.id ?? 0, { hashedPassword });
-    const repeated = await importLines(shared, await Bun.file(path).text(), "--commit");
-    expect(repeated).toMatchObject({
-      existing: 2,
-      rejections: [{ line: 3, reason: "The user exists with another password_hash." }],
-    });
-  });
-
-  // The statements are tested with the repositories of both databases.
-  if (kind !== "libsql") return;
-
-  test("users of every format log in with their old password, and the second login uses the new hash", async () => {
-    await using shared = await openSharedDatabase(source);
-    const emailOf = (index: number) => `user${index}@example.com`;
-    const lines = HASH_VECTORS.map(({ hash }, index) => ({ email: emailOf(index), password_hash: hash }));
-    const report = await importLines(shared, toFile(lines), "--commit", "--username-from-email");
-    expect(report.new).toBe(HASH_VECTORS.length);
-    const env = { DATABASE_URL: shared.url, RATE_LIMIT_ENABLED: "false", METRICS_PORT: "0" };
-    const secret = { AUTH_SECRET_KEY: "4f6b1e0c9a7d8352b1c0d9e8f7a6b5c4" };
-    await using service = startProcess({ ...env, ...secret, HASH_QUEUE_SECONDS: "60" });
-    const url = await service.ready();
-    const logIn = (email: string, password: string) => post(`${url}/auth/login`, { email, password });
-    const statuses = await Promise.all(
-      HASH_VECTORS.map(async ({ name, password }, index) => {
-        const wrong = await logIn(emailOf(index), `x${password}`);
-        const first = await logIn(emailOf(index), password);
-        const { access_token: token } = (await first.json()) as { access_token: string };
-        const second = await logIn(emailOf(index), password);
-        const me = await request(`${url}/auth/me`, { token });
-        return [name, wrong.status, first.status, second.status, me.status];
-      }),
-    );
-    expect(statuses).toEqual(HASH_VECTORS.map(({ name }) => [name, 401, 200, 200, 200]));
-    expect(await shared.json<unknown>(["users", "stats"])).toEqual({
-      users: HASH_VECTORS.length,
-      inactive: 0,
-      imported: {},
-    });
-    const metrics = await (await fetch(String((await service.line("ready")).metrics))).text();
-    expect(metrics).toContain('password_rehashes_total{format="better_auth"} 1\n');
-    expect(metrics).toContain(`audit_events_total{event="password.rehashed"} ${HASH_VECTORS.length}\n`);
-  }, 120_000);
+test("without --commit, nothing is written; an import can be repeated, and other values are reported", async () => {
+  await using shared = await openSharedDatabase();
+  const createdAt = "2020-01-02T03:04:05.000Z";
+  const lines = [
+    user("ada", { is_active: false, email_verified: true, created_at: createdAt }),
+    user("bob", { password_hash: null }),
+    user("eve", { password_hash: ARGON2 }),
+  ];
+  const counts = { lines: 3, new: 3, existing: 0, rejected: 0 };
+  const formats = { bcrypt: 1, none: 1, argon2: 1 };
+  expect(await importLines(shared, toFile(lines))).toMatchObject({ ...counts, formats });
+  expect(await shared.json<unknown>(["users", "list"])).toEqual([]);
+  expect(await importLines(shared, toFile(lines), "--commit")).toMatchObject({ ...counts, formats });
+  const stats = await shared.json<unknown>(["users", "stats"]);
+  expect(stats).toEqual({ users: 3, inactive: 1, imported: { bcrypt: 1, argon2: 1 } });
+  const imported = await shared.json<{ email: string }[]>(["users", "list", "--imported"]);
+  expect(imported.map(({ email }) => email)).toEqual(["ada@example.com", "eve@example.com"]);
+  const eve = await shared.database.users.findByEmail("eve@example.com");
+  if (eve) await shared.database.users.rehash(eve, "salt$digest");
+  const repeated = await importLines(shared, toFile(lines), "--commit");
+  expect(repeated).toMatchObject({ new: 0, existing: 3 });
+  const changed = [
+    user("ada", { password_hash: ARGON2, is_active: true }),
+    user("bob", { username: "robert", password_hash: null }),
+    user("new", { username: "eve" }),
+  ];
+  expect((await importLines(shared, toFile(changed), "--commit")).rejections).toEqual([
+    { line: 1, reason: "The user exists with another password_hash, is_active." },
+    { line: 2, reason: "The user exists with another username." },
+    { line: 3, reason: "The username belongs to another user." },
+  ]);
+  const ada = await shared.database.users.findByEmail("ada@example.com");
+  expect(ada).toMatchObject({ importedHash: BCRYPT, isActive: false, emailVerified: true, createdAt });
 });
 
-describe("a file", () => {
-  let source: DatabaseSource;
-  beforeAll(async () => {
-    source = await (DATABASES.libsql ?? expect.unreachable)();
+test("an export can be imported elsewhere, only its owner can read it, and it replaces no file", async () => {
+  await using shared = await openSharedDatabase();
+  await using other = await openSharedDatabase();
+  const [path, copy] = [join(shared.folder, "users.jsonl"), join(other.folder, "users.jsonl")];
+  const ownHash = (digit: string) => `${digit.repeat(32)}$${digit.repeat(64)}`;
+  const lines = [
+    user("ada", { is_active: false }),
+    user("bob"),
+    user("eve", { password_hash: ownHash("1") }),
+  ];
+  await importLines(shared, toFile(lines), "--commit");
+  expect(await shared.json<unknown>(["users", "export", path])).toEqual({ users: 3 });
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await shared.tool(["users", "export", path])).code).toBe(69);
+  const { code, stdout } = await other.tool(["users", "import", path, "--commit"]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^lines +3\nnew +3\n/)]);
+  await other.tool(["users", "export", copy]);
+  const exported = await Bun.file(path).text();
+  const values = { email_verified: false, created_at: expect.any(String) };
+  const users = exported
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(users).toEqual(lines.map((line) => ({ is_active: true, ...values, ...line })));
+  expect(await Bun.file(copy).text()).toBe(exported);
+  await shared.database.users.update(3, { hashedPassword: ownHash("0") });
+  expect(await importLines(shared, exported, "--commit")).toMatchObject({
+    existing: 2,
+    rejections: [{ line: 3, reason: "The user exists with another password_hash." }],
   });
-  afterAll(() => source[Symbol.asyncDispose]());
+});
 
-  test("with CRLF, a BOM, empty lines and without a final line end is accepted, in chunks of any size", async () => {
-    await using shared = await openSharedDatabase(source);
-    const lines = Array.from({ length: 2_000 }, (_, index) => JSON.stringify(user(`user${index}`)));
-    const report = await importLines(shared, `\uFEFF${lines.join("\r\n\r\n")}`, "--commit");
-    expect(report).toMatchObject({ lines: 2_000, new: 2_000, rejected: 0 });
-  });
+test("users of every format log in with their old password, and the second login uses the new hash", async () => {
+  await using shared = await openSharedDatabase();
+  const emailOf = (index: number) => `user${index}@example.com`;
+  const lines = HASH_VECTORS.map(({ hash }, index) => ({ email: emailOf(index), password_hash: hash }));
+  const report = await importLines(shared, toFile(lines), "--commit", "--username-from-email");
+  expect(report.new).toBe(HASH_VECTORS.length);
+  const env = { ...shared.env, RATE_LIMIT_ENABLED: "false", METRICS_PORT: "0" };
+  const secret = { AUTH_SECRET_KEY: "4f6b1e0c9a7d8352b1c0d9e8f7a6b5c4" };
+  await using service = startProcess({ ...env, ...secret, HASH_QUEUE_SECONDS: "60" });
+  const url = await service.ready();
+  const logIn = (email: string, password: string) => post(`${url}/auth/login`, { email, password });
+  const statuses = await Promise.all(
+    HASH_VECTORS.map(async ({ name, password }, index) => {
+      const wrong = await logIn(emailOf(index), `x${password}`);
+      const first = await logIn(emailOf(index), password);
+      const { access_token: token } = (await first.json()) as { access_token: string };
+      const second = await logIn(emailOf(index), password);
+      const me = await request(`${url}/auth/me`, { token });
+      return [name, wrong.status, first.status, second.status, me.status];
+    }),
+  );
+  expect(statuses).toEqual(HASH_VECTORS.map(({ name }) => [name, 401, 200, 200, 200]));
+  expect(await shared.json<unknown>(["users", "stats"])).toMatchObject({ inactive: 0, imported: {} });
+  const metrics = await (await fetch(String((await service.line("ready")).metrics))).text();
+  expect(metrics).toContain('password_rehashes_total{format="better_auth"} 1\n');
+  expect(metrics).toContain(`audit_events_total{event="password.rehashed"} ${HASH_VECTORS.length}\n`);
+}, 120_000);
 
-  test("with thousands of lines is searched for duplicates, whether or not it is written", async () => {
-    await using shared = await openSharedDatabase(source);
-    const lines = Array.from({ length: 3_000 }, (_, index) => user(`user${index}`));
-    const file = toFile([...lines, user("USER0", { username: "x" }), user("y", { username: "user2999" })]);
-    for (const options of [[], ["--commit"]])
-      expect(await importLines(shared, file, ...options)).toMatchObject({
-        new: 3_000,
-        rejections: [
-          { line: 3_001, reason: "The e-mail address, ignoring case, is that of line 1." },
-          { line: 3_002, reason: "The username is that of line 3000." },
-        ],
-      });
-  });
+test("a file with CRLF, a BOM, empty lines and without a final line end is accepted, in chunks of any size", async () => {
+  await using shared = await openSharedDatabase();
+  const lines = Array.from({ length: 2_000 }, (_, index) => JSON.stringify(user(`user${index}`)));
+  const report = await importLines(shared, `\uFEFF${lines.join("\r\n\r\n")}`, "--commit");
+  expect(report).toMatchObject({ lines: 2_000, new: 2_000, rejected: 0 });
+});
 
-  test("is reported line by line with reasons that contain no hash, and the valid lines are imported", async () => {
-    await using shared = await openSharedDatabase(source);
-    const line = (members: object) => Buffer.from(toFile([user("ada", members)]));
-    const { username: _, ...unnamed } = user("eve");
-    const cases: [Uint8Array, string | null][] = [
-      [line({}), null],
-      [Buffer.from([0x22, 0xff, 0x22, 0x0a]), "The line is not valid UTF-8."],
-      [Buffer.from(`"${"x".repeat(1_000_000)}"\n`), "The line is longer than 16384 bytes."],
-      [Buffer.from("{\n"), "The line is not valid JSON."],
-      [Buffer.from("[]\n"), "The line must be object."],
-      [line({ email: "ADA@example.com" }), "The e-mail address, ignoring case, is that of line 1."],
-      [line({ email: "a2@example.com" }), "The username is that of line 1."],
-      [line({ email: "ada" }), "The e-mail is not a valid e-mail address."],
-      [line({ username: "x".repeat(33) }), "The username must be at most 32 characters long."],
-      [line({ password: "x" }), "password is not a supported member."],
-      [line({ password_hash: undefined }), "The line must have required properties password_hash."],
-      [line({ password_hash: BCRYPT.replace("$05$", "$14$") }), "The cost of bcrypt must be from 4 to 13."],
-      [
-        line({ password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }),
-        "The format of the password hash is not supported.",
+test("a file with thousands of lines is searched for duplicates, whether or not it is written", async () => {
+  await using shared = await openSharedDatabase();
+  const lines = Array.from({ length: 3_000 }, (_, index) => user(`user${index}`));
+  const file = toFile([...lines, user("USER0", { username: "x" }), user("y", { username: "user2999" })]);
+  for (const options of [[], ["--commit"]])
+    expect(await importLines(shared, file, ...options)).toMatchObject({
+      new: 3_000,
+      rejections: [
+        { line: 3_001, reason: "The e-mail address, ignoring case, is that of line 1." },
+        { line: 3_002, reason: "The username is that of line 3000." },
       ],
-      [line({ is_active: 1 }), "is_active must be boolean."],
-      [line({ created_at: "2020-13-01T00:00:00Z" }), 'created_at must match format "date-time".'],
-      [Buffer.from(JSON.stringify(unnamed)), "The username is missing; --username-from-email generates it."],
-    ];
-    const file = Buffer.concat(cases.map(([bytes]) => bytes));
-    const report = await importLines(shared, file, "--commit");
-    const expected = cases.flatMap(([, reason], index) =>
-      reason === null ? [] : [{ line: index + 1, reason }],
-    );
-    expect(report).toMatchObject({ rejections: expected, new: 1 });
-    const named = Buffer.from(JSON.stringify(unnamed));
-    for (const [existing, created] of [
-      [0, 1],
-      [1, 0],
-    ])
-      expect(await importLines(shared, named, "--commit", "--username-from-email")).toMatchObject({
-        new: created,
-        existing,
-      });
-    const eve = await shared.database.users.findByEmail("eve@example.com");
-    expect(eve?.username).toMatch(/^eve-[0-9a-f]{8}$/);
-  });
+    });
+});
 
-  test("that cannot be read is one sentence and exit code 69", async () => {
-    await using shared = await openSharedDatabase(source);
-    const { code, stderr } = await shared.tool(["users", "import", "/nonexistent"]);
-    expect([code, stderr]).toEqual([69, "Cannot read /nonexistent (ENOENT).\n"]);
-  });
+test("a file is reported line by line with reasons that contain no hash, and the valid lines are imported", async () => {
+  await using shared = await openSharedDatabase();
+  const line = (members: object) => Buffer.from(toFile([user("ada", members)]));
+  const { username: _, ...unnamed } = user("eve");
+  const cases: [Uint8Array, string | null][] = [
+    [line({}), null],
+    [Buffer.from([0x22, 0xff, 0x22, 0x0a]), "The line is not valid UTF-8."],
+    [Buffer.from(`"${"x".repeat(1_000_000)}"\n`), "The line is longer than 16384 bytes."],
+    [Buffer.from("{\n"), "The line is not valid JSON."],
+    [Buffer.from("[]\n"), "The line must be object."],
+    [line({ email: "ADA@example.com" }), "The e-mail address, ignoring case, is that of line 1."],
+    [line({ email: "a2@example.com" }), "The username is that of line 1."],
+    [line({ email: "ada" }), "The e-mail is not a valid e-mail address."],
+    [line({ username: "x".repeat(33) }), "The username must be at most 32 characters long."],
+    [line({ password: "x" }), "password is not a supported member."],
+    [line({ password_hash: undefined }), "The line must have required properties password_hash."],
+    [line({ password_hash: BCRYPT.replace("$05$", "$14$") }), "The cost of bcrypt must be from 4 to 13."],
+    [
+      line({ password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }),
+      "The format of the password hash is not supported.",
+    ],
+    [line({ created_at: "2020-13-01T00:00:00Z" }), 'created_at must match format "date-time".'],
+    [Buffer.from(JSON.stringify(unnamed)), "The username is missing; --username-from-email generates it."],
+  ];
+  const file = Buffer.concat(cases.map(([bytes]) => bytes));
+  const report = await importLines(shared, file, "--commit");
+  const expected = cases.flatMap(([, reason], index) =>
+    reason === null ? [] : [{ line: index + 1, reason }],
+  );
+  expect(report).toMatchObject({ rejections: expected, new: 1 });
+  const named = Buffer.from(JSON.stringify(unnamed));
+  const importNamed = () => importLines(shared, named, "--commit", "--username-from-email");
+  expect(await importNamed()).toMatchObject({ new: 1, existing: 0 });
+  expect(await importNamed()).toMatchObject({ new: 0, existing: 1 });
+  const eve = await shared.database.users.findByEmail("eve@example.com");
+  expect(eve?.username).toMatch(/^eve-[0-9a-f]{8}$/);
+});
+
+test("a file that cannot be read is one sentence and exit code 69", async () => {
+  await using shared = await openSharedDatabase();
+  const { code, stderr } = await shared.tool(["users", "import", "/nonexistent"]);
+  expect([code, stderr]).toEqual([69, "Cannot read /nonexistent (ENOENT).\n"]);
 });

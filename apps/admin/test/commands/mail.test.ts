@@ -1,7 +1,7 @@
 /** `mail test` and `users send-reset`, with a real SMTP server and the outbox of a real database. */
 import { expect, test } from "bun:test";
 import { startMailServer } from "@latchkey/testing/mail-server";
-import { DATABASES, openSharedDatabase } from "../support/databases.ts";
+import { EMAIL, openSharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
 
 const MAIL_FROM = "accounts@example.com";
@@ -24,30 +24,29 @@ test("mail test sends a mail, or reports the server's code without its text", as
 });
 
 test("send-reset writes a reset and set-password a notification, unless the service sends no mail", async () => {
-  await using source = await (DATABASES.libsql ?? Promise.reject)();
-  await using shared = await openSharedDatabase(source);
+  await using shared = await openSharedDatabase();
   const { users, outbox } = shared.database;
-  const { id } = await users.create({ email: "ada@example.com", username: "ada", hashedPassword: "a$b" });
-  expect(await shared.json(["users", "send-reset", "ada@example.com"])).toMatchObject({
+  await shared.insert(["ada"]);
+  expect(await shared.json(["users", "send-reset", EMAIL])).toMatchObject({
     email_verified: false,
   });
   const claimed = await outbox.claim((email) => email);
-  expect(claimed).toMatchObject({ kind: "reset", user: { id } });
+  expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 } });
   const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
   expect(unknown.code).toBe(1);
-  await users.setActive(id, false);
-  const inactive = await shared.tool(["users", "send-reset", "ada@example.com"]);
+  await users.setActive(1, false);
+  const inactive = await shared.tool(["users", "send-reset", EMAIL]);
   expect([inactive.code, inactive.stderr]).toEqual([1, "An inactive user gets no mail.\n"]);
-  await users.setActive(id, true);
-  await shared.json(["users", "set-password", "ada@example.com"], "a new passphrase\n");
+  await users.setActive(1, true);
+  await shared.json(["users", "set-password", EMAIL], "a new passphrase\n");
   expect(await outbox.claim((email) => email)).toMatchObject({ kind: "password" });
-  const env = { NODE_ENV: "production", DATABASE_URL: shared.url };
-  const refused = await runTool(["users", "send-reset", String(id)], { env });
+  const env = { NODE_ENV: "production", ...shared.env };
+  const refused = await runTool(["users", "send-reset", EMAIL], { env });
   expect([refused.code, refused.stderr]).toEqual([
     78,
     "MAIL_URL: is not set, so that the service sends no mail\n",
   ]);
-  await runTool(["users", "set-password", String(id)], { env, input: "another passphrase\n" });
+  await runTool(["users", "set-password", EMAIL], { env, input: "another passphrase\n" });
   // The claimed notification: the reset was deleted, and nothing was added.
   expect(await outbox.count()).toBe(1);
 });

@@ -4,16 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../src/program.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+export const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface RunOptions {
-  /** Variables in addition to PATH; no other variable is inherited. */
+interface RunOptions {
+  /** All variables; none is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
   readonly input?: string | Uint8Array;
@@ -21,12 +15,12 @@ export interface RunOptions {
 }
 
 /** Runs one command line. Not concurrently: without input, it captures the output of this process. */
-export const runTool = (args: readonly string[], options: RunOptions = {}): Promise<Result> =>
+export const runTool = (args: readonly string[], options: RunOptions = {}) =>
   options.input === undefined && options.cwd === undefined
-    ? runHere(args, options.env ?? {})
-    : runProcess([process.execPath, MAIN, ...args], options);
+    ? runHere(args, options)
+    : runProcess(args, options);
 
-async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Result> {
+async function runHere(args: readonly string[], { env = {} }: RunOptions) {
   const output = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
     spyOn(process[name], "write").mockImplementation((text, done) => {
@@ -42,18 +36,11 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
   }
 }
 
-async function runProcess(command: string[], { env, input, cwd = tmpdir() }: RunOptions): Promise<Result> {
-  await using child = Bun.spawn(command, {
-    cwd,
-    env: environment(env),
-    stdin: input === undefined ? "ignore" : Buffer.from(input),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+async function runProcess(args: readonly string[], { env = {}, input, cwd = tmpdir() }: RunOptions) {
+  const stdin = input === undefined ? "ignore" : Buffer.from(input);
+  const command = [process.execPath, MAIN, ...args];
+  await using child = Bun.spawn(command, { cwd, env, stdin, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, stdout, stderr };
 }
 
@@ -64,15 +51,15 @@ export type Keystrokes = readonly [after: string, keys: string];
 export async function runOnTerminal(
   args: readonly string[],
   keystrokes: readonly Keystrokes[],
-  { env }: Pick<RunOptions, "env"> = {},
-): Promise<{ readonly code: number; readonly screen: string }> {
+  env: Readonly<Record<string, string>>,
+) {
   const decoder = new TextDecoder();
   const remaining = [...keystrokes];
   let screen = "";
   let seen = 0;
   await using child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd: tmpdir(),
-    env: { ...environment(env), TERM: "xterm" },
+    env: { ...env, TERM: "xterm" },
     terminal: {
       cols: 120,
       rows: 40,
@@ -89,18 +76,6 @@ export async function runOnTerminal(
   });
   return { code: await child.exited, screen };
 }
-
-/** Runs a shell script in which `"$@"` is the tool with these arguments. */
-export const runInShell = (
-  script: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Result> => runProcess(["sh", "-c", script, "sh", process.execPath, MAIN, ...args], { env });
-
-const environment = (env: Readonly<Record<string, string>> = {}) => ({
-  PATH: process.env.PATH ?? "",
-  ...env,
-});
 
 /** Expects one line of sentences, which may begin with an option, without a stack or an SQL statement. */
 export function expectSentence(stderr: string): void {

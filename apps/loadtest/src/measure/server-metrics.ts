@@ -49,7 +49,7 @@ async function readServerFigures(url: string): Promise<ServerFigures> {
 }
 
 /** Prometheus text format, version 0.0.4; null if a figure is missing. */
-export function parseServerFigures(text: string) {
+function parseServerFigures(text: string) {
   const gauge = (name: string) =>
     Number(new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
   const kernel = /^hash_kernel_info\{[^}]*\bkernel="([^"]+)"[^}]*\} 1$/m.exec(text)?.[1];

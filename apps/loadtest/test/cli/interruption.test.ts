@@ -1,9 +1,10 @@
-/** Ctrl-C and SIGTERM end a run and keep its results; a second signal forces an exit. */
+/** Signals end a run and keep its results; a second signal forces an exit. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { $ } from "bun";
-import { CTRL_C, start, startOnTerminal } from "../support/program.ts";
+import { startFakeService } from "../support/fake-service.ts";
+import { start } from "../support/program.ts";
 import { startUnlimited } from "../support/unlimited-service.ts";
 
 const LOAD = "--users 1 --rate 5 --arrivals constant --duration 60s";
@@ -39,18 +40,6 @@ test("SIGTERM ends the run, and the results until then are reported and written 
   expect(await Bun.file(`${path}.html`).text()).toStartWith("<!doctype html>");
 });
 
-test("Ctrl-C on a terminal under bun run prints the report", async () => {
-  const measured = service.completed(MEASURED);
-  const child = startOnTerminal(`--url ${service.url} ${LOAD}`);
-  await measured;
-  child.type(CTRL_C);
-  const { code, output } = await child.ended();
-  expect(code).toBe(130);
-  const report = output.split("\r\x1b[K").at(-1) ?? "";
-  expect(report).toStartWith("Interrupted after ");
-  expect(report).toMatch(/^login +200 × \d+\r$/m);
-});
-
 test("the files are written although Ctrl-C also ended the reader of standard output", async () => {
   const path = join(service.folder, "piped");
   const measured = service.completed(MEASURED);
@@ -79,16 +68,14 @@ test.concurrent("a second signal after half a second exits at once, one before d
 
 test.concurrent("an interruption while users are created reports no results, and how to delete users that might exist", async () => {
   const requested = Promise.withResolvers<void>();
-  await using silent = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      if (request.url.endsWith("/healthz")) return Response.json({ status: "ok" });
+  await using silent = startFakeService({
+    async beforeResponse(path) {
+      if (path === "/healthz") return;
       requested.resolve();
-      return new Promise<Response>(() => {});
+      await new Promise(() => {});
     },
   });
-  const child = start(`--url ${silent.url.origin}`);
+  const child = start(`--url ${silent.url}`);
   await requested.promise;
   child.signal("SIGINT");
   const { code, stdout, stderr } = await child.ended();

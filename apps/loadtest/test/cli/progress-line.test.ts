@@ -6,26 +6,24 @@ import { exampleRun, latencyOf } from "../support/example-run.ts";
 
 const { asked, server } = exampleRun();
 
-const progressAt = (elapsedSeconds: number, changes: Partial<Progress> = {}): Progress => ({
-  elapsedSeconds,
+const progress: Omit<Progress, "elapsedSeconds"> = {
   completedPerSecond: 88.4,
   latency: latencyOf([120, 512, 912]),
   statuses: { "200": 1321, "503": 12 },
   connectionErrors: {},
   server,
-  ...changes,
-});
+};
 
-function createLine(isTerminal: boolean, columns?: number) {
+function createLine(options: { readonly isTerminal: boolean; readonly columns?: number }) {
   const written: string[] = [];
-  const line = createProgressLine({ write: (text) => void written.push(text), isTerminal, columns, asked });
-  return { written, line };
+  const write = (text: string) => void written.push(text);
+  return { written, line: createProgressLine({ write, asked, ...options }) };
 }
 
 test("on a terminal the line is redrawn within its width, and removed at the end", () => {
-  const { written, line } = createLine(true, 61);
-  line.update(progressAt(15.4));
-  line.update(progressAt(16.4, { latency: null, completedPerSecond: null, server: null }));
+  const { written, line } = createLine({ isTerminal: true, columns: 61 });
+  line.update({ ...progress, elapsedSeconds: 15.4 });
+  line.update({ ...progress, elapsedSeconds: 16.4, latency: null, completedPerSecond: null, server: null });
   line.end();
   expect(written).toEqual([
     "\r\x1b[K15 of 60 s; 88.4 of 90.0/s; p50 512  p99 912 ms; 200 × 1,321",
@@ -35,8 +33,9 @@ test("on a terminal the line is redrawn within its width, and removed at the end
 });
 
 test("without a terminal a line is written every five seconds of the run", () => {
-  const { written, line } = createLine(false);
-  for (const at of [0.5, 4.9, 5.1, 5.6, 9.9, 21, 24.9]) line.update(progressAt(at));
+  const { written, line } = createLine({ isTerminal: false });
+  for (const elapsedSeconds of [0.5, 4.9, 5.1, 5.6, 9.9, 21, 24.9])
+    line.update({ ...progress, elapsedSeconds });
   const rest = "88.4 of 90.0/s; p50 512  p99 912 ms; 200 × 1,321, 503 × 12; 21 of 64 lanes busy, 0 queued\n";
   expect(written).toEqual([`5 of 60 s; ${rest}`, `21 of 60 s; ${rest}`]);
 });

@@ -12,11 +12,9 @@ const idle: LoadGeneratorFigures = {
 };
 
 test.each<[string, Partial<LoadGeneratorFigures>]>([
-  ["is idle", {}],
   ["is late by a small part of the latency", { cpuShare: 0.6, lateness: latencyOf([39]) }],
   ["is late by less than a millisecond", { lateness: latencyOf([0.9]), latency: latencyOf([1]) }],
   ["received no response", { latency: null, connectionErrors: { ECONNRESET: 1 } }],
-  ["sends a closed loop", { lateness: null }],
   ["waits for a core without being late", { cpuShare: 0.5, waitShare: 0.5 }],
 ])("a load generator that %s is not the bottleneck", (_, figures) => {
   expect(bottleneckOf({ ...idle, ...figures })).toBeNull();

