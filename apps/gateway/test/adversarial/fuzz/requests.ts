@@ -152,7 +152,10 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
       .map((lists) => lists.flat()),
     body: fc.option(body),
     isChunked: fc.boolean(),
-    damage: weighted([7, fc.constant([])], [1, fc.array(edit, { minLength: 1, maxLength: 3 })]),
+    damage: weighted<HostileRequest["damage"]>(
+      [7, fc.constant([])],
+      [1, fc.array(edit, { minLength: 1, maxLength: 3 })],
+    ),
   })
   .map(({ aim: [method = "", start = ""], query: search, ...others }) => ({
     ...others,
