@@ -112,7 +112,3 @@ test("the cause of a 503 is logged, the causes of 4xx responses are not", async 
     { request_id: response.headers.get("x-request-id"), err: { type: "DatabaseUnavailable" } },
   ]);
 });
-
-test("an aborted request has the status 499", () => {
-  expect(toErrorResponse(new DOMException("aborted", "AbortError")).status).toBe(499);
-});
