@@ -26,6 +26,9 @@ interface Details extends CallOptions {
   readonly isCacheable?: true;
 }
 
+/** For a preparation on whose result the request does not depend. */
+const none = (): CallOptions => ({});
+
 const CASES: readonly (readonly [status: number, request: string, details?: Details])[] = [
   [200, "GET /todos"],
   [200, "HEAD /todos"],
@@ -100,8 +103,6 @@ const CASES: readonly (readonly [status: number, request: string, details?: Deta
   [304, "GET /openapi.json", { headers: { "if-none-match": "*" }, isCacheable: true }],
   [200, `GET ${ASSET}`, { skipRateLimit: true, isCacheable: true }],
 ];
-
-const none = (): CallOptions => ({});
 
 function expectCors(headers: Headers): void {
   expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);

@@ -43,13 +43,9 @@ test("a counted response states the limit, the remaining requests and the second
 });
 
 test("quotas with equal values have separate counters", async () => {
-  const names = [
-    "RATE_LIMIT_DEFAULT",
-    "RATE_LIMIT_LOGIN",
-    "RATE_LIMIT_REGISTER",
-    "RATE_LIMIT_PASSWORD_CHANGE",
-  ];
-  await using service = await startLimited(Object.fromEntries(names.map((name) => [name, "9/minute"])));
+  const names = ["DEFAULT", "LOGIN", "REGISTER", "PASSWORD_CHANGE"];
+  const quotas = Object.fromEntries(names.map((name) => [`RATE_LIMIT_${name}`, "9/minute"]));
+  await using service = await startLimited(quotas);
   const { token } = await service.createUser();
   expect(remaining(await login(service))).toBe("7");
   const body = { email: "a@example.org", username: "a", password: "long enough" };

@@ -106,14 +106,9 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
     expect(written).toEqual(Array(WRITERS).fill(DATABASE_UNAVAILABLE));
   }
 
+  const statuses = async () => (await requestAll()).map(({ status }) => status);
   const recover = async (): Promise<void> => {
-    while (
-      !Bun.deepEquals(
-        (await requestAll()).map(({ status }) => status),
-        HEALTHY,
-      )
-    )
-      await Bun.sleep(10);
+    while (!Bun.deepEquals(await statuses(), HEALTHY)) await Bun.sleep(10);
   };
   await within(RECOVERY_MS, recover());
   expect((await call("GET", "/readyz")).status).toBe(200);
