@@ -1,67 +1,184 @@
-/** Every kind of response passes through all middleware. Exceptions are stated in `response-cases.ts`. */
+/** Every kind of response passes through all middleware: headers, rate limit and access log. */
 import { expect, test } from "bun:test";
-import { ORIGIN, REQUEST_ID, RESPONSE_CASES, type ResponseCase } from "./support/response-cases.ts";
-import { startService } from "./support/service.ts";
+import { BODY_MAX_BYTES } from "@latchkey/contracts";
+import { QueueFull } from "@latchkey/hashing";
+import { readAssets } from "../src/pages/assets.ts";
+import { createMemoryStore } from "../src/rate-limit/memory-store.ts";
+import type { CreateStore } from "../src/rate-limit/store.ts";
+import type { CallOptions } from "./support/client.ts";
+import { type Service, type ServiceOptions, startService } from "./support/service.ts";
 
-type ExpectHeaders = (headers: Headers, testCase: ResponseCase) => void;
+const ORIGIN = "https://app.example";
+const REQUEST_ID = "order-test.1";
+const LOGIN = { body: { email: "nobody@example.org", password: "whatever it is" } };
+const TOO_LARGE = " ".repeat(BODY_MAX_BYTES + 1);
+const [ASSET = ""] = readAssets().contents.keys();
 
-const MIDDLEWARE: Readonly<Record<string, ExpectHeaders>> = {
-  CORS(headers) {
-    expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);
-    expect(headers.get("vary")?.split(/, */)).toContain("Origin");
-    const exposed = headers.get("access-control-expose-headers")?.split(/, */);
-    expect(exposed).toEqual([
-      "X-Request-ID",
-      "Retry-After",
-      ...["Limit", "Remaining", "Reset"].map((name) => `RateLimit-${name}`),
-    ]);
-    expect(headers.get("access-control-allow-credentials")).toBeNull();
-  },
-  "security headers"(headers, { hasOwnPolicy, isCacheable }) {
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("x-frame-options")).toBe("DENY");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("permissions-policy")).toBe("camera=(), geolocation=(), microphone=(), payment=()");
-    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
-    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
-    const policy = headers.get("content-security-policy");
-    if (hasOwnPolicy) expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
-    else expect(policy).toBe("default-src 'none'; frame-ancestors 'none'");
-    if (!isCacheable) expect(headers.get("cache-control")).toBe("no-store");
-  },
-  "the HTTP server"(headers, { status }) {
-    if (status === 204 || status === 304) expect(headers.get("content-type")).toBeNull();
-    else expect(headers.get("content-type")).toMatch(/^(application\/json|text\/\w+); ?charset=utf-8$/);
-    expect(Math.abs(Date.parse(headers.get("date") ?? "") - Date.now())).toBeLessThan(10_000);
-    for (const name of ["server", "x-powered-by", "via"]) expect(headers.has(name)).toBe(false);
-    expect(JSON.stringify(Object.fromEntries(headers))).not.toMatch(/\bbun\b|elysia/i);
-  },
-  "request id"(headers) {
-    expect(headers.get("x-request-id")).toBe(REQUEST_ID);
-  },
-  "rate limit"(headers, { status, skipRateLimit }) {
-    const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
-    for (const name of names) {
-      if (skipRateLimit) expect(headers.get(name)).toBeNull();
-      else expect(headers.get(name)).toMatch(/^\d+$/);
-    }
-    if (status === 429) {
-      expect(headers.get("ratelimit-remaining")).toBe("0");
-      expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
-    }
-  },
-};
-
-const limits = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN };
-
-for (const [name, testCase] of Object.entries(RESPONSE_CASES)) {
-  test(`the response "${name}" has the headers of all middleware`, async () => {
-    await using service = await startService({
-      ...testCase.start,
-      env: { ...limits, ...testCase.start?.env },
-    });
-    const response = await testCase.send(service);
-    expect(response.status).toBe(testCase.status);
-    for (const expectHeaders of Object.values(MIDDLEWARE)) expectHeaders(response.headers, testCase);
-  });
+interface Details extends CallOptions {
+  readonly start?: ServiceOptions;
+  /** Runs before the request; returns what it depends on. */
+  readonly prepare?: (service: Service) => Promise<CallOptions>;
+  /** Not rate-limited, so it has no RateLimit headers. */
+  readonly skipRateLimit?: true;
+  /** The documentation pages have their own policy. */
+  readonly hasOwnPolicy?: true;
+  /** The documentation can be cached. */
+  readonly isCacheable?: true;
 }
+
+/** For a preparation on whose result the request does not depend. */
+const none = (): CallOptions => ({});
+
+const CASES: readonly (readonly [status: number, request: string, details?: Details])[] = [
+  [200, "GET /todos"],
+  [200, "HEAD /todos"],
+  [201, "POST /todos", { body: { title: "Buy milk" } }],
+  [
+    204,
+    "DELETE /todos/1",
+    { prepare: ({ call }) => call("POST", "/todos", { body: { title: "x" } }).then(none) },
+  ],
+  [303, "GET /", { headers: { accept: "text/html" } }],
+  [401, "GET /auth/me"],
+  [
+    403,
+    "GET /auth/me",
+    {
+      async prepare(service) {
+        const { id, token } = await service.createUser();
+        await service.database.users.setActive(id, false);
+        return { token };
+      },
+    },
+  ],
+  [404, "GET /nowhere"],
+  [405, "POST /healthz"],
+  [409, "POST /auth/register", { prepare: async (service) => ({ body: await service.register() }) }],
+  [413, "POST /todos", { body: TOO_LARGE }],
+  [413, "PATCH /todos/1", { body: new Blob([TOO_LARGE]).stream() }],
+  [422, "POST /todos", { body: { title: 1 } }],
+  [422, "POST /todos", { body: "{" }],
+  [
+    429,
+    "GET /todos",
+    {
+      start: { env: { RATE_LIMIT_DEFAULT: "1/hour" } },
+      prepare: ({ call }) => call("GET", "/todos").then(none),
+    },
+  ],
+  [
+    429,
+    "POST /auth/login",
+    {
+      ...LOGIN,
+      start: { env: { RATE_LIMIT_LOGIN: "1/hour" } },
+      prepare: ({ call }) => call("POST", "/auth/login", LOGIN).then(none),
+    },
+  ],
+  [
+    500,
+    "GET /todos",
+    {
+      start: {
+        wrapDatabase: (database) => ({
+          ...database,
+          todos: { ...database.todos, list: () => Promise.reject(new TypeError("a bug")) },
+        }),
+      },
+    },
+  ],
+  [
+    503,
+    "POST /auth/login",
+    {
+      ...LOGIN,
+      start: { wrapHasher: (hasher) => ({ ...hasher, verify: () => Promise.reject(new QueueFull(1)) }) },
+    },
+  ],
+  [503, "GET /readyz", { start: { isStopping: () => true }, skipRateLimit: true }],
+  [200, "GET /healthz", { skipRateLimit: true }],
+  [204, "OPTIONS /todos", { headers: { "access-control-request-method": "POST" }, skipRateLimit: true }],
+  [200, "GET /docs", { hasOwnPolicy: true, isCacheable: true }],
+  [200, "GET /openapi.json", { isCacheable: true }],
+  [304, "GET /openapi.json", { headers: { "if-none-match": "*" }, isCacheable: true }],
+  [200, `GET ${ASSET}`, { skipRateLimit: true, isCacheable: true }],
+];
+
+function expectCors(headers: Headers): void {
+  expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);
+  expect(headers.get("vary")?.split(/, */)).toContain("Origin");
+  expect(headers.get("access-control-expose-headers")?.split(/, */)).toEqual([
+    "X-Request-ID",
+    "Retry-After",
+    ...["Limit", "Remaining", "Reset"].map((name) => `RateLimit-${name}`),
+  ]);
+  expect(headers.get("access-control-allow-credentials")).toBeNull();
+}
+
+function expectSecureHeaders(headers: Headers, { hasOwnPolicy, isCacheable }: Details): void {
+  expect(Object.fromEntries(headers)).toMatchObject({
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  });
+  const policy = headers.get("content-security-policy");
+  if (hasOwnPolicy) expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  else expect(policy).toBe("default-src 'none'; frame-ancestors 'none'");
+  if (!isCacheable) expect(headers.get("cache-control")).toBe("no-store");
+  for (const name of ["server", "x-powered-by", "via"]) expect(headers.has(name)).toBe(false);
+  expect(JSON.stringify(Object.fromEntries(headers))).not.toMatch(/\bbun\b|elysia/i);
+}
+
+function expectRateLimit(headers: Headers, status: number, { skipRateLimit }: Details): void {
+  for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
+    if (skipRateLimit) expect(headers.get(name)).toBeNull();
+    else expect(headers.get(name)).toMatch(/^\d+$/);
+  }
+  if (status !== 429) return;
+  expect(headers.get("ratelimit-remaining")).toBe("0");
+  expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
+}
+
+test.each(CASES)(
+  "%d to %s has the headers of all middleware, writes one log line and counts once against the default quota",
+  async (status, request, details = {}) => {
+    let counted = 0;
+    const createStore: CreateStore = (quota) => {
+      const store = createMemoryStore(quota);
+      const increment = (key: string) => {
+        if (quota.name === "default") counted += 1;
+        return store.increment(key);
+      };
+      return { ...store, increment };
+    };
+    const { start, prepare = async () => ({}), skipRateLimit, body, headers } = details;
+    const env = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN, ...start?.env };
+    await using service = await startService({ createStore, ...start, env });
+    const prepared = await prepare(service);
+    const countedBefore = counted;
+    const [method = "", path = ""] = request.split(" ");
+    const response = await service.call(method, path, {
+      body,
+      ...prepared,
+      headers: { origin: ORIGIN, "x-request-id": REQUEST_ID, ...headers },
+    });
+    expect(response.status).toBe(status);
+    expectCors(response.headers);
+    expectSecureHeaders(response.headers, details);
+    expectRateLimit(response.headers, status, details);
+    expect(response.headers.get("x-request-id")).toBe(REQUEST_ID);
+    expect(Math.abs(Date.parse(response.headers.get("date") ?? "") - Date.now())).toBeLessThan(10_000);
+    const type = response.headers.get("content-type");
+    if (response.text !== "") expect(type).toMatch(/^(application\/json|text\/\w+); ?charset=utf-8$/);
+    if (status === 204 || status === 304) expect(type).toBeNull();
+
+    expect(counted - countedBefore).toBe(skipRateLimit ? 0 : 1);
+    // The line is written after the response, at the latest by the end of another request.
+    await service.request("/healthz");
+    const lines = service.log.filter(({ request_id }) => request_id === REQUEST_ID);
+    expect(lines).toMatchObject([{ method, status }]);
+  },
+);

@@ -52,10 +52,6 @@ test.each([
   expect(() => createHasher(options)).toThrow(bounds);
 });
 
-test("RATE_LIMIT_ENABLED=false disables all limits", () => {
-  expect(parse({ RATE_LIMIT_ENABLED: "false" }).rateLimits).toBeNull();
-});
-
 test("the metrics server has its own address, and does not exist without METRICS_PORT", () => {
   const METRICS_HOST = "10.0.0.7";
   expect(parse({ METRICS_PORT: "9464", METRICS_HOST }).metrics).toEqual({ host: METRICS_HOST, port: 9464 });

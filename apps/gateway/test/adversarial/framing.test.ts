@@ -1,6 +1,6 @@
 /** Malformed HTTP, and framing that servers interpret differently, are refused and never processed in part. */
 import { describe, expect, test } from "bun:test";
-import { shareService, startService } from "../support/service.ts";
+import { type Service, shareService } from "../support/service.ts";
 import { openWire, parseResponses, type Wire } from "../support/wire.ts";
 
 const TITLE = '{"title":"x"}';
@@ -11,7 +11,7 @@ const post = (...framing: string[]) =>
 const get = (...lines: string[]) =>
   ["GET /todos HTTP/1.1", "Host: x", "Connection: close", ...lines, "", ""].join("\r\n");
 
-const MALFORMED: Readonly<Record<string, string>> = {
+const REFUSED: Readonly<Record<string, string>> = {
   "a TLS handshake": "\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03\r\n\r\n",
   "HTTP/0.9": "GET /todos\r\n\r\n",
   "HTTP/1.2": "GET /todos HTTP/1.2\r\nHost: x\r\n\r\n",
@@ -29,36 +29,7 @@ const MALFORMED: Readonly<Record<string, string>> = {
   "CR without LF in a header": get("Name: x\ry"),
   "LF without CR in a header": get("Name: x\ny: z"),
   "a header of 100 KB": get(`Name: ${"x".repeat(100_000)}`),
-  "100 KB of headers": get(
-    ...Array.from({ length: 1_000 }, (_, index) => `Name-${index}: ${"x".repeat(88)}`),
-  ),
   "a target of 100 KB": `GET /${"x".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-};
-
-const shared = shareService();
-
-describe("malformed HTTP is refused with a bare status and reaches no route", () => {
-  test.each(Object.entries(MALFORMED))("%s", async (_name, bytes) => {
-    const service = shared();
-    const before = service.log.length;
-    expect(await service.raw(bytes)).toMatch(
-      /^HTTP\/1\.1 (400|431|505) [\w ]+\r\nConnection: close\r\n\r\n$/,
-    );
-    expect(service.log.slice(before)).toEqual([]);
-  });
-
-  test("an unknown method is refused and reaches no route", async () => {
-    await using service = await startService();
-    for (const method of ["get", "FOO", "\0", "G".repeat(5_000)]) {
-      expect(await service.raw(`${method} /todos HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
-        /^(HTTP\/1\.1 4\d\d |$)/,
-      );
-    }
-    expect(service.log).toEqual([]);
-  });
-});
-
-const AMBIGUOUS: Readonly<Record<string, string>> = {
   "Content-Length before chunks": `${post("Content-Length: 6", "Transfer-Encoding: chunked")}0\r\n\r\n`,
   "chunks before Content-Length": `${post("Transfer-Encoding: chunked", "Content-Length: 6")}0\r\n\r\n`,
   "two lengths, the second shorter": post("Content-Length: 70", "Content-Length: 0"),
@@ -87,14 +58,38 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   "a chunk longer than its bytes": `${post("Transfer-Encoding: chunked")}f\r\n${TITLE}\r\n0\r\n\r\n`,
 };
 
-describe("ambiguous framing cannot smuggle a request", () => {
-  test.each(Object.entries(AMBIGUOUS))("%s", async (_name, bytes) => {
+const shared = shareService();
+
+/** The routes of the requests since a line of the log, without those whose body ended early. */
+async function processed(service: Service, since: number): Promise<unknown[]> {
+  // The line of a request is written at the latest by the end of another one.
+  await service.request("/healthz");
+  const lines = service.log.slice(since).filter(({ status }) => status !== 499);
+  return lines.map(({ route }) => route).filter((route) => route !== "/healthz");
+}
+
+describe("malformed HTTP and ambiguous framing", () => {
+  test.each(Object.entries(REFUSED))(
+    "%s is refused with a bare status and reaches no route",
+    async (_name, bytes) => {
+      const service = shared();
+      const before = service.log.length;
+      expect(await service.raw(bytes + SMUGGLED)).toMatch(
+        /^HTTP\/1\.1 (400|431|505) [\w ]+\r\nConnection: close\r\n\r\n$/,
+      );
+      expect(await processed(service, before)).toEqual([]);
+    },
+  );
+
+  test("an unknown method is refused and reaches no route", async () => {
     const service = shared();
-    expect(await service.raw(bytes + SMUGGLED)).toMatch(
-      /^HTTP\/1\.1 400 [\w ]+\r\nConnection: close\r\n\r\n$/,
-    );
-    expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
-    expect((await service.call("GET", "/todos")).body).toMatchObject({ items: [] });
+    const before = service.log.length;
+    for (const method of ["get", "FOO", "\0", "G".repeat(5_000)]) {
+      expect(await service.raw(`${method} /todos HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
+        /^(HTTP\/1\.1 4\d\d |$)/,
+      );
+    }
+    expect(await processed(service, before)).toEqual([]);
   });
 
   test.each([
@@ -120,7 +115,7 @@ const received = (bytes: string, methods: string[]) =>
   ]);
 
 test("pipelined requests get responses one by one, in order, each with its own body, up to a chunked one", async () => {
-  await using service = await startService();
+  const service = shared();
   const bytes = [
     post("X-Request-ID: a", `Content-Length: ${TITLE.length}`) + TITLE,
     "HEAD /healthz HTTP/1.1\r\nHost: x\r\nX-Request-ID: b\r\n\r\n",
@@ -138,7 +133,7 @@ test("pipelined requests get responses one by one, in order, each with its own b
 
 // Bun closes a connection on which a request follows one that is in progress (RFC 9112, section 9.3.2: clients retry).
 test("requests pipelined behind one in progress get their own responses in order, or none", async () => {
-  await using service = await startService();
+  const service = shared();
   const ids = ["a", "b", "c", "d"];
   const bytes = ids.map((id) => post(`X-Request-ID: ${id}`, `Content-Length: ${TITLE.length}`) + TITLE);
   const responses = received(await service.raw(bytes.join("")), Array(ids.length).fill("POST"));

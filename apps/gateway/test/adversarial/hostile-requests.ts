@@ -79,21 +79,15 @@ const object = (members: string): string => `{${members}"title":""}`;
 const BODIES: Readonly<Record<string, string>> = {
   "128 KiB e-mail of labels": email(`a@${fill("a.", ROOM)}a`),
   "128 KiB e-mail of @": email(fill("@", ROOM)),
-  "128 KiB e-mail of capital letters": email(`${fill("A", ROOM)}@b.c`),
   "128 KiB e-mail of capital letters that grow": email(`${fill("İ", ROOM)}@b.c`),
   "128 KiB password with U+0000 at its end": `{"email":"nobody@example.org","password":"${fill("x", ROOM)}\\u0000"}`,
   "128 KiB of \\u0041": title(`"${fill("\\u0041", ROOM)}"`),
-  "128 KiB of \\ud83d\\ude00": title(`"${fill("\\ud83d\\ude00", ROOM)}"`),
   "128 KiB of digits": title(fill("9", ROOM)),
-  "128 KiB of exponent": title(`1e${fill("9", ROOM)}`),
   "128 KiB of numbers": title(`[${fill("1,", ROOM)}1]`),
-  "128 KiB of empty strings": title(`[${fill('"",', ROOM)}1]`),
   "128 KiB of empty arrays": title(`[${fill("[],", ROOM)}1]`),
   "128 KiB of objects with one member": title(`[${series(ROOM, (index) => `{"${base36(index)}":0},`)}1]`),
-  "128 KiB of arrays 60 levels deep": title(`[${fill(`${"[".repeat(60)}${"]".repeat(60)},`, ROOM)}1]`),
   "128 KiB of objects 60 levels deep": title(`[${fill(`${'{"a":'.repeat(60)}1${"}".repeat(60)},`, ROOM)}1]`),
   "128 KiB of [": fill("[", ROOM),
-  '128 KiB of {"a":': fill('{"a":', ROOM),
   "128 KiB of spaces": `${fill(" ", ROOM)}{}`,
   "an unknown name of 128 KiB of escapes": object(`"${fill("\\u0041", ROOM)}":0,`),
   "thousands of unknown members": object(series(ROOM, (index) => `"${base36(index)}":0,`)),
@@ -122,14 +116,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
     request("three texts of 40 KiB, registered", "POST /auth/register", {
       body: `{"email":"${fill("🦊", 40_000)}@b.c","username":"${fill("🦊", 40_000)}","password":"${fill("🦊", 40_000)}"}`,
     }),
-    request("thousands of members with one hash, chunked", "PATCH /todos/1", {
-      body: BODIES["thousands of members with one hash"] ?? "",
-      chunkBytes: 16_384,
-    }),
-    request("128 KiB in chunks of one byte", "PATCH /todos/1", {
-      body: title(`"${fill("x", ROOM)}"`),
-      chunkBytes: 1,
-    }),
     request("128 KiB in chunks of one byte, not read", "GET /auth/me", {
       headers: [`Authorization: Bearer ${token}`],
       body: fill("x", ROOM),
@@ -139,7 +125,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
       body: title(`"${fill("x", ROOM)}"`),
       chunkBytes: 300,
     }),
-    get("thousands of query parameters", `/todos?${fill("a&", HEAD_BYTES)}`),
     get(
       "thousands of query parameters with names",
       `/todos?${series(HEAD_BYTES, (index) => `${base36(index)}=&`)}`,
@@ -149,11 +134,8 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
       `/todos?${series(HEAD_BYTES, (index) => `${encodeURIComponent(collidingName(index))}&`)}`,
     ),
     get("thousands of cursors", `/todos?${fill("cursor=x&", HEAD_BYTES)}`),
-    get("a cursor of 15 KB of escapes", `/todos?cursor=${fill("%41", HEAD_BYTES)}`),
     get("a cursor of members with one hash", `/todos?cursor=${base64url(jsonOfOneHash)}`),
-    get("a cursor of brackets", `/todos?cursor=${base64url(fill("[", HEAD_BYTES * 0.7))}`),
     get("a limit of 15,000 digits", `/todos?limit=${fill("9", HEAD_BYTES)}`),
-    get("an id of 15,000 digits", `/todos/${fill("9", HEAD_BYTES)}`),
     get("an id of 15 KB of escapes", `/todos/${fill("%31", HEAD_BYTES)}`),
     get("a path of 15 KB of dot segments", fill("/..", HEAD_BYTES)),
     request("a preflight of 15 KB", `OPTIONS ${fill("/..", HEAD_BYTES / 2)}`, {
@@ -172,11 +154,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
     get("thousands of entity tags", "/openapi.json", header("If-None-Match", '"x",')),
     get("thousands of accepted types", "/", header("Accept", "a/b,")),
     get("the largest asset, not compressed", largestAsset),
-    request("a content type of 15 KB", "POST /todos", {
-      headers: [header("X-Content-Type", "application/+")],
-      body: "{}",
-    }),
-    get("a bearer token of 15 KB", "/auth/me", header("Authorization", "Bearer ")),
     get("a bearer token of spaces", "/auth/me", `Authorization: Bearer${fill(" ", HEAD_BYTES)}x`),
     get(
       "a bearer token with long claims",
@@ -187,11 +164,6 @@ export function createHostileRequests({ token, largestAsset }: HostileOptions): 
       "a bearer token whose header has members of one hash",
       "/auth/me",
       `Authorization: Bearer ${base64url(jsonOfOneHash.replace('"id":1', '"alg":"HS256"'))}.${claims}.${signature}`,
-    ),
-    get(
-      "a bearer token whose header is nested",
-      "/auth/me",
-      `Authorization: Bearer ${base64url(fill("[", HEAD_BYTES * 0.7))}.${claims}.${signature}`,
     ),
   ];
 }

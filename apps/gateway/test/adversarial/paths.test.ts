@@ -1,9 +1,7 @@
 /** Unusual spellings of paths, sent over a raw socket: router, rate limit and log always agree on the route. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Service, shareService, startService } from "../support/service.ts";
 import { parseResponses } from "../support/wire.ts";
-
-const ANY_LIMITS = { RATE_LIMIT_ENABLED: "true" };
 
 /** The response to one request with exactly this target. */
 async function get(service: Service, target: string, host = "x") {
@@ -19,79 +17,66 @@ const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
 
 const shared = shareService();
 
-describe("dot segments are resolved before routing and rate limiting", () => {
-  test.each([
-    ["/todos/../healthz", 200, LIVE],
-    ["/a/b/../../healthz", 200, LIVE],
-    ["/./healthz", 200, LIVE],
-    ["/healthz/.", 200, LIVE],
-    ["/%2e%2E/healthz", 200, LIVE],
-    ["/todos/%2e./healthz", 200, LIVE],
-    ["/todos\\..\\healthz", 200, LIVE],
-    ["/../../../healthz", 200, LIVE],
-    ["/healthz/..", 404, NOT_FOUND],
-    ["/healthz/..;/todos", 404, NOT_FOUND],
-    ["/healthz%2f..%2ftodos", 404, NOT_FOUND],
-    ["/../../etc/passwd", 404, NOT_FOUND],
-  ])("%s returns %d", async (target, status, text) => {
+test.each([
+  ["/todos/../healthz", 200, LIVE],
+  ["/a/b/../../healthz", 200, LIVE],
+  ["/healthz/.", 200, LIVE],
+  ["/%2e%2E/healthz", 200, LIVE],
+  ["/todos/%2e./healthz", 200, LIVE],
+  ["/todos\\..\\healthz", 200, LIVE],
+  ["/../../../healthz", 200, LIVE],
+  ["/healthz?/../todos", 200, LIVE],
+  ["http://user:word@evil.example:99/healthz", 200, LIVE],
+  ["/healthz/..", 404, NOT_FOUND],
+  ["/healthz/..;/todos", 404, NOT_FOUND],
+  ["/healthz%2f..%2ftodos", 404, NOT_FOUND],
+  ["//healthz", 404, NOT_FOUND],
+  ["/healthz//", 404, NOT_FOUND],
+  ["//evil.example/healthz", 404, NOT_FOUND],
+  ["/%68ealthz", 404, NOT_FOUND],
+  ["/healthz%00", 404, NOT_FOUND],
+  ["/healthz;x=1", 404, NOT_FOUND],
+])(
+  "dot segments are resolved, and no other spelling matches: %s returns %d",
+  async (target, status, text) => {
     expect(await get(shared(), target)).toMatchObject({ status, text });
-  });
+  },
+);
 
-  test("dot segments do not bypass the default quota", async () => {
-    await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_DEFAULT: "2/hour" } });
-    expect((await get(service, "/healthz/../todos")).status).toBe(200);
-    expect((await get(service, "/docs/assets/../../todos")).status).toBe(200);
-    expect((await get(service, "/healthz/../todos")).status).toBe(429);
-    expect((await get(service, "/todos/../healthz")).status).toBe(200);
-  });
-
-  test("dot segments do not bypass the login quota", async () => {
-    await using service = await startService({ env: { ...ANY_LIMITS, RATE_LIMIT_LOGIN: "1/hour" } });
-    const body = '{"email":"nobody@example.org","password":"whatever"}';
-    const login = (target: string) =>
-      service.raw(
-        `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body}`,
-      );
-    expect(await login("/todos/../auth/login")).toStartWith("HTTP/1.1 401 ");
-    expect(await login("/auth/./login")).toStartWith("HTTP/1.1 429 ");
-    expect(service.derivations()).toBe(1);
-  });
+test("dot segments do not bypass a quota", async () => {
+  const env = { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "4/hour", RATE_LIMIT_LOGIN: "1/hour" };
+  await using service = await startService({ env });
+  const body = '{"email":"nobody@example.org","password":"whatever"}';
+  const login = (target: string) =>
+    service.raw(
+      `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  expect(await login("/todos/../auth/login")).toStartWith("HTTP/1.1 401 ");
+  expect(await login("/auth/./login")).toStartWith("HTTP/1.1 429 ");
+  expect(service.derivations()).toBe(1);
+  expect((await get(service, "/healthz/../todos")).status).toBe(200);
+  expect((await get(service, "/docs/assets/../../todos")).status).toBe(200);
+  expect((await get(service, "/healthz/../todos")).status).toBe(429);
+  expect((await get(service, "/todos/../healthz")).status).toBe(200);
 });
 
-describe("other spellings of a path do not match it", () => {
-  test.each([
-    ["//healthz", 404, NOT_FOUND],
-    ["/healthz//", 404, NOT_FOUND],
-    ["//evil.example/healthz", 404, NOT_FOUND],
-    ["/%68ealthz", 404, NOT_FOUND],
-    ["/healthz%00", 404, NOT_FOUND],
-    ["/healthz;x=1", 404, NOT_FOUND],
-    ["/healthz?/../todos", 200, LIVE],
-    ["http://evil.example/healthz", 200, LIVE],
-    ["http://user:word@evil.example:99/healthz", 200, LIVE],
-  ])("%s returns %d", async (target, status, text) => {
-    expect(await get(shared(), target)).toMatchObject({ status, text });
-  });
-
-  test("the Host header does not affect the path", async () => {
-    await using service = await startService();
-    for (const host of ["x/auth/me?", "x/auth/me#", "@x/auth/me?", "[::1", "a%zz", "x:99999", ""]) {
-      const { status, text } = await get(service, "/healthz", host);
-      expect([host, status, text]).toEqual([host, 200, LIVE]);
-      const preflight = await service.raw(`OPTIONS /todos HTTP/1.1\r\nHost: ${host}\r\n${PREFLIGHT}\r\n\r\n`);
-      expect([host, preflight]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 204 /)]);
-    }
-    expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
-  });
+test("the Host header does not affect the path", async () => {
+  const service = shared();
+  for (const host of ["x/auth/me?", "x/auth/me#", "@x/auth/me?", "[::1", "a%zz", "x:99999", ""]) {
+    const { status, text } = await get(service, "/healthz", host);
+    expect([host, status, text]).toEqual([host, 200, LIVE]);
+    const preflight = await service.raw(`OPTIONS /todos HTTP/1.1\r\nHost: ${host}\r\n${PREFLIGHT}\r\n\r\n`);
+    expect([host, preflight]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 204 /)]);
+  }
+  expect(service.log.map(({ route }) => route)).not.toContain("/auth/me");
 });
 
 test.each(["%31", "1%00", "%2531", "%zz", "%ff%fe", "%", "\xe9", "a".repeat(8_000)])(
   "an id in the path is decoded once: /todos/%s returns the todo 1 or 422, never a server error",
   async (id) => {
-    await using service = await startService();
-    await service.call("POST", "/todos", { body: { title: "x" } });
-    const { status } = await get(service, `/todos/${id}`);
+    await shared().call("POST", "/todos", { body: { title: "x" } });
+    const { status } = await get(shared(), `/todos/${id}`);
     expect(status).toBe(id === "%31" ? 200 : 422);
   },
 );

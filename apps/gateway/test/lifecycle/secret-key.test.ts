@@ -17,25 +17,19 @@ function open(folder: string, algorithm: SecretAlgorithm = "HS256") {
   return { key: openSecretKey({ folder, algorithm, logger }), warnings };
 }
 
-test("the first call generates a key that production accepts, in a file of mode 0600", async () => {
+test("the first call generates a key that production accepts, in a file of mode 0600, which later calls return unchanged", async () => {
   await using folder = await openFolder();
+  const path = join(folder.path, "auth-secret-key");
   const { key, warnings } = open(folder.path, "HS512");
   expect(key).toMatch(/^[\w-]{86}$/);
   expect(weaknessOf(key, "HS512")).toBeNull();
   expect(warnings).toEqual([]);
-  const path = join(folder.path, "auth-secret-key");
-  expect(await modeOf(path)).toBe(0o600);
-  expect(await readFile(path, "utf8")).toBe(key);
-  expect(await readdir(folder.path)).toEqual(["auth-secret-key"]);
-});
-
-test("every later call returns the same key and does not change its file", async () => {
-  await using folder = await openFolder();
-  const { key } = open(folder.path);
-  const path = join(folder.path, "auth-secret-key");
   const { mtimeMs, ino } = await stat(path);
+  expect(await modeOf(path)).toBe(0o600);
   expect(open(folder.path)).toEqual({ key, warnings: [] });
   expect(await stat(path)).toMatchObject({ mtimeMs, ino });
+  expect(await readFile(path, "utf8")).toBe(key);
+  expect(await readdir(folder.path)).toEqual(["auth-secret-key"]);
 });
 
 test("a key that the operator stored is used without its line ending", async () => {
@@ -79,14 +73,6 @@ test("the service logs the warnings about its key file when it starts", async ()
     expect.objectContaining({ level: "warn", msg: expect.stringContaining("is shorter than the 32 bytes") }),
     expect.objectContaining({ level: "warn", msg: expect.stringContaining("(mode 644)") }),
   ]);
-});
-
-test("a file that is not a database is an error, and no key is generated next to it", async () => {
-  await using folder = await openFolder();
-  await writeFile(join(folder.path, "hostname"), "This is not a database. ".repeat(100));
-  await using service = startProcess({ DATABASE_URL: `file:${folder.path}/hostname` });
-  expect((await service.ended()).code).toBe(69);
-  expect(await readdir(folder.path)).toEqual(["hostname"]);
 });
 
 test.each([

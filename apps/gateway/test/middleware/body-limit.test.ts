@@ -1,6 +1,7 @@
 /** Routes that change something read at most 128 KiB of a body; the others read nothing. */
-import { describe, expect, test } from "bun:test";
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS } from "@latchkey/contracts";
+import { expect, test } from "bun:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { shareService, startService } from "../support/service.ts";
 
 const TOO_LARGE = { detail: "Payload Too Large", code: "PAYLOAD_TOO_LARGE" };
@@ -25,21 +26,17 @@ const chunked = (text: string) =>
 
 const shared = shareService();
 
-test("the body limit is 128 KiB", () => expect(BODY_MAX_BYTES).toBe(LIMIT));
-
 test.each([
   ["announced", todoOf],
   ["chunked", (bytes: number) => chunked(todoOf(bytes))],
 ] as const)(
   "a body (%s) of exactly the limit is read, and one byte more returns 413",
   async (_way, bodyOf) => {
-    await using service = await startService();
-    const post = (bytes: number) => service.call("POST", "/todos", { body: bodyOf(bytes) });
+    const post = (bytes: number) => shared().call("POST", "/todos", { body: bodyOf(bytes) });
     expect((await post(LIMIT)).status).toBe(201);
     const refused = await post(LIMIT + 1);
     expect(refused.status).toBe(413);
     expect(refused.body).toEqual(TOO_LARGE);
-    expect((await service.request("/todos")).status).toBe(200);
   },
 );
 
@@ -47,7 +44,7 @@ test.each([
 const headOf = (method: string, path: string, ...headers: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: x", "Connection: close", ...headers, "", ""].join("\r\n");
 
-test.each(["/todos", "/auth/login", "/auth/register", "/auth/me", "/nowhere", "/healthz"])(
+test.each(["/todos", "/auth/me", "/nowhere", "/healthz"])(
   "an announced length over the limit returns 413 on %s without waiting for the body",
   async (path) => {
     const response = await shared().raw(headOf("POST", path, `Content-Length: ${LIMIT + 1}`));
@@ -93,38 +90,39 @@ test("an announced length over the server's own limit of 16 MiB also returns 413
   expect(response).toStartWith("HTTP/1.1 413");
 });
 
-describe("a route without a body ignores one", () => {
-  const BODIES = {
-    "malformed JSON": ["{", "application/json"],
-    "a malformed form": ["xx", "multipart/form-data; boundary=x"],
-    "bad escapes": ["%=%E0%A4%A", "application/x-www-form-urlencoded"],
-    "bytes of an unknown type": ["\u0000\u0001", "application/octet-stream"],
-  } as const;
-  const ROUTES = [
+test.each([
+  ["gzip", gzipSync],
+  ["br", brotliCompressSync],
+] as const)("a body compressed with %s is never decompressed", async (coding, compress) => {
+  for (const title of ["x", "x".repeat(8 * 1024 * 1024)]) {
+    const body = new Uint8Array(compress(JSON.stringify({ title })));
+    const headers = { "content-encoding": coding };
+    const response = await shared().call("POST", "/todos", { body, headers });
+    expect([response.status, response.body]).toMatchObject([422, { detail: [{ type: "json_invalid" }] }]);
+  }
+});
+
+test.each([
+  ["malformed JSON", "{", "application/json"],
+  ["a malformed form", "xx", "multipart/form-data; boundary=x"],
+  ["bytes of an unknown type", "\u0000\u0001", "application/octet-stream"],
+])("a route without a body ignores %s", async (_name, body, type) => {
+  const headers = { "content-type": type };
+  for (const [method, path, status] of [
     ["DELETE", "/todos/404", 404],
     ["DELETE", "/auth/me", 401],
     ["PUT", "/todos", 405],
-    ["POST", "/healthz", 405],
-    ["OPTIONS", "/todos", 405],
     ["POST", "/nowhere", 404],
-    ["POST", "/docs", 405],
-  ] as const;
+  ] as const) {
+    const response = await shared().call(method, path, { body, headers });
+    expect([method, path, response.status]).toEqual([method, path, status]);
+  }
+});
 
-  test.each(Object.entries(BODIES))("%s", async (_name, [body, type]) => {
-    await using service = await startService();
-    for (const [method, path, status] of ROUTES) {
-      const response = await service.call(method, path, { body, headers: { "content-type": type } });
-      expect([method, path, response.status]).toEqual([method, path, status]);
-    }
-    expect(service.log.filter(({ err }) => err !== undefined)).toEqual([]);
-  });
-
-  test("malformed cookies are ignored", async () => {
-    await using service = await startService();
-    for (const cookie of ["a=%E0%A4%A", "%", "=;=;", "__proto__=x", "a".repeat(4_000)]) {
-      expect((await service.call("GET", "/todos", { headers: { cookie } })).status).toBe(200);
-      const login = { body: { email: "a@b.cd", password: "x" }, headers: { cookie } };
-      expect((await service.call("POST", "/auth/login", login)).status).toBe(401);
-    }
-  });
+test("malformed cookies are ignored", async () => {
+  for (const cookie of ["a=%E0%A4%A", "%", "=;=;", "__proto__=x", "a".repeat(4_000)]) {
+    expect((await shared().call("GET", "/todos", { headers: { cookie } })).status).toBe(200);
+    const login = { body: { email: "a@b.cd", password: "x" }, headers: { cookie } };
+    expect((await shared().call("POST", "/auth/login", login)).status).toBe(401);
+  }
 });

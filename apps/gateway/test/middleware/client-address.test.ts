@@ -65,24 +65,17 @@ async function addressOf(service: Service, ...forwarded: string[]): Promise<unkn
 
 const PEER = "127.0.0.1";
 
-test("with two trusted proxies the client is the second entry from the right, over any number of header lines", async () => {
+test("with two trusted proxies the client is the second entry from the right, over any number of header lines, otherwise the peer", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "2" } });
   expect(await addressOf(service, "9.9.9.9, 192.0.2.1, 10.0.0.1")).toBe("192.0.2.1");
   expect(await addressOf(service, "9.9.9.9", "192.0.2.1", "10.0.0.1")).toBe("192.0.2.1");
   expect(await addressOf(service, "9.9.9.9, 192.0.2.1", "10.0.0.1")).toBe("192.0.2.1");
-  expect(await addressOf(service, "192.0.2.1:5000, [2001:db8::1]:443")).toBe("192.0.2.1");
-});
-
-test("the peer address is used if there are fewer entries than proxies, or the entry is not an address", async () => {
-  await using service = await startService({ env: { TRUST_PROXY: "2" } });
   expect(await addressOf(service)).toBe(PEER);
   expect(await addressOf(service, "192.0.2.1")).toBe(PEER);
   expect(await addressOf(service, "unknown, 10.0.0.1")).toBe(PEER);
-  expect(await addressOf(service, ", 10.0.0.1")).toBe(PEER);
-  expect(await addressOf(service, "")).toBe(PEER);
 });
 
-test("every spelling of an IPv4-mapped address is IPv4, and zones are removed", async () => {
+test("every spelling of an IPv4-mapped address is IPv4, zones are removed, and hostile entries never cause a 5xx", async () => {
   await using service = await startService({ env: { TRUST_PROXY: "1" } });
   for (const mapped of ["[::FFFF:192.0.2.1]:80", "::ffff:c000:201", "::ffff:192.0.2.1%lo"]) {
     expect(await addressOf(service, mapped)).toBe("192.0.2.1");
@@ -90,36 +83,20 @@ test("every spelling of an IPv4-mapped address is IPv4, and zones are removed", 
   for (const zone of ["%eth0", "%br-lan", "%eth0.1"]) {
     expect(await addressOf(service, `fe80::1${zone}`)).toBe("fe80::1");
   }
-});
-
-test("hostile entries never cause a 5xx", async () => {
-  await using service = await startService({ env: { TRUST_PROXY: "1" } });
   const hostile = ["%", "::%", "::1%-", "[]", "[]:1", "::::", "1.2.3.4:", "a".repeat(4_000), ",".repeat(500)];
   for (const entry of hostile) expect(await addressOf(service, entry)).toBeString();
 });
 
-test("without TRUST_PROXY the header is ignored, so changing it does not avoid a rate limit", async () => {
+test("without TRUST_PROXY the header is ignored, with one warning, so changing it does not avoid a rate limit", async () => {
   await using service = await startService({
-    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/hour" },
+    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "4/hour" },
   });
-  const statuses: number[] = [];
-  for (let index = 0; index < 5; index++) {
-    const headers = {
-      "x-forwarded-for": `192.0.2.${index}`,
-      forwarded: "for=1.1.1.1",
-      "x-real-ip": "1.1.1.1",
-    };
-    statuses.push((await service.call("GET", "/todos", { headers })).status);
-  }
-  expect(statuses).toEqual([200, 200, 200, 429, 429]);
-});
-
-test("without TRUST_PROXY the first such header is logged as a warning, once", async () => {
-  await using service = await startService();
   const warnings = () => service.log.filter(({ level }) => level === 40);
   await service.request("/todos");
   expect(warnings()).toEqual([]);
-  for (let index = 0; index < 3; index++) expect(await addressOf(service, "192.0.2.1")).toBe(PEER);
+  for (let index = 0; index < 3; index++) expect(await addressOf(service, `192.0.2.${index}`)).toBe(PEER);
+  const headers = { "x-forwarded-for": "192.0.2.9", forwarded: "for=1.1.1.1", "x-real-ip": "1.1.1.1" };
+  expect((await service.call("GET", "/todos", { headers })).status).toBe(429);
   expect(warnings()).toMatchObject([{ msg: expect.stringContaining("TRUST_PROXY") }]);
 });
 

@@ -21,44 +21,29 @@ test("the check that every test runs on the log detects each kind of secret", ()
   expect(() => assertNoSecrets([{ request_id: Bun.randomUUIDv7(), route: "/auth/login" }])).not.toThrow();
 });
 
-/** Sends valid and invalid requests to every route, regardless of the responses. */
+/** Sends requests to every route that needs the database, regardless of the responses. */
 async function requestEverything(service: Service, token: string, email: string): Promise<void> {
-  const wrong = { email, password: `${PASSWORD} wrong` };
-  const register = { email: "other@example.org", username: "other", password: PASSWORD };
   const requests: readonly (readonly [string, string, object?])[] = [
-    ["POST", "/auth/register", { body: register }],
-    ["POST", "/auth/register", { body: register }],
-    ["POST", "/auth/register", { body: { ...register, username: "\u0000" } }],
-    ["POST", "/auth/register", { body: `{"password":"${PASSWORD}` }],
+    [
+      "POST",
+      "/auth/register",
+      { body: { email: "other@example.org", username: "other", password: PASSWORD } },
+    ],
     ["POST", "/auth/login", { body: { email, password: PASSWORD } }],
-    ["POST", "/auth/login", { body: wrong }],
-    ["POST", "/auth/login", { body: [wrong] }],
+    ["POST", "/auth/login", { body: { email, password: `${PASSWORD} wrong` } }],
     ["GET", "/auth/me", { token }],
-    ["GET", "/auth/me", { token: `${token}x` }],
-    ["GET", `/auth/me?access_token=${token}`],
     ["PATCH", "/auth/me", { token, body: { password: PASSWORD } }],
     ["PATCH", "/auth/me", { token, body: { password: PASSWORD, username: "other" } }],
     ["PATCH", "/auth/me", { token, body: { current_password: PASSWORD } }],
-    ["PATCH", "/auth/me", { token, body: { current_password: `${PASSWORD}x`, password: PASSWORD } }],
-    ["PATCH", "/auth/me", { token, body: { password: 1, hashed_password: HASH } }],
     ["POST", "/auth/password-reset", { body: { email } }],
     ["POST", "/auth/password-reset/confirm", { body: { token: LINK_TOKEN, password: PASSWORD } }],
     ["POST", "/auth/email-verification/confirm", { body: { token: LINK_TOKEN } }],
     ["GET", `/todos?token=${LINK_TOKEN}`],
     ["GET", `/todos?cursor=${token}&limit=5`],
     ["POST", "/todos", { body: { title: PASSWORD } }],
-    ["POST", `/todos/${token}`, { body: { title: HASH } }],
     ["GET", "/todos/1"],
     ["PATCH", "/todos/1", { body: { title: PASSWORD } }],
     ["DELETE", "/todos/1"],
-    ["GET", `/${PASSWORD}`],
-    ["PUT", "/auth/login", { body: wrong }],
-    [
-      "OPTIONS",
-      "/auth/me",
-      { headers: { origin: "https://a.example", "access-control-request-method": "GET" } },
-    ],
-    ["GET", "/readyz"],
     ["DELETE", "/auth/tokens", { token }],
     ["DELETE", "/auth/me", { token }],
   ];

@@ -18,15 +18,6 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
   for (const member of Object.values(part)) yield* objectsIn(member);
 }
 
-async function lint(document: unknown): Promise<string[]> {
-  const config = await createConfig({
-    extends: ["recommended-strict"],
-    rules: { "operation-description": "error" },
-  });
-  const problems = await lintFromString({ source: JSON.stringify(document), config });
-  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
-}
-
 describe("the document", async () => {
   await using service = await startService();
   const document = await fetchDocument(service);
@@ -38,19 +29,11 @@ describe("the document", async () => {
   });
 
   test("passes every recommended rule of the linter, and describes every operation", async () => {
-    expect(await lint(document)).toEqual([]);
-  });
-
-  test("does not pass the linter if it is changed to be invalid", async () => {
-    const broken = {
-      ...document,
-      components: {
-        ...document.components,
-        schemas: { ...document.components.schemas, User: { type: "null" } },
-      },
-    };
-    const problems = await lint(broken);
-    expect(problems.some((problem) => problem.startsWith("struct:"))).toBe(true);
+    const rules = { "operation-description": "error" } as const;
+    const config = await createConfig({ extends: ["recommended-strict"], rules });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    const shown = problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]);
+    expect(shown).toEqual([]);
   });
 
   test("describes request bodies as JSON only, by the name of their schema", () => {
@@ -85,19 +68,17 @@ describe("the document", async () => {
     }
   });
 
-  test.each([...ERROR_CODES])("lists %s with its status", (code) => {
-    const row = `- ${ERROR_TABLE[code].status} \`${code}\`: ${ERROR_TABLE[code].description}`;
-    expect(document.tags.find(({ name }) => name === "Errors")?.description).toContain(row);
-  });
-
-  test.each(ERROR_CODES.filter((code) => !["NOT_FOUND", "METHOD_NOT_ALLOWED"].includes(code)))(
-    "contains %s as an example of an operation",
+  test.each([...ERROR_CODES])(
+    "lists %s with its status, and contains it as an example of an operation",
     (code) => {
-      const found = operations.some(
-        ({ responses }) =>
-          code in (responses[ERROR_TABLE[code].status]?.content?.["application/json"]?.examples ?? {}),
+      const { status, description } = ERROR_TABLE[code];
+      const errors = document.tags.find(({ name }) => name === "Errors");
+      expect(errors?.description).toContain(`- ${status} \`${code}\`: ${description}`);
+      if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return;
+      const examples = operations.map(
+        ({ responses }) => responses[status]?.content?.["application/json"]?.examples,
       );
-      expect(found).toBe(true);
+      expect(examples.some((ofOperation = {}) => code in ofOperation)).toBe(true);
     },
   );
 

@@ -1,5 +1,6 @@
 /** Each error that prevents the start is one line on stderr without a stack trace; the exit code states its kind. */
 import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
@@ -54,13 +55,15 @@ test("the exit code is 78 for configuration errors, which are reported together 
 });
 
 describe("with an embedded database", () => {
-  test("the exit code is 69 if the folder cannot be created or the file is not a database", async () => {
+  test("the exit code is 69 if the folder cannot be created or the file is not a database, and no key is generated next to it", async () => {
     await using folder = await openFolder();
     const file = join(folder.path, "latchkey.db");
     await Bun.write(file, "This is not a database. ".repeat(100));
     for (const url of [`file:${file}/x.db`, folder.databaseUrl]) {
-      expect(await exitWith(url)).toEqual({ code: 69, lines: [expect.stringContaining("unavailable")] });
+      const unavailable = { code: 69, lines: [expect.stringContaining("unavailable")] };
+      expect(await exitOf({ DATABASE_URL: url })).toEqual(unavailable);
     }
+    expect(await readdir(folder.path)).toEqual(["latchkey.db"]);
   });
 
   test("the exit code is 65 if a newer release has migrated the database to an incompatible schema, and the service starts with a compatible one", async () => {

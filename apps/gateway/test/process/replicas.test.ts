@@ -2,10 +2,8 @@
 import { expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { freePort } from "@latchkey/testing/server-process";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { SECRET_KEY } from "../support/service.ts";
-import { startInFolder } from "../support/service-process.ts";
 
 const available = Bun.which("redis-server") !== null;
 if (!available) process.stderr.write("replicas.test.ts: skipped, because redis-server is not installed\n");
@@ -55,12 +53,3 @@ test.skipIf(!available)(
     }
   },
 );
-
-test("a replica starts without Redis, logs a warning and counts in its own memory", async () => {
-  const REDIS_URL = `redis://127.0.0.1:${freePort()}`;
-  await using service = await startInFolder({ REDIS_URL, TRUST_PROXY: "1" });
-  const url = await service.ready();
-  const { level } = await service.line("Redis is unreachable: rate limits are counted in this process");
-  expect(level).toBe("warn");
-  expect(await loginStatuses([url], "198.51.100.7")).toEqual(FIVE_ACCEPTED);
-});

@@ -1,36 +1,35 @@
-/** Hostile requests: every route in many forms, with valid framing, and damage to some of them. */
+/** Hostile requests: every route in many forms, with valid framing, and damage to the bytes of some of them. */
 import fc from "fast-check";
-import { body, ECHO, SECRET, secretText, text } from "./values.ts";
+import { body, ECHO, SECRET, secretText, text, weighted } from "./values.ts";
 
-/** `valid` stands for a token that the running service issues. */
-export type Authorization = { readonly kind: "valid" } | { readonly kind: "raw"; readonly value: string };
+/** In a header, stands for a token that the running service issues. */
+const TOKEN = "<token>";
 
 export interface HostileRequest {
   readonly method: string;
   /** As sent; contains no byte that ends the request line. */
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly authorization: Authorization | null;
   readonly body: Uint8Array | null;
   readonly isChunked: boolean;
-}
-
-/** Changes to a request's bytes; positions are fractions of their length. */
-export interface Damage {
-  readonly edits: readonly { readonly at: number; readonly drop: number; readonly insert: string }[];
-  readonly keep: number;
-}
-
-export interface Step {
-  readonly request: HostileRequest;
-  readonly damage: Damage | null;
+  /** At a fraction of the remaining bytes, some are dropped and others inserted. */
+  readonly damage: readonly { readonly at: number; readonly drop: number; readonly insert: string }[];
 }
 
 const ROUTES = [
-  ...["/auth/register", "/auth/login", "/auth/me", "/todos", "/todos/1", "/healthz", "/readyz"],
-  ...["/openapi.json", "/docs", "/redoc", "/", "/nowhere", "/docs/assets/x.js"],
+  ...["/auth/register", "/auth/login", "/auth/me", "/auth/password-reset", "/auth/password-reset/confirm"],
+  ...["/todos", "/todos/1", "/healthz", "/readyz", "/openapi.json", "/docs", "/", "/docs/assets/x.js"],
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND"];
+const HEADERS = [
+  ...["X-Request-ID", "X-Forwarded-For", "Origin", "Cookie", "If-None-Match", "Range", "Accept", "Referer"],
+  ...["Accept-Encoding", "Content-Encoding", "X-HTTP-Method-Override", "Access-Control-Request-Method"],
+  ...["Access-Control-Request-Headers", "X-Original-URL"],
+];
+const CONTENT_TYPES = [
+  ...["application/json; charset=utf-16", "APPLICATION/JSON", "application/problem+json", "text/plain", ""],
+  ...["multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "application/jsonx", "*/*"],
+];
 
 const isControl = (character: string): boolean => character < " " || character === "\x7f";
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
@@ -47,64 +46,51 @@ const fieldValue = (value: string): string =>
     .filter((character) => !isControl(character))
     .join("");
 
+const route = fc.constantFrom(...ROUTES);
 const segment = fc.oneof(
-  text().map(visible),
-  text().map((value) => visible(encodeURIComponent(value.toWellFormed()))),
+  text.map(visible),
+  text.map((value) => visible(encodeURIComponent(value.toWellFormed()))),
   fc.constantFrom("..", ".", "%2e%2e", "%2f", "..;", "\\", "", "%", "%zz", "%ff", "1", "9007199254740991"),
+);
+const path = weighted(
+  [3, route],
+  [3, segment.map((id) => `/todos/${id}`)],
+  [3, fc.tuple(route, fc.array(segment, { maxLength: 4 })).map((parts) => parts.flat().join("/"))],
+  [2, fc.tuple(segment, segment, route).map(([first, second, end]) => `/${first}/${second}/..${end}`)],
+  [1, route.map((end) => `http://evil.example:99${end}`)],
 );
 /** Existing operations, because their handlers process the body. */
 const operation = fc.oneof(
-  ...["POST /auth/register", "POST /auth/login", "GET /auth/me", "PATCH /auth/me", "DELETE /auth/me"].map(
-    fc.constant,
+  fc.constantFrom(
+    ...["POST /auth/register", "POST /auth/login", "GET /auth/me", "PATCH /auth/me", "DELETE /auth/me"],
+    ...["POST /auth/password-reset", "POST /auth/password-reset/confirm", "GET /todos", "POST /todos"],
   ),
-  ...["GET /todos", "POST /todos", "GET /todos/", "PATCH /todos/", "DELETE /todos/"].map((route) =>
-    fc.nat(50).map((id) => (route.endsWith("/") ? route + id : route)),
-  ),
+  fc
+    .tuple(fc.constantFrom("GET", "PATCH", "DELETE"), fc.nat(50))
+    .map(([method, id]) => `${method} /todos/${id}`),
 );
-const path = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...ROUTES) },
-  { weight: 1, arbitrary: fc.constantFrom(...ROUTES).map((route) => `${route}/`) },
-  { weight: 3, arbitrary: segment.map((id) => `/todos/${id}`) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(fc.constantFrom(...ROUTES), fc.array(segment, { maxLength: 4 }))
-      .map(([route, segments]) => [route, ...segments].join("/")),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(fc.array(segment, { maxLength: 3 }), fc.constantFrom(...ROUTES))
-      .map(([segments, route]) => `/${segments.join("/")}/..${route}`),
-  },
-  { weight: 1, arbitrary: fc.constantFrom(...ROUTES).map((route) => `http://evil.example:99${route}`) },
-);
-const query = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("") },
-  {
-    weight: 2,
-    arbitrary: fc
-      .array(
-        fc.tuple(
-          fc.constantFrom("limit", "cursor", "__proto__", "access_token", "%", ECHO),
-          fc.oneof(text(), secretText(), fc.nat(120).map(String)).map(visible),
-        ),
-        { minLength: 1, maxLength: 4 },
-      )
-      .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${value}`).join("&")}`),
-  },
+const aim = weighted<readonly string[]>(
+  [2, operation.map((one) => one.split(" "))],
+  [1, fc.tuple(fc.constantFrom(...METHODS), path)],
 );
 
-const value = fc.oneof(text(), secretText()).map(fieldValue);
+const parameter = fc.tuple(
+  fc.constantFrom("limit", "cursor", "__proto__", "access_token", "%", ECHO),
+  fc.oneof(text, secretText, fc.nat(120).map(String)).map(visible),
+);
+const query = weighted(
+  [2, fc.constant("")],
+  [
+    1,
+    fc
+      .array(parameter, { minLength: 1, maxLength: 4 })
+      .map((pairs) => `?${pairs.map((pair) => pair.join("=")).join("&")}`),
+  ],
+);
+
+const value = fc.oneof(text, secretText).map(fieldValue);
 const header = fc.oneof(
-  fc.tuple(
-    fc.constantFrom(
-      ...["X-Request-ID", "X-Forwarded-For", "Origin", "Cookie", "If-None-Match", "Range", "Accept"],
-      ...["Accept-Encoding", "Content-Encoding", "Referer", "User-Agent", "X-HTTP-Method-Override"],
-      ...["Access-Control-Request-Method", "Access-Control-Request-Headers", "Forwarded", "X-Original-URL"],
-    ),
-    value,
-  ),
+  fc.tuple(fc.constantFrom(...HEADERS), value),
   fc.tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,20}x$/), value),
   fc.constantFrom(
     ["Origin", "https://evil.example"] as const,
@@ -116,86 +102,92 @@ const header = fc.oneof(
     ["Access-Control-Request-Method", "POST"] as const,
   ),
 );
-const contentType = fc.oneof(
-  { weight: 12, arbitrary: fc.constant("application/json") },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      ...[
-        "application/json; charset=utf-16",
-        "APPLICATION/JSON",
-        "application/problem+json",
-        "text/plain",
-        "",
-      ],
-      ...["multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "application/jsonx", "*/*"],
+const contentType = weighted(
+  [12, fc.constant("application/json")],
+  [1, fc.constantFrom(...CONTENT_TYPES)],
+  [1, value],
+);
+const authorization = weighted(
+  [3, fc.constant(`Bearer ${TOKEN}`)],
+  [1, value.map((raw) => `Bearer ${SECRET}${raw}`)],
+  [1, value],
+);
+/** A list, which can be empty. */
+const maybe = (name: string, content: fc.Arbitrary<string>, freq: number) =>
+  fc.option(content, { freq }).map((given) => (given === null ? [] : [[name, given] as const]));
+
+const edit = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  drop: fc.oneof(fc.nat(3), fc.constant(Number.MAX_SAFE_INTEGER)),
+  insert: fc.oneof(
+    fc.constantFrom(
+      "\r\n",
+      "\n",
+      "\r",
+      "\0",
+      " ",
+      "\t",
+      "\r\n\r\n",
+      "0\r\n\r\n",
+      "\r\n Folded: 1",
+      "\xff",
+      "",
     ),
-  },
-  { weight: 1, arbitrary: value },
-);
-const authorization = fc.option(
-  fc.oneof(
-    { weight: 3, arbitrary: fc.constant<Authorization>({ kind: "valid" }) },
-    {
-      weight: 1,
-      arbitrary: value.map((raw): Authorization => ({ kind: "raw", value: `Bearer ${SECRET}${raw}` })),
-    },
-    { weight: 1, arbitrary: value.map((raw): Authorization => ({ kind: "raw", value: raw })) },
+    fc.constantFrom("\r\nContent-Length: 5", "\r\nTransfer-Encoding: chunked", "HTTP/1.1", "-", "%"),
+    fc.string({ unit: "binary-ascii", maxLength: 6 }),
   ),
-);
-
-const aim = fc.oneof(
-  { weight: 2, arbitrary: operation.map((route) => route.split(" ")) },
-  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...METHODS), path) },
-);
-
-const request: fc.Arbitrary<HostileRequest> = fc
-  .record({
-    aim,
-    query,
-    headers: fc.array(header, { maxLength: 4 }),
-    contentType: fc.option(contentType, { freq: 12 }),
-    authorization,
-    body: fc.option(body()),
-    isChunked: fc.boolean(),
-  })
-  .map(({ aim: [method = "", route = ""], query: search, contentType: type, headers, ...others }) => ({
-    ...others,
-    method,
-    target: route + search,
-    headers: type === null ? headers : [...headers, ["Content-Type", type] as const],
-  }));
-
-const fraction = fc.double({ min: 0, max: 1, noNaN: true });
-const damage: fc.Arbitrary<Damage> = fc.record({
-  edits: fc.array(
-    fc.record({
-      at: fraction,
-      drop: fc.nat(3),
-      insert: fc.oneof(
-        fc.constantFrom(
-          "\r\n",
-          "\n",
-          "\r",
-          "\0",
-          " ",
-          "\t",
-          "\r\n\r\n",
-          "0\r\n\r\n",
-          "\r\n Folded: 1",
-          "\xff",
-        ),
-        fc.constantFrom("\r\nContent-Length: 5", "\r\nTransfer-Encoding: chunked", "HTTP/1.1", "-", "%"),
-        fc.string({ unit: "binary-ascii", maxLength: 6 }),
-      ),
-    }),
-    { maxLength: 3 },
-  ),
-  keep: fc.oneof(fc.constant(1), fraction),
 });
 
 /** One request in eight is damaged. */
-export const step: fc.Arbitrary<Step> = fc.record({
-  request,
-  damage: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: damage }),
-});
+export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
+  .record({
+    aim,
+    query,
+    headers: fc
+      .tuple(
+        fc.array(header, { maxLength: 4 }),
+        maybe("Content-Type", contentType, 12),
+        maybe("Authorization", authorization, 5),
+      )
+      .map((lists) => lists.flat()),
+    body: fc.option(body),
+    isChunked: fc.boolean(),
+    damage: weighted<HostileRequest["damage"]>(
+      [7, fc.constant([])],
+      [1, fc.array(edit, { minLength: 1, maxLength: 3 })],
+    ),
+  })
+  .map(({ aim: [method = "", start = ""], query: search, ...others }) => ({
+    ...others,
+    method,
+    target: start + search,
+  }));
+
+export function encodeRequest(hostile: HostileRequest, token: string): Buffer {
+  const { method, target, headers, body: bytes, isChunked, damage } = hostile;
+  const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${bytes?.byteLength}`;
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    "Host: fuzz.example",
+    ...headers.map(([name, content]) => `${name}: ${content.replace(TOKEN, token)}`),
+    ...(bytes === null ? [] : [framing]),
+  ];
+  const parts: Uint8Array[] = [Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1")];
+  if (bytes !== null) parts.push(...(isChunked ? chunks(bytes) : [bytes]));
+  return damage.reduce<Buffer>((whole, { at, drop, insert }) => {
+    const place = Math.floor(whole.byteLength * at);
+    const [before, after] = [whole.subarray(0, place), whole.subarray(place + drop)];
+    return Buffer.concat([before, Buffer.from(insert, "latin1"), after]);
+  }, Buffer.concat(parts));
+}
+
+function chunks(bytes: Uint8Array): Uint8Array[] {
+  const half = Math.ceil(bytes.byteLength / 2);
+  const halves = [bytes.subarray(0, half), bytes.subarray(half)].filter(({ byteLength }) => byteLength > 0);
+  const written = halves.flatMap((part) => [
+    Buffer.from(`${part.byteLength.toString(16)}\r\n`),
+    part,
+    Buffer.from("\r\n"),
+  ]);
+  return [...written, Buffer.from("0\r\n\r\n")];
+}
