@@ -23,7 +23,7 @@ const port = wholeNumber(0, 65_535);
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
 const redisPattern = text(
-  "redis://HOST:PORT or rediss://HOST:PORT",
+  "redis://:PASSWORD@HOST:PORT or rediss://…",
   /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/,
 );
 const redisUrl: Kind<string> = {
