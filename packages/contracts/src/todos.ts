@@ -43,3 +43,7 @@ export const TodoPage = Type.Object({
   next_cursor: Type.Union([Type.String({ examples: ["eyJpZCI6MX0="] }), Type.Null()]),
 });
 export type TodoPage = Type.Static<typeof TodoPage>;
+
+/** By their names in the OpenAPI document. */
+export const TODO_REQUESTS = { CreateTodoRequest, UpdateTodoRequest };
+export const TODO_RESPONSES = { TodoResponse: Todo, TodoPageResponse: TodoPage };
