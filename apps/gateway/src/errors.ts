@@ -2,7 +2,7 @@
  * The one table from error codes to responses. Services and repositories throw; only the error handler reads the table. An
  * error whose code is not in it becomes an `INTERNAL_ERROR` without details.
  */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ErrorCode, type ValidationIssue } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ValidationIssue } from "@latchkey/contracts";
 
 export interface ErrorResponse {
   readonly status: number;
@@ -49,7 +49,10 @@ const retryAfter = ({ retryAfterSeconds = 1 }: ErrorProperties) => ({
   "Retry-After": String(retryAfterSeconds),
 });
 
-export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
+const defineErrors = <Code extends string>(errors: Readonly<Record<Code, ErrorDefinition>>) => errors;
+
+/** Codes are part of the API: never rename one. */
+export const ERROR_TABLE = defineErrors({
   USER_ALREADY_EXISTS: {
     status: 409,
     description: "The e-mail or username belongs to another user.",
@@ -139,7 +142,10 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     description: "An unexpected error. Its cause is only logged.",
     detail: "Internal Server Error",
   },
-};
+});
+export type ErrorCode = keyof typeof ERROR_TABLE;
+/** The cast is safe because the table has no other members. */
+export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 
 /** Only logged, with the status that nginx uses: the client has closed the connection. */
 const CLIENT_CLOSED: ErrorResponse = {
@@ -169,5 +175,5 @@ export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): 
   };
 }
 
-const isErrorCode = (code: unknown): code is ErrorCode =>
+export const isErrorCode = (code: unknown): code is ErrorCode =>
   typeof code === "string" && Object.hasOwn(ERROR_TABLE, code);

@@ -1,4 +1,4 @@
-/** Wire shapes as schemas, the limits of the wire format, the error codes, and rules that several programs share. */
+/** Wire shapes as schemas, the limits of the wire format, and rules that several programs share. */
 export * from "./audit.ts";
 export * from "./database-url.ts";
 export * from "./errors.ts";

@@ -31,3 +31,5 @@ export const PublicKeySet = Type.Object({
   keys: Type.Array(PublicKey, { description: "Empty if tokens are signed with a secret key." }),
 });
 export type PublicKeySet = Type.Static<typeof PublicKeySet>;
+
+export const KEY_RESPONSES = { PublicKeySet };

@@ -2,5 +2,12 @@
 import Type from "typebox";
 
 export const Live = Type.Object({ status: Type.Literal("ok") });
-export const Ready = Type.Object({ status: Type.Literal("ready") });
-export const Unready = Type.Object({ status: Type.Literal("unavailable") });
+const Ready = Type.Object({ status: Type.Literal("ready") });
+const Unready = Type.Object({ status: Type.Literal("unavailable") });
+
+/** By their names in the OpenAPI document. */
+export const PROBE_RESPONSES = {
+  LivenessResponse: Live,
+  ReadinessResponse: Ready,
+  UnavailableResponse: Unready,
+};

@@ -15,6 +15,18 @@ export const Todo = Type.Object({
 });
 export type Todo = Type.Static<typeof Todo>;
 
+type StoredTodo = Pick<Todo, "id" | "title" | "completed"> &
+  Readonly<Record<"createdAt" | "updatedAt", string>>;
+
+/** Lists each member, so that a new column is never exposed by accident. */
+export const toTodo = (stored: StoredTodo): Todo => ({
+  id: stored.id,
+  title: stored.title,
+  completed: stored.completed,
+  created_at: stored.createdAt,
+  updated_at: stored.updatedAt,
+});
+
 export const CreateTodoRequest = Type.Object(
   { title: Title, completed: Type.Optional(Type.Boolean({ description: "False if omitted." })) },
   { examples: [{ title: "Buy milk" }] },
@@ -43,3 +55,7 @@ export const TodoPage = Type.Object({
   next_cursor: Type.Union([Type.String({ examples: ["eyJpZCI6MX0="] }), Type.Null()]),
 });
 export type TodoPage = Type.Static<typeof TodoPage>;
+
+/** By their names in the OpenAPI document. */
+export const TODO_REQUESTS = { CreateTodoRequest, UpdateTodoRequest };
+export const TODO_RESPONSES = { TodoResponse: Todo, TodoPageResponse: TodoPage };

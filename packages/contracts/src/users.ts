@@ -105,3 +105,14 @@ export const Token = Type.Object({
   token_type: Type.Literal("bearer"),
 });
 export type Token = Type.Static<typeof Token>;
+
+/** By their names in the OpenAPI document. */
+export const USER_REQUESTS = {
+  RegisterRequest,
+  LoginRequest,
+  UpdateUserRequest,
+  PasswordResetRequest,
+  PasswordResetConfirmation,
+  EmailVerificationConfirmation,
+};
+export const USER_RESPONSES = { UserResponse: User, TokenResponse: Token };

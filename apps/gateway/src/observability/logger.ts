@@ -4,9 +4,9 @@
  */
 import { writeSync } from "node:fs";
 import { printable } from "@latchkey/cli";
-import { ERROR_CODES } from "@latchkey/contracts";
 import pino from "pino";
 import pretty from "pino-pretty";
+import { isErrorCode } from "../errors.ts";
 
 export type Logger = pino.Logger;
 
@@ -15,8 +15,6 @@ interface LoggerOptions {
   readonly format: "json" | "pretty";
 }
 
-/** Codes of error responses that are part of the API. They are logged without a stack: under overload there are thousands. */
-const EXPECTED_CODES = new Set<unknown>(ERROR_CODES);
 const MAX_CAUSES = 4;
 const STDOUT = 1;
 /** Pause before the next attempt to write to a full pipe. */
@@ -30,7 +28,8 @@ function serializeError(error: unknown, depth = 0): object {
     type: error.name,
     ...(code !== undefined && { code }),
     message: error.message,
-    ...(!EXPECTED_CODES.has(code) && { stack: error.stack }),
+    // Error responses are logged without a stack: under overload there are thousands.
+    ...(!isErrorCode(code) && { stack: error.stack }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: serializeError(error.cause, depth + 1) }),
   };
 }

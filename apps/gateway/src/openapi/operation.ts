@@ -1,9 +1,15 @@
 /** Operations: what a route parses and validates, and its description, whose error responses are derived from the error table. */
 import { parseVariables, type VariableName } from "@latchkey/config";
-import type { ErrorCode, ValidationIssue } from "@latchkey/contracts";
+import type { ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
-import { ERROR_TABLE, type ErrorProperties, errorResponseFor, ServiceError } from "../errors.ts";
+import {
+  ERROR_TABLE,
+  type ErrorCode,
+  type ErrorProperties,
+  errorResponseFor,
+  ServiceError,
+} from "../errors.ts";
 import { jsonBody } from "../http/body.ts";
 import { createCheck, type Location, type Validator, validator } from "../http/validator.ts";
 import { mapMembers } from "../map-members.ts";

@@ -4,31 +4,20 @@
  */
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
-import { ERROR_TABLE } from "../errors.ts";
+import { ERROR_CODES, ERROR_TABLE } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Generated clients name their types after these. */
 const SCHEMAS = {
-  RegisterRequest: contracts.RegisterRequest,
-  LoginRequest: contracts.LoginRequest,
-  UpdateUserRequest: contracts.UpdateUserRequest,
-  PasswordResetRequest: contracts.PasswordResetRequest,
-  PasswordResetConfirmation: contracts.PasswordResetConfirmation,
-  EmailVerificationConfirmation: contracts.EmailVerificationConfirmation,
-  CreateTodoRequest: contracts.CreateTodoRequest,
-  UpdateTodoRequest: contracts.UpdateTodoRequest,
-  UserResponse: contracts.User,
-  TokenResponse: contracts.Token,
-  TodoResponse: contracts.Todo,
-  TodoPageResponse: contracts.TodoPage,
-  PublicKeySet: contracts.PublicKeySet,
-  LivenessResponse: contracts.Live,
-  ReadinessResponse: contracts.Ready,
-  UnavailableResponse: contracts.Unready,
-  ValidationErrorResponse: contracts.ValidationErrorBody,
-  ValidationIssue: contracts.ValidationIssue,
+  ...contracts.USER_REQUESTS,
+  ...contracts.TODO_REQUESTS,
+  ...contracts.USER_RESPONSES,
+  ...contracts.TODO_RESPONSES,
+  ...contracts.KEY_RESPONSES,
+  ...contracts.PROBE_RESPONSES,
+  ...contracts.VALIDATION_ERRORS,
 };
 
 /** Names in `components.schemas`. */
@@ -41,7 +30,7 @@ export const errorSchemaName = (status: number): string =>
 /** No operation returns 405, and 422 has issues. */
 function errorSchemas(): Record<string, JsonObject> {
   const { code, ...others } = contracts.ErrorBody.properties;
-  const codes = contracts.ERROR_CODES.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
+  const codes = ERROR_CODES.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
   const byStatus = Map.groupBy(codes, (name) => ERROR_TABLE[name].status);
   const entries = [...byStatus].map(([status, names]) => {
     const properties = { ...others, code: { ...code, enum: names } };

@@ -7,6 +7,8 @@ import type { User } from "@latchkey/database";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Purpose = "reset" | "verification";
+/** What a token depends on. */
+export type TokenUser = Pick<User, "id" | "hashedPassword" | "tokenVersion">;
 
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
@@ -19,14 +21,14 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
   const signing = createMac(materials[0]);
   const verification = materials.map(createMac);
   /** Signed texts are base64url, so a state, which has a space, is never one. */
-  const stateOf = (mac: typeof signing, purpose: Purpose, user: User): string =>
+  const stateOf = (mac: typeof signing, purpose: Purpose, user: TokenUser): string =>
     purpose === "reset"
       ? mac(`state ${user.hashedPassword} ${user.tokenVersion}`).toString("base64url").slice(0, 32)
       : "";
 
   return {
     /** @param expiresAt in milliseconds since the epoch */
-    sign({ purpose, expiresAt }: { purpose: Purpose; expiresAt: number }, user: User): string {
+    sign({ purpose, expiresAt }: { purpose: Purpose; expiresAt: number }, user: TokenUser): string {
       const payload = JSON.stringify([purpose, user.id, expiresAt, stateOf(signing, purpose, user)]);
       const text = Buffer.from(payload).toString("base64url");
       return `${text}.${signing(text).toString("base64url")}`;
@@ -43,7 +45,7 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
       return {
         userId,
         /** Whether neither the hash nor the token version has changed since the token was signed. */
-        isCurrent: (user: User): boolean => stateOf(mac, purpose, user) === state,
+        isCurrent: (user: TokenUser): boolean => stateOf(mac, purpose, user) === state,
       };
     },
   };

@@ -4,8 +4,8 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { createKeyPair } from "@latchkey/testing/keys";
 import { createContract } from "../support/openapi/contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
-import { PRODUCERS, startSubjects } from "../support/openapi/requests.ts";
-import { newCredentials, startService } from "../support/service.ts";
+import { PRODUCERS, startSubjects, validBody } from "../support/openapi/requests.ts";
+import { startService } from "../support/service.ts";
 
 describe("the document and the service", async () => {
   const subjects = await startSubjects();
@@ -36,13 +36,24 @@ describe("the document and the service", async () => {
     expect(examples[body.code]?.value).toEqual(body);
   });
 
+  test.each(operations.map((one) => [one.operationId ?? "", one] as const))(
+    "agree on whether %s requires a token",
+    async (_id, operation) => {
+      const { method, path, security = [] } = operation;
+      const response = await subjects.working.call(method, path, { body: validBody(operation) });
+      expect(response.text.includes("INVALID_TOKEN")).toBe(security.length > 0);
+    },
+  );
+
   test.each(
     operations.flatMap((one) => ("429" in one.responses ? [[one.operationId ?? "", one] as const] : [])),
-  )("agree on the default quota of %s", async (_id, { method, path, requestBody, responses }) => {
+  )("agree on the default quota of %s", async (_id, operation) => {
+    const { method, path, responses } = operation;
     await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
     const { token } = await service.createUser();
-    const body = { ...newCredentials(), current_password: "wrong", title: "Buy milk", token: "x" };
-    const options = { token, ...(requestBody && { body }) };
+    const valid = validBody(operation);
+    // Only a current password makes an update count.
+    const options = { token, ...(valid && { body: { ...valid, current_password: "wrong" } }) };
     const { headers } = await service.call(method, path.replace("{id}", "1"), options);
     expect(responses[429]?.content?.["application/json"]?.examples?.TOO_MANY_REQUESTS?.value).toEqual({
       detail: `429: Too Many Requests: ${headers.get("RateLimit-Limit")} per 1 minute`,

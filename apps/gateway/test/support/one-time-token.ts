@@ -1,10 +1,12 @@
 /** Signs tokens as the links of mails contain them. */
-import type { User } from "@latchkey/database";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { createOneTimeTokens, type Purpose } from "../../src/tokens/one-time-tokens.ts";
+import { createOneTimeTokens, type Purpose, type TokenUser } from "../../src/tokens/one-time-tokens.ts";
 
 const { sign } = createOneTimeTokens([SECRET_KEY]);
 
 /** Of a service with the default key; by default valid for a minute. */
-export const signOneTimeToken = (purpose: Purpose, user: User, expiresAt = Date.now() + 60_000): string =>
-  sign({ purpose, expiresAt }, user);
+export const signOneTimeToken = (
+  purpose: Purpose,
+  user: TokenUser,
+  expiresAt = Date.now() + 60_000,
+): string => sign({ purpose, expiresAt }, user);

@@ -1,6 +1,5 @@
 /** The todo routes: HTTP only; the rules are in the service. */
-import { PAGE_SIZE_DEFAULT, type TodoPage, TodoQuery, type Todo as TodoShape } from "@latchkey/contracts";
-import type { Todo } from "@latchkey/database";
+import { PAGE_SIZE_DEFAULT, type Todo, type TodoPage, TodoQuery, toTodo } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { ignoreBody } from "../../http/body.ts";
 import { queryValidator } from "../../http/validator.ts";
@@ -23,7 +22,7 @@ export function todoRoutes(todoService: TodoService) {
         const after = (cursor !== undefined && decodeCursor(cursor)) || 0;
         const { items, nextAfter } = await todoService.list({ after, limit });
         return {
-          items: items.map(toShape),
+          items: items.map(toTodo),
           next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
         };
       },
@@ -31,21 +30,21 @@ export function todoRoutes(todoService: TodoService) {
     )
     .post(
       "/todos",
-      async ({ body, set }): Promise<TodoShape> => {
+      async ({ body, set }): Promise<Todo> => {
         const todo = await todoService.create(body);
         set.status = 201;
-        return toShape(todo);
+        return toTodo(todo);
       },
       operations.createTodo,
     )
     .get(
       "/todos/:id",
-      async ({ params: { id } }): Promise<TodoShape> => toShape(await todoService.read(id)),
+      async ({ params: { id } }): Promise<Todo> => toTodo(await todoService.read(id)),
       operations.getTodo,
     )
     .patch(
       "/todos/:id",
-      async ({ params: { id }, body }): Promise<TodoShape> => toShape(await todoService.update(id, body)),
+      async ({ params: { id }, body }): Promise<Todo> => toTodo(await todoService.update(id, body)),
       operations.updateTodo,
     )
     .delete(
@@ -57,11 +56,3 @@ export function todoRoutes(todoService: TodoService) {
       { ...operations.deleteTodo, parse: [ignoreBody] },
     );
 }
-
-const toShape = (todo: Todo): TodoShape => ({
-  id: todo.id,
-  title: todo.title,
-  completed: todo.completed,
-  created_at: todo.createdAt,
-  updated_at: todo.updatedAt,
-});

@@ -1,5 +1,5 @@
 /** The oracle of the fuzzer: the rules for every response, regardless of the request. */
-import { ERROR_CODES } from "@latchkey/contracts";
+import { ERROR_CODES } from "../../../src/errors.ts";
 import type { WireResponse } from "../../support/wire.ts";
 import { ECHO, SECRET } from "./values.ts";
 

@@ -2,8 +2,8 @@
  * Checks a response against the document: the operation describes its status, all of its headers and its body. Responses
  * of no operation (other paths, other methods, preflights) have separate rules.
  */
-import { ERROR_CODES } from "@latchkey/contracts";
 import { Compile } from "typebox/schema";
+import { ERROR_CODES } from "../../../src/errors.ts";
 import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./document.ts";
 
 export interface SentRequest {
@@ -36,6 +36,10 @@ export function createContract(document: OpenApiDocument): Contract {
     operation,
     path: matcher(operation.path),
   }));
+  // The router prefers paths without parameters.
+  operations.sort(
+    (one, other) => Number(/{/.test(one.operation.path)) - Number(/{/.test(other.operation.path)),
+  );
   const schemas = createSchemas(document);
 
   const checkFallback = (response: ReceivedResponse, status: number): string[] => [

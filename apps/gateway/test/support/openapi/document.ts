@@ -18,6 +18,7 @@ interface OperationObject {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly { readonly name: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
@@ -48,6 +49,19 @@ export interface NamedOperation extends OperationObject {
   /** In upper case. */
   readonly method: string;
   readonly path: string;
+  /** The schema of the body. */
+  readonly body: BodySchema | undefined;
+}
+
+interface BodySchema {
+  readonly properties: Readonly<Record<string, { readonly example?: unknown }>>;
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
+/** The cast is safe because every body is an object with a named schema. */
+function bodyOf({ requestBody }: OperationObject, { components }: OpenApiDocument): BodySchema | undefined {
+  const { $ref } = requestBody?.content["application/json"]?.schema ?? {};
+  return components.schemas[String($ref).replace("#/components/schemas/", "")] as BodySchema | undefined;
 }
 
 export const operationsOf = (document: OpenApiDocument): NamedOperation[] =>
@@ -56,5 +70,6 @@ export const operationsOf = (document: OpenApiDocument): NamedOperation[] =>
       ...operation,
       method: method.toUpperCase(),
       path,
+      body: bodyOf(operation, document),
     })),
   );

@@ -1,6 +1,8 @@
 /** For each status, a request that produces it, for any operation. */
-import { BODY_MAX_BYTES } from "@latchkey/contracts";
-import { type Database, DatabaseUnavailable, type User } from "@latchkey/database";
+import { BODY_MAX_BYTES, type Todo } from "@latchkey/contracts";
+import { type Database, DatabaseUnavailable } from "@latchkey/database";
+import { mapMembers } from "../../../src/map-members.ts";
+import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
 import { newCredentials, type Service, startService } from "../service.ts";
 import { parseResponses } from "../wire.ts";
@@ -11,41 +13,27 @@ import type { NamedOperation } from "./document.ts";
 interface Variation {
   readonly token?: string;
   readonly body?: unknown;
-  readonly id?: number | string;
+  readonly id?: unknown;
   readonly query?: string;
 }
 
 /** Its tokens are genuine. */
-const anybody: User = {
-  id: 1,
-  ...{ email: "", username: "", hashedPassword: "", isActive: true, emailVerified: false },
-  ...{ tokenVersion: 0, passwordChangeTokenId: null, createdAt: "", updatedAt: "", importedHash: null },
-};
+const anybody: TokenUser = { id: 1, hashedPassword: "", tokenVersion: 0 };
 
-const VALID_BODIES: Readonly<Record<string, () => unknown>> = {
-  register: newCredentials,
-  login: newCredentials,
-  updateMe: () => ({ username: newCredentials().username }),
-  createTodo: () => ({ title: "Buy milk" }),
-  updateTodo: () => ({ completed: true }),
-  requestPasswordReset: newCredentials,
-  ...confirmationsOf(anybody),
-};
-
-/** The valid bodies of confirmations. */
-function confirmationsOf(user: User) {
-  const { password } = newCredentials();
-  return {
-    confirmPasswordReset: () => ({ token: signOneTimeToken("reset", user), password }),
-    confirmEmailVerification: () => ({ token: signOneTimeToken("verification", user) }),
-  };
+/** The example of the document, with credentials that no user has and the one-time token of a user. */
+export function validBody({ body, operationId }: NamedOperation, user = anybody) {
+  if (!body) return undefined;
+  const example = body.example ?? mapMembers(body.properties, (property) => property.example);
+  const purpose = operationId === "confirmPasswordReset" ? "reset" : "verification";
+  const values = { ...newCredentials(), token: signOneTimeToken(purpose, user) };
+  return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
 }
 
 function send(service: Service, operation: NamedOperation, variation: Variation = {}) {
-  const { method, path, operationId = "" } = operation;
-  const { token, id = 1, query = "", body = VALID_BODIES[operationId]?.() } = variation;
+  const { method, path } = operation;
+  const { token, id = 1, query = "", body = validBody(operation) } = variation;
   return service.call(method, path.replace("{id}", String(id)) + query, {
-    ...(body !== undefined && { body }),
+    body,
     ...(token !== undefined && { token }),
   });
 }
@@ -76,19 +64,20 @@ export async function startSubjects(): Promise<Subjects> {
   };
 }
 
+/** What the operation needs to succeed: a user with a token, and a todo. */
+export async function prepareSuccess(service: Service, operation: NamedOperation) {
+  const { id: userId, email, password, token } = await service.createUser();
+  const user = (await service.database.users.findById(userId)) ?? anybody;
+  const body = operation.operationId === "login" ? { email, password } : validBody(operation, user);
+  const todo = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
+  return { id: todo.expect<Todo>(201).id, token, body };
+}
+
 type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedResponse>;
 
 /** By status; `2xx` is any success. */
 export const PRODUCERS: Readonly<Record<string, Produce>> = {
-  async "2xx"(operation, { working }) {
-    const { id: userId, email, password, token } = await working.createUser();
-    const user = (await working.database.users.findById(userId)) ?? anybody;
-    const bodies: typeof VALID_BODIES = { login: () => ({ email, password }), ...confirmationsOf(user) };
-    const todo = await working.call("POST", "/todos", { body: { title: "Buy milk" } });
-    const { id } = todo.expect<{ id: number }>(201);
-    const body = bodies[operation.operationId ?? ""]?.();
-    return send(working, operation, { id, token, ...(body !== undefined && { body }) });
-  },
+  "2xx": async (operation, { working }) => send(working, operation, await prepareSuccess(working, operation)),
   400: (operation, { working }) =>
     send(working, operation, { body: { token: "forged", password: newCredentials().password } }),
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
@@ -119,18 +108,15 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 422(operation, { working }) {
     const { token } = await working.createUser();
-    const x = "x";
-    // Any text can be a token.
-    const oneTimeToken = operation.operationId === "confirmEmailVerification" ? 1 : x;
-    const body = operation.requestBody && {
-      email: x,
-      username: x,
-      password: x,
-      title: x,
-      completed: x,
-      token: oneTimeToken,
-    };
-    return send(working, operation, { token, query: "?limit=x", id: x, ...(body && { body }) });
+    const query = `?${(operation.parameters ?? []).map(({ name }) => `${name}=x`).join("&")}`;
+    const sendMembers = (value: unknown) =>
+      send(working, operation, {
+        ...{ token, query, id: value },
+        body: operation.body && mapMembers(operation.body.properties, () => value),
+      });
+    const response = await sendMembers("x");
+    // Any text can be a one-time token.
+    return response.status === 422 ? response : sendMembers(1);
   },
   async 429(operation, { limited }) {
     await send(limited, operation);
