@@ -130,15 +130,11 @@ export interface TodoRepository {
   list(page: PageRequest): Promise<Todo[]>;
 }
 
-export type MailKind = Tables["outbox"]["$inferSelect"]["kind"];
+type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
+export type MailKind = OutboxRow["kind"];
 
-/** A mail that this process has claimed. */
-export interface Mail {
-  readonly id: number;
-  readonly kind: MailKind;
-  readonly createdAt: Timestamp;
-  /** Including this one. */
-  readonly attempts: number;
+/** A mail that this process has claimed; `attempts` includes this one. */
+export interface Mail extends OutboxRow {
   /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
   /** If not, delete it. */

@@ -129,21 +129,16 @@ export function createUserRepository(
 
   return {
     findById,
-    create: ({ email, username, hashedPassword, networkDigest, verifies = false }) => {
-      const insert = async (connection: Orm) => {
-        const query = connection.insert(users).values({ email, username, hashedPassword }).returning();
-        return singleRow(await query.execute());
-      };
-      if (networkDigest === undefined && !verifies) return attempt(() => insert(orm));
-      return transact(async (transaction) => {
-        const user = await insert(transaction);
+    create: ({ email, username, hashedPassword, networkDigest, verifies }) =>
+      transact(async (transaction) => {
+        const query = transaction.insert(users).values({ email, username, hashedPassword }).returning();
+        const user = singleRow(await query.execute());
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
         if (verifies)
           await transaction.insert(outbox).values({ kind: "verification", userId: user.id }).execute();
         return user;
-      });
-    },
+      }),
     findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
     storeNetwork: (userId, networkDigest, tokenVersion) => {
       const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
