@@ -168,10 +168,7 @@ export const VARIABLES = {
     default: "5/minute",
     description: "Updates with `password` or `current_password`, per user and per client",
   }),
-  RATE_LIMIT_MAIL: variable(quota, {
-    default: "5/minute",
-    description: "Requests for mails per client",
-  }),
+  RATE_LIMIT_MAIL: variable(quota, { default: "5/minute", description: "Requests for mails per client" }),
   MAIL_URL: variable(mailUrl, {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
     description:

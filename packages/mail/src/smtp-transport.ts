@@ -77,12 +77,12 @@ function isUnambiguous(address: string): boolean {
   return /^[^\s\p{Cc}()<>[\]:;\\,"]+$/u.test(address) && [ascii, domainToUnicode(ascii)].includes(domain);
 }
 
-/** Without a reply code, the connection failed. A rejected login is not the message's fault. */
-function toMailError(error: unknown): MailNotSent {
+/** Without a reply code, the connection or a file failed. A rejected login is not the message's fault. */
+export function toMailError(error: unknown): MailNotSent {
   if (error instanceof MailNotSent) return error;
-  const { code, originalCode, responseCode, response, permanent }: Partial<Record<string, unknown>> =
-    Object(error);
-  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(response ?? "")) ?? [];
-  const reason = [responseCode ?? originalCode ?? code ?? "ESOCKET", status].filter(Boolean).join(" ");
-  return new MailNotSent(reason, permanent === true && code !== "EAUTH");
+  const details: Partial<Record<string, unknown>> = Object(error);
+  const { code = "unexpected error", originalCode = code, responseCode = originalCode } = details;
+  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(details.response ?? "")) ?? [];
+  const reason = [responseCode, status].filter(Boolean).join(" ");
+  return new MailNotSent(reason, details.permanent === true && code !== "EAUTH");
 }

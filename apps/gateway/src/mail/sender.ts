@@ -5,7 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import { withTimeout } from "@latchkey/contracts";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
-import { MailNotSent, type Transport } from "@latchkey/mail";
+import { MailNotSent, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
 import { type Links, TEMPLATES } from "./messages.ts";
@@ -56,7 +56,7 @@ export function startMailSender(options: MailSenderOptions) {
       await transport.send({ from, to: user.email, subject, text: text(link) });
       observe?.("sent", kind);
     } catch (error) {
-      const { reason, isPermanent } = error instanceof MailNotSent ? error : fileError(error);
+      const { reason, isPermanent } = toMailError(error);
       const event = isPermanent ? "mail.failed" : "mail.postponed";
       logger.warn({ event, kind, user_id: user.id, reason }, event);
       if (!isPermanent) return outbox.postpone(mail, pauseSeconds(mail.attempts));
@@ -104,14 +104,8 @@ export function startMailSender(options: MailSenderOptions) {
 
 /** `.invalid` never exists (RFC 2606); tests and imports use it for addresses that get no mail. */
 const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boolean =>
-  !email.endsWith(".invalid") &&
-  (kind !== "reset" || isActive) &&
-  (kind !== "verification" || !emailVerified);
+  !email.endsWith(".invalid") && { reset: isActive, verification: !emailVerified, password: true }[kind];
 
 /** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
 const pauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS) * (0.5 + Math.random() / 2);
-
-/** Of a mail that is a file. */
-const fileError = (error: unknown): MailNotSent =>
-  new MailNotSent(error instanceof Error && "code" in error ? String(error.code) : "unexpected error", false);

@@ -183,8 +183,7 @@ export function createAuthService(options: AuthServiceOptions) {
       const { signal, network, audit } = request;
       const verified = oneTimeTokens.verify(token, "reset");
       const user = verified && (await users.findById(verified.userId));
-      if (!verified || !user?.isActive || !verified.isCurrent(user))
-        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const { id, email } = user;
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
@@ -203,7 +202,7 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
-    async confirmVerification(token: string, { audit }: AuthRequest): Promise<void> {
+    async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);

@@ -13,10 +13,8 @@ const showInvalidLink = () => {
 };
 
 const messageOf = (status, body) => {
-  if (status === 422)
-    return JSON.parse(body)
-      .detail.map(({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`)
-      .join(" ");
+  const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
+  if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
   if (status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };
