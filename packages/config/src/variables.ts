@@ -175,8 +175,8 @@ export const VARIABLES = {
       "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
       "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
     secret: "url",
-    warn: ({ tls }) =>
-      tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
+    warn: ({ ignoreTLS }) =>
+      ignoreTLS ? "sends passwords and links without encryption; remove tls=off" : null,
   }),
   MAIL_FROM: variable(sender, { description: "Sender of mails, in ASCII" }),
   PUBLIC_URL: variable(origin, {
@@ -250,6 +250,9 @@ export type VariableName = keyof typeof VARIABLES;
 export type Values = {
   readonly [Name in VariableName]: (typeof VARIABLES)[Name] extends Variable<infer Value> ? Value : never;
 };
+/** Whether the service sends mail: without a server, it writes files, but not in production. */
+export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
+  MAIL_URL !== null || NODE_ENV !== "production";
 export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */

@@ -47,11 +47,10 @@ export function createOutboxRepository(
   };
 
   return {
-    requestReset: (email) => {
+    request: (kind, email) => {
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
-      return run(orm.insert(outbox).values({ kind: "reset", userId }));
+      return run(orm.insert(outbox).values({ kind, userId }));
     },
-    requestVerification: (userId) => run(orm.insert(outbox).values({ kind: "verification", userId })),
     claim: async (digestEmail) => {
       // Without this query, each process would lock the embedded database every second.
       if ((await due({})).length === 0) return null;

@@ -147,8 +147,7 @@ export interface Mail extends OutboxRow {
  */
 export interface OutboxRepository {
   /** Runs the same statement whether or not a user has this e-mail. */
-  requestReset(email: string): Promise<void>;
-  requestVerification(userId: number): Promise<void>;
+  request(kind: "reset" | "verification", email: string): Promise<void>;
   /**
    * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
    * attempt is counted in the recipient's budget.

@@ -6,12 +6,6 @@ import { readVariables, type Variables } from "../environment.ts";
 import { parseEmail } from "../user-arguments.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
-/** Whether the service sends mail: without a server, it writes files, but not in production. */
-export function sendsMail(variables: Variables): boolean {
-  const { MAIL_URL, NODE_ENV } = readVariables(["MAIL_URL", "NODE_ENV"], variables);
-  return MAIL_URL !== null || NODE_ENV !== "production";
-}
-
 export function mailCommand(variables: Variables): Command {
   const test = withExamples(
     new Command("test"),

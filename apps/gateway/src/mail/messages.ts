@@ -4,8 +4,7 @@ import type { MailKind } from "@latchkey/database";
 import type { Config } from "../config.ts";
 import type { Purpose } from "../tokens/one-time-tokens.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * 60 * 1000;
 
 export type Links = ReturnType<typeof createLinks>;
 
@@ -22,7 +21,7 @@ export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: str
 /** `lifetimeMs`: how long a mail is useful, which is as long as its link is valid. */
 export const TEMPLATES = {
   reset: {
-    lifetimeMs: 60 * MINUTE_MS,
+    lifetimeMs: HOUR_MS,
     subject: "Reset your password",
     text: (link: string) => `Somebody, probably you, has requested a new password for your account.
 
@@ -34,7 +33,7 @@ If you did not request it, ignore this mail. Your password does not change.
 `,
   },
   verification: {
-    lifetimeMs: DAY_MS,
+    lifetimeMs: 24 * HOUR_MS,
     subject: "Confirm your e-mail address",
     text: (link: string) => `An account was registered with this e-mail address.
 
@@ -48,7 +47,7 @@ account at any time, and its previous user loses access.
 `,
   },
   password: {
-    lifetimeMs: DAY_MS,
+    lifetimeMs: 24 * HOUR_MS,
     subject: "Your password was changed",
     text: () => `The password of your account was changed.
 

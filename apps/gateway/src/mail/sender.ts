@@ -51,8 +51,7 @@ export function startMailSender(options: MailSenderOptions) {
     const expiresAt = Date.parse(mail.createdAt) + lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const link =
-        kind === "password" ? "" : links(kind, oneTimeTokens.sign({ purpose: kind, expiresAt }, user));
+      const link = kind === "password" ? "" : links(kind, oneTimeTokens.sign(kind, expiresAt, user));
       await transport.send({ from, to: user.email, subject, text: text(link) });
       observe?.("sent", kind);
     } catch (error) {
@@ -85,10 +84,8 @@ export function startMailSender(options: MailSenderOptions) {
     }
   };
 
-  const loops = [
-    ...Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS)),
-    poll(() => outbox.deleteOld(), CLEANING_MS),
-  ];
+  const loops = Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS));
+  loops.push(poll(outbox.deleteOld, CLEANING_MS));
 
   return {
     /**

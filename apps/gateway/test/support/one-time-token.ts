@@ -7,4 +7,4 @@ const { sign } = createOneTimeTokens([SECRET_KEY]);
 
 /** Of a service with the default key; by default valid for a minute. */
 export const signOneTimeToken = (purpose: Purpose, user: User, expiresAt = Date.now() + 60_000): string =>
-  sign({ purpose, expiresAt }, user);
+  sign(purpose, expiresAt, user);

@@ -174,7 +174,7 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
     async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
-      await outbox.requestReset(email);
+      await outbox.request("reset", email);
       audit("reset.requested", email);
     },
 
@@ -198,7 +198,7 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     async requestVerification({ user }: Principal): Promise<void> {
-      if (!user.emailVerified) await outbox.requestVerification(user.id);
+      if (!user.emailVerified) await outbox.request("verification", user.email);
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
