@@ -46,9 +46,6 @@ which it starts, without a message; the environment takes precedence.
 
 ${variablesHelp()}`;
 
-/** Of mails that are files. */
-const DEFAULT_SENDER = "Latchkey <latchkey@localhost.invalid>";
-
 const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
   parseEnvironment(variables, {
     ...options,
@@ -93,7 +90,7 @@ function createConfig({ values, warnings }: Environment) {
       ? {
           /** null: mails are files. */
           server: values.MAIL_URL,
-          from: values.MAIL_FROM ?? DEFAULT_SENDER,
+          from: values.MAIL_FROM ?? "Latchkey <latchkey@localhost.invalid>",
           publicUrl: values.PUBLIC_URL,
           resetUrl: values.MAIL_RESET_URL,
           verificationUrl: values.MAIL_VERIFICATION_URL,

@@ -6,8 +6,6 @@ import type { Purpose } from "../tokens/one-time-tokens.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
-export type Links = ReturnType<typeof createLinks>;
-
 /** @param serviceUrl where the pages are if `PUBLIC_URL` is not set */
 export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: string) {
   const origin = config.publicUrl ?? serviceUrl;

@@ -8,7 +8,7 @@ import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database"
 import { MailNotSent, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
-import { type Links, TEMPLATES } from "./messages.ts";
+import { type createLinks, TEMPLATES } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
@@ -17,7 +17,7 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly links: Links;
+  readonly links: ReturnType<typeof createLinks>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }

@@ -26,27 +26,24 @@ ${fields}<button>${button}</button>
 </main>`,
 });
 
-const PASSWORD_FIELD = `<label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
-<p id="rule">8 to ${PASSWORD_MAX_LENGTH} characters.</p>
-`;
-const EMAIL_FIELD = `<label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
-`;
-
 /** By path. */
 export const ACCOUNT_PAGES: Readonly<Record<string, PageOptions>> = {
   [RESET_REQUEST_PATH]: createAccountPage({
     title: "Forgot your password?",
     action: "/auth/password-reset",
-    fields: EMAIL_FIELD,
+    fields: `<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
+`,
     button: "Send me a link",
     success: "If an account has this e-mail, a link is on its way. It is valid for 60 minutes.",
   }),
   "/account/reset-password": createAccountPage({
     title: "Choose a new password",
     action: "/auth/password-reset/confirm",
-    fields: PASSWORD_FIELD,
+    fields: `<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
+<p id="rule">8 to ${PASSWORD_MAX_LENGTH} characters.</p>
+`,
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
   }),

@@ -184,17 +184,16 @@ export function createAuthService(options: AuthServiceOptions) {
       const verified = oneTimeTokens.verify(token, "reset");
       const user = verified && (await users.findById(verified.userId));
       if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      const { id, email } = user;
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
-        networkDigest: loginThrottle?.networkDigest({ email, network }),
+        networkDigest: loginThrottle?.networkDigest({ email: user.email, network }),
         notifies: true,
       };
       // What the token is bound to, so that of several confirmations only one succeeds.
       const state = { version: user.tokenVersion, tokenId: null, hashedPassword: user.hashedPassword };
-      if (!(await users.update(id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      audit("password.reset", email, id);
+      if (!(await users.update(user.id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("password.reset", user.email, user.id);
     },
 
     async requestVerification({ user }: Principal): Promise<void> {

@@ -12,10 +12,10 @@ const showInvalidLink = () => {
   byId("again").hidden = action !== "/auth/password-reset/confirm";
 };
 
-const messageOf = (status, body) => {
+const messageOf = async (response) => {
   const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
-  if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
-  if (status === 429) return "Too many attempts. Please wait a minute and try again.";
+  if (response.status === 422) return (await response.json()).detail.map(sentenceOf).join(" ");
+  if (response.status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };
 
@@ -23,21 +23,17 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
   const members = { ...Object.fromEntries(new FormData(form)), ...(needsToken && { token }) };
+  const headers = { "content-type": "application/json" };
   button.disabled = true;
   byId("error").textContent = "";
   try {
-    const response = await fetch(action, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(members),
-    });
-    const body = await response.text();
+    const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(members) });
     if (response.ok) {
       form.hidden = true;
       byId("success").hidden = false;
       byId("success").focus();
     } else if (response.status === 400) showInvalidLink();
-    else byId("error").textContent = messageOf(response.status, body);
+    else byId("error").textContent = await messageOf(response);
   } catch {
     byId("error").textContent = "The service cannot be reached. Please try again in a minute.";
   }
