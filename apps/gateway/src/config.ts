@@ -92,8 +92,7 @@ function createConfig({ values, warnings }: Environment) {
           server: values.MAIL_URL,
           from: values.MAIL_FROM ?? "Latchkey <latchkey@localhost.invalid>",
           publicUrl: values.PUBLIC_URL,
-          resetUrl: values.MAIL_RESET_URL,
-          verificationUrl: values.MAIL_VERIFICATION_URL,
+          templates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
         }
       : null,
     redisUrl: values.REDIS_URL,

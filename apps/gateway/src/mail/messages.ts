@@ -6,14 +6,15 @@ import type { Purpose } from "../tokens/one-time-tokens.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
+/** The pages of the service to which mails link. */
+export const PAGE_PATHS = { reset: "/account/reset-password", verification: "/account/verify-email" };
+
 /** @param serviceUrl where the pages are if `PUBLIC_URL` is not set */
-export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: string) {
-  const origin = config.publicUrl ?? serviceUrl;
-  const templates: Readonly<Record<Purpose, string>> = {
-    reset: config.resetUrl ?? `${origin}/account/reset-password#token=${TOKEN_PLACEHOLDER}`,
-    verification: config.verificationUrl ?? `${origin}/account/verify-email#token=${TOKEN_PLACEHOLDER}`,
+export function createLinks({ publicUrl, templates }: NonNullable<Config["mail"]>, serviceUrl: string) {
+  return (purpose: Purpose, token: string): string => {
+    const page = `${publicUrl ?? serviceUrl}${PAGE_PATHS[purpose]}#token=${TOKEN_PLACEHOLDER}`;
+    return (templates[purpose] ?? page).replace(TOKEN_PLACEHOLDER, token);
   };
-  return (purpose: Purpose, token: string): string => templates[purpose].replace(TOKEN_PLACEHOLDER, token);
 }
 
 /** `lifetimeMs`: how long a mail is useful, which is as long as its link is valid. */

@@ -3,6 +3,7 @@
  * the script reads the token from the fragment, which no server receives, and sends it after a click.
  */
 import { EMAIL_MAX_LENGTH, PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
+import { PAGE_PATHS } from "../mail/messages.ts";
 import type { PageOptions } from "./pages.ts";
 
 /** The operation `action` receives the members of the form, in place of which `success` is displayed then. */
@@ -37,7 +38,7 @@ export const ACCOUNT_PAGES: Readonly<Record<string, PageOptions>> = {
     button: "Send me a link",
     success: "If an account has this e-mail, a link is on its way. It is valid for 60 minutes.",
   }),
-  "/account/reset-password": createAccountPage({
+  [PAGE_PATHS.reset]: createAccountPage({
     title: "Choose a new password",
     action: "/auth/password-reset/confirm",
     fields: `<label for="password">New password</label>
@@ -47,7 +48,7 @@ export const ACCOUNT_PAGES: Readonly<Record<string, PageOptions>> = {
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
   }),
-  "/account/verify-email": createAccountPage({
+  [PAGE_PATHS.verification]: createAccountPage({
     title: "Confirm your e-mail address",
     action: "/auth/email-verification/confirm",
     fields: "",
