@@ -12,10 +12,10 @@ const showInvalidLink = () => {
   byId("again").hidden = action !== "/auth/password-reset/confirm";
 };
 
-const messageOf = async (response) => {
+const messageOf = (status, body) => {
   const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
-  if (response.status === 422) return (await response.json()).detail.map(sentenceOf).join(" ");
-  if (response.status === 429) return "Too many attempts. Please wait a minute and try again.";
+  if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
+  if (status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };
 
@@ -28,12 +28,13 @@ form.addEventListener("submit", async (event) => {
   byId("error").textContent = "";
   try {
     const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(members) });
+    const body = await response.text();
     if (response.ok) {
       form.hidden = true;
       byId("success").hidden = false;
       byId("success").focus();
     } else if (response.status === 400) showInvalidLink();
-    else byId("error").textContent = await messageOf(response);
+    else byId("error").textContent = messageOf(response.status, body);
   } catch {
     byId("error").textContent = "The service cannot be reached. Please try again in a minute.";
   }
