@@ -1,5 +1,6 @@
 /** All commands, the program's help and its exit codes, on one screen. */
-import { CliError, databaseError, EXIT, runProgram, usageError } from "@latchkey/cli";
+import { CliError, databaseError, EXIT, runProgram, unavailable, usageError } from "@latchkey/cli";
+import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { hashCommand } from "./commands/hash.ts";
@@ -68,5 +69,6 @@ export function convertError(error: unknown): CliError | CommanderError {
     );
   }
   if (error instanceof CliError) return error;
+  if (error instanceof MailNotSent) return unavailable(`${error.message}.`);
   return databaseError(error, EXIT.failed);
 }

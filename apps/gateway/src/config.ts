@@ -4,6 +4,7 @@ import {
   type Environment,
   type ParseOptions,
   parseEnvironment,
+  sendsMail,
   type Variables,
   validateKernel,
   variablesHelp,
@@ -45,9 +46,6 @@ which it starts, without a message; the environment takes precedence.
 
 ${variablesHelp()}`;
 
-/** Of mails that are files. */
-const DEFAULT_SENDER = "Latchkey <latchkey@localhost.invalid>";
-
 const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
   parseEnvironment(variables, {
     ...options,
@@ -88,17 +86,15 @@ function createConfig({ values, warnings }: Environment) {
         }
       : null,
     /** null: no mail, and no routes for it. */
-    mail:
-      values.MAIL_URL === null && values.NODE_ENV === "production"
-        ? null
-        : {
-            /** null: mails are files. */
-            server: values.MAIL_URL,
-            from: values.MAIL_FROM ?? DEFAULT_SENDER,
-            publicUrl: values.PUBLIC_URL,
-            resetUrl: values.MAIL_RESET_URL,
-            verificationUrl: values.MAIL_VERIFICATION_URL,
-          },
+    mail: sendsMail(values)
+      ? {
+          /** null: mails are files. */
+          server: values.MAIL_URL,
+          from: values.MAIL_FROM ?? "Latchkey <latchkey@localhost.invalid>",
+          publicUrl: values.PUBLIC_URL,
+          templates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
+        }
+      : null,
     redisUrl: values.REDIS_URL,
     hash: {
       kernel: values.HASH_KERNEL,

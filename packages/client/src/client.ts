@@ -70,14 +70,11 @@ export interface Client extends Operations {
   /** Requests a mail with a link; resolves also if no user has the e-mail. */
   requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
   /** Sets a new password with the token of the link, and revokes all tokens of the user. */
-  confirmPasswordReset(confirmation: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
+  confirmPasswordReset(request: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
   /** Requests a mail with a link that verifies the e-mail of the current user. */
   requestEmailVerification(options?: RequestOptions): Promise<void>;
   /** Verifies an e-mail with the token of the link. */
-  confirmEmailVerification(
-    confirmation: EmailVerificationConfirmation,
-    options?: RequestOptions,
-  ): Promise<void>;
+  confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */

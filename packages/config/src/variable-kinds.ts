@@ -131,7 +131,7 @@ export const origins: Kind<"*" | readonly string[]> = {
 
 const SMTP_URL = /^\s*smtp(s?):\/\/[^/?#]+\/?(\?tls=off)?$/i;
 
-/** Between this machine's processes, STARTTLS is used only if the server offers it. */
+/** Returns the options of nodemailer. Between this machine's processes, STARTTLS is used only if the server offers it. */
 export const mailUrl = {
   accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
   parse: (text: string) => {
@@ -139,13 +139,14 @@ export const mailUrl = {
     const url = isSmtps === undefined || (isSmtps && isOff) ? null : URL.parse(text);
     if (url === null) return invalid();
     if (url.username === "" && url.password !== "") return invalid("contains a password without a user");
-    const startTls = isOff ? "off" : leavesMachine(text) ? "required" : "optional";
     return {
       host: url.hostname.replace(/^\[|\]$/g, ""),
       port: Number(url.port || (isSmtps ? 465 : 587)),
-      tls: isSmtps ? "implicit" : startTls,
-      credentials: url.username === "" ? null : { user: decode(url.username), pass: decode(url.password) },
-    } as const;
+      secure: isSmtps !== "",
+      requireTLS: !isSmtps && !isOff && leavesMachine(text),
+      ignoreTLS: isOff !== undefined,
+      ...(url.username !== "" && { auth: { user: decode(url.username), pass: decode(url.password) } }),
+    };
   },
 } satisfies Kind<unknown>;
 

@@ -28,9 +28,9 @@ const redisPattern = text(
 );
 const redisUrl: Kind<string> = {
   ...redisPattern,
-  parse: (value) => {
+  parse: (value, readFile) => {
     if (!URL.canParse(value)) throw new InvalidValue();
-    return redisPattern.parse(value);
+    return redisPattern.parse(value, readFile);
   },
 };
 /** A public key as a secret key would let everybody sign tokens. */
@@ -175,18 +175,15 @@ export const VARIABLES = {
     default: "5/minute",
     description: "Updates with `password` or `current_password`, per user and per client",
   }),
-  RATE_LIMIT_MAIL: variable(quota, {
-    default: "5/minute",
-    description: "Requests for mails per client",
-  }),
+  RATE_LIMIT_MAIL: variable(quota, { default: "5/minute", description: "Requests for mails per client" }),
   MAIL_URL: variable(mailUrl, {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
     description:
       "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
       "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
     secret: "url",
-    warn: ({ tls }) =>
-      tls === "off" ? "sends passwords and links without encryption; remove tls=off" : null,
+    warn: ({ ignoreTLS }) =>
+      ignoreTLS ? "sends passwords and links without encryption; remove tls=off" : null,
   }),
   MAIL_FROM: variable(sender, { description: "Sender of mails, in ASCII" }),
   PUBLIC_URL: variable(origin, {
@@ -260,6 +257,9 @@ export type VariableName = keyof typeof VARIABLES;
 export type Values = {
   readonly [Name in VariableName]: (typeof VARIABLES)[Name] extends Variable<infer Value> ? Value : never;
 };
+/** Whether the service sends mail: without a server, it writes files, but not in production. */
+export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
+  MAIL_URL !== null || NODE_ENV !== "production";
 export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */

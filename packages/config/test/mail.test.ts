@@ -21,18 +21,18 @@ function invalidIn(variables: Variables): string[] {
 }
 
 test.each([
-  [COMPLETE.MAIL_URL, "mail.example.com", 465, "implicit", { user: "user", pass: "p@ss" }],
-  ["smtp://mail.example.com", "mail.example.com", 587, "required", null],
-  ["smtp://10.0.0.7:25/", "10.0.0.7", 25, "required", null],
-  ["smtp://mail.example.com:25?tls=off", "mail.example.com", 25, "off", null],
-  ["smtp://127.0.0.1:25", "127.0.0.1", 25, "optional", null],
-  ["smtp://[::1]:2525", "::1", 2525, "optional", null],
-] as const)(
-  "%s: TLS is required unless the server is on this machine",
-  (url, host, port, tls, credentials) => {
-    expect(parse({ ...COMPLETE, MAIL_URL: url }).values.MAIL_URL).toEqual({ host, port, tls, credentials });
-  },
-);
+  [COMPLETE.MAIL_URL, "mail.example.com", 465, { secure: true, auth: { user: "user", pass: "p@ss" } }],
+  ["SMTPS://mail.example.com", "mail.example.com", 465, { secure: true }],
+  ["smtp://mail.example.com", "mail.example.com", 587, { requireTLS: true }],
+  ["smtp://10.0.0.7:25/", "10.0.0.7", 25, { requireTLS: true }],
+  ["smtp://mail.example.com:25?tls=off", "mail.example.com", 25, { ignoreTLS: true }],
+  ["smtp://127.0.0.1:25", "127.0.0.1", 25, {}],
+  ["smtp://[::1]:2525", "::1", 2525, {}],
+])("%s: TLS is required unless the server is on this machine", (url, host, port, options) => {
+  const { MAIL_URL } = parse({ ...COMPLETE, MAIL_URL: url }).values;
+  const plaintext = { secure: false, requireTLS: false, ignoreTLS: false };
+  expect<object | null>(MAIL_URL).toEqual({ ...plaintext, host, port, ...options });
+});
 
 const TWO_HEADERS = "a@b.c\r\nBcc: x@y.zz";
 

@@ -2,8 +2,8 @@
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
  * recipient are counted one after another, so that all replicas share its budget.
  */
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
-import type { Mail, OutboxRepository } from "./repositories.ts";
+import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import type { MailKind, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
@@ -18,53 +18,43 @@ export function createOutboxRepository(
 ): OutboxRepository {
   // PostgreSQL rounds the time of a new mail to milliseconds, also up.
   const isDue = lte(outbox.nextAttemptAt, later(0.001));
-  const due = prepare(orm.select({ id: outbox.id }).from(outbox).where(isDue).limit(1));
+  const next = orm.select({ id: outbox.id }).from(outbox).where(isDue).orderBy(outbox.nextAttemptAt).limit(1);
+  const due = prepare(next);
   const count = sql<number | string>`count(*)`;
   const waiting = prepare(orm.select({ count }).from(outbox).where(isNotNull(outbox.nextAttemptAt)));
+  const isOld = and(isNull(outbox.nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const run = async (query: { execute(): Promise<unknown> }): Promise<void> => {
     await attempt(() => query.execute());
   };
 
   /** Waits until other transactions have counted their mails to this recipient. */
-  const isWithinBudget = async (
-    transaction: Orm,
-    { id, kind }: Pick<Mail, "id" | "kind">,
-    digest: string,
-  ): Promise<boolean> => {
+  const countWithinBudget = async (transaction: Orm, id: number, kind: MailKind, emailDigest: string) => {
     const { kinds, mails, pauseSeconds } = kind === "password" ? NOTIFICATIONS : LINKS;
     const own = eq(outbox.id, id);
-    const locked = lockText(digest);
+    const locked = lockText(emailDigest);
     await transaction.select({ locked }).from(outbox).where(own).execute();
     const counted = and(
-      eq(outbox.emailDigest, digest),
+      eq(outbox.emailDigest, emailDigest),
       inArray(outbox.kind, [...kinds]),
       gt(outbox.attemptedAt, later(-DAY_SECONDS)),
-      ne(outbox.id, id),
     );
     const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
     const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
     if (Number(found?.count) >= mails && found?.isPausing) return false;
-    await transaction.update(outbox).set({ emailDigest: digest }).where(own).execute();
+    await transaction.update(outbox).set({ emailDigest }).where(own).execute();
     return true;
   };
 
   return {
-    requestReset: (email) => {
+    request: (kind, email) => {
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
-      return run(orm.insert(outbox).values({ kind: "reset", userId }));
+      return run(orm.insert(outbox).values({ kind, userId }));
     },
-    requestVerification: (userId) => run(orm.insert(outbox).values({ kind: "verification", userId })),
     claim: async (digestEmail) => {
       // Without this query, each process would lock the embedded database every second.
       if ((await due({})).length === 0) return null;
       return transact(async (transaction) => {
-        const next = transaction
-          .select({ id: outbox.id })
-          .from(outbox)
-          .where(isDue)
-          .orderBy(asc(outbox.nextAttemptAt))
-          .limit(1);
         const [mail] = await transaction
           .update(outbox)
           .set({
@@ -76,13 +66,13 @@ export function createOutboxRepository(
           .returning()
           .execute();
         if (!mail) return null;
-        const { id, kind, createdAt, attempts, userId, emailDigest } = mail;
-        const [user = null] =
-          userId === null ? [] : await transaction.select().from(users).where(eq(users.id, userId)).execute();
+        const { id, kind, userId, emailDigest } = mail;
+        const recipient = eq(users.id, userId ?? 0);
+        const [user = null] = await transaction.select().from(users).where(recipient).execute();
         const isCounted =
           emailDigest !== null ||
-          (user !== null && (await isWithinBudget(transaction, mail, digestEmail(user.email))));
-        return { id, kind, createdAt, attempts, user, isWithinBudget: isCounted };
+          (user !== null && (await countWithinBudget(transaction, id, kind, digestEmail(user.email))));
+        return { ...mail, user, isWithinBudget: isCounted };
       });
     },
     finish: (id) => run(orm.update(outbox).set({ nextAttemptAt: null }).where(eq(outbox.id, id))),
@@ -92,10 +82,7 @@ export function createOutboxRepository(
       return run(orm.update(outbox).set({ nextAttemptAt }).where(claimed));
     },
     delete: (id) => run(orm.delete(outbox).where(eq(outbox.id, id))),
-    deleteOld: () => {
-      const old = and(isNull(outbox.nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
-      return run(orm.delete(outbox).where(old));
-    },
+    deleteOld: () => run(orm.delete(outbox).where(isOld)),
     count: async () => Number((await waiting({}))[0]?.count),
   };
 }

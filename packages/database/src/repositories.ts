@@ -130,15 +130,11 @@ export interface TodoRepository {
   list(page: PageRequest): Promise<Todo[]>;
 }
 
-export type MailKind = Tables["outbox"]["$inferSelect"]["kind"];
+type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
+export type MailKind = OutboxRow["kind"];
 
-/** A mail that this process has claimed. */
-export interface Mail {
-  readonly id: number;
-  readonly kind: MailKind;
-  readonly createdAt: Timestamp;
-  /** Including this one. */
-  readonly attempts: number;
+/** A mail that this process has claimed; `attempts` includes this one. */
+export interface Mail extends OutboxRow {
   /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
   /** If not, delete it. */
@@ -151,8 +147,7 @@ export interface Mail {
  */
 export interface OutboxRepository {
   /** Runs the same statement whether or not a user has this e-mail. */
-  requestReset(email: string): Promise<void>;
-  requestVerification(userId: number): Promise<void>;
+  request(kind: "reset" | "verification", email: string): Promise<void>;
   /**
    * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
    * attempt is counted in the recipient's budget.

@@ -91,6 +91,7 @@ export function createUserRepository(
   const selected = (id: number, condition?: ValidToken) =>
     and(eq(users.id, id), condition && isValid(condition));
 
+  /** Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. */
   const update = async (
     connection: Orm,
     id: number,
@@ -102,7 +103,12 @@ export function createUserRepository(
       .set({ ...values, updatedAt: now })
       .where(selected(id, condition))
       .returning();
-    return (await query.execute())[0] ?? null;
+    const [user = null] = await query.execute();
+    if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
+      const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
+      await connection.delete(outbox).where(resets).execute();
+    }
+    return user;
   };
 
   /** Values that revoke all tokens of a user except one. */
@@ -111,39 +117,18 @@ export function createUserRepository(
     passwordChangeTokenId,
   });
 
-  /** A change after which a reset that was requested before it must not be sent. */
-  const updateAndDeleteResets = (
-    id: number,
-    values: PgUpdateSetSource<typeof users>,
-    condition?: ValidToken,
-    then: (transaction: typeof orm) => Promise<void> = async () => {},
-  ) =>
-    transact(async (transaction) => {
-      const user = await update(transaction, id, values, condition);
-      if (!user) return null;
-      const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
-      await transaction.delete(outbox).where(resets).execute();
-      await then(transaction);
-      return user;
-    });
-
   return {
     findById,
-    create: ({ email, username, hashedPassword, networkDigest, verifies = false }) => {
-      const insert = async (connection: Orm) => {
-        const query = connection.insert(users).values({ email, username, hashedPassword }).returning();
-        return singleRow(await query.execute());
-      };
-      if (networkDigest === undefined && !verifies) return attempt(() => insert(orm));
-      return transact(async (transaction) => {
-        const user = await insert(transaction);
+    create: ({ email, username, hashedPassword, networkDigest, verifies }) =>
+      transact(async (transaction) => {
+        const query = transaction.insert(users).values({ email, username, hashedPassword }).returning();
+        const user = singleRow(await query.execute());
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
         if (verifies)
           await transaction.insert(outbox).values({ kind: "verification", userId: user.id }).execute();
         return user;
-      });
-    },
+      }),
     findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
     storeNetwork: (userId, networkDigest, tokenVersion) => {
       const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
@@ -183,13 +168,16 @@ export function createUserRepository(
           : attempt(() => update(orm, id, { username, emailVerified }, condition));
       const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
       const values = { username, emailVerified, ...stored };
-      return updateAndDeleteResets(id, values, condition, async (transaction) => {
+      return transact(async (transaction) => {
+        const user = await update(transaction, id, values, condition);
+        if (!user) return null;
         // A separate statement, which sees the networks that were stored before the first one locked the user.
         const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
         await transaction.delete(userNetworks).where(removed).execute();
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: id, networkDigest }).execute();
         if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id }).execute();
+        return user;
       });
     },
     rehash: async (user, hashedPassword) => {
@@ -209,9 +197,9 @@ export function createUserRepository(
       const skipping = query.onConflictDoNothing().returning({ email: users.email });
       return (await attempt(() => skipping.execute())).map(({ email }) => email);
     },
-    revokeTokens: (id, condition) => updateAndDeleteResets(id, revocation(null), condition),
-    setActive: (id, isActive) =>
-      isActive ? attempt(() => update(orm, id, { isActive })) : updateAndDeleteResets(id, { isActive }),
+    revokeTokens: (id, condition) =>
+      transact((transaction) => update(transaction, id, revocation(null), condition)),
+    setActive: (id, isActive) => transact((transaction) => update(transaction, id, { isActive })),
     delete: async (id, condition) => {
       const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;

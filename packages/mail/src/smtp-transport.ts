@@ -3,20 +3,8 @@
  * repeat the recipient's address.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
-import { withTimeout } from "@latchkey/contracts";
-import { createTransport } from "nodemailer";
+import { createTransport, type SMTPConnectionOptions } from "nodemailer";
 import { addressOf, composeMessage, type Message } from "./message.ts";
-
-export interface MailServer {
-  readonly host: string;
-  readonly port: number;
-  /**
-   * `implicit`: from the first byte; `required`: STARTTLS before anything else is sent; `optional`: STARTTLS if the server
-   * offers it; `off`: plaintext. Certificates are always verified.
-   */
-  readonly tls: "implicit" | "required" | "optional" | "off";
-  readonly credentials: { readonly user: string; readonly pass: string } | null;
-}
 
 export interface Transport {
   /** @throws MailNotSent */
@@ -39,17 +27,13 @@ export class MailNotSent extends Error {
   }
 }
 
-/** Of a whole message; shorter than the lease of a claimed mail. */
+/** For a whole message; shorter than the lease of a claimed mail. */
 const TOTAL_TIMEOUT_MS = 45_000;
 
-export function openSmtpTransport({ host, port, tls, credentials }: MailServer): Transport {
+/** Certificates are always verified. */
+export function openSmtpTransport(server: SMTPConnectionOptions): Transport {
   const transport = createTransport({
-    host,
-    port,
-    secure: tls === "implicit",
-    requireTLS: tls === "required",
-    ignoreTLS: tls === "off",
-    ...(credentials && { auth: { ...credentials } }),
+    ...server,
     // In milliseconds; the last one without any byte from the server.
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
@@ -59,9 +43,10 @@ export function openSmtpTransport({ host, port, tls, credentials }: MailServer):
     async send(message) {
       if (!isUnambiguous(message.to)) throw new MailNotSent("EENVELOPE", true);
       const envelope = { from: addressOf(message.from), to: [message.to] };
-      const sent = transport.sendMail({ envelope, raw: composeMessage(message) });
-      await withTimeout(sent, TOTAL_TIMEOUT_MS, () => new MailNotSent("ETIMEDOUT", false)).catch((error) => {
-        throw toMailError(error);
+      const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
+      const sent = transport.sendMail({ envelope, raw: composeMessage(message), signal });
+      await sent.catch((error) => {
+        throw signal.aborted ? new MailNotSent("ETIMEDOUT", false) : toMailError(error);
       });
     },
   };
@@ -77,12 +62,12 @@ function isUnambiguous(address: string): boolean {
   return /^[^\s\p{Cc}()<>[\]:;\\,"]+$/u.test(address) && [ascii, domainToUnicode(ascii)].includes(domain);
 }
 
-/** Without a reply code, the connection failed. A rejected login is not the message's fault. */
-function toMailError(error: unknown): MailNotSent {
+/** Without a reply code, the connection or a file failed. A rejected login is not the message's fault. */
+export function toMailError(error: unknown): MailNotSent {
   if (error instanceof MailNotSent) return error;
-  const { code, originalCode, responseCode, response, permanent }: Partial<Record<string, unknown>> =
-    Object(error);
-  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(response ?? "")) ?? [];
-  const reason = [responseCode ?? originalCode ?? code ?? "ESOCKET", status].filter(Boolean).join(" ");
-  return new MailNotSent(reason, permanent === true && code !== "EAUTH");
+  const details: Partial<Record<string, unknown>> = Object(error);
+  const { code = "unexpected error", originalCode = code, responseCode = originalCode } = details;
+  const [status] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(String(details.response ?? "")) ?? [];
+  const reason = [responseCode, status].filter(Boolean).join(" ");
+  return new MailNotSent(reason, details.permanent === true && code !== "EAUTH");
 }

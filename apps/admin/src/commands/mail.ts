@@ -1,16 +1,10 @@
 /** `mail …`: the mail server. */
-import { CliError, EXIT, toJson, unavailable, write } from "@latchkey/cli";
-import { MailNotSent, openSmtpTransport } from "@latchkey/mail";
+import { CliError, EXIT, toJson, write } from "@latchkey/cli";
+import { openSmtpTransport } from "@latchkey/mail";
 import { Command } from "commander";
 import { readVariables, type Variables } from "../environment.ts";
 import { parseEmail } from "../user-arguments.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
-
-/** Whether the service sends mail: without a server, it writes files, but not in production. */
-export function sendsMail(variables: Variables): boolean {
-  const { MAIL_URL, NODE_ENV } = readVariables(["MAIL_URL", "NODE_ENV"], variables);
-  return MAIL_URL !== null || NODE_ENV !== "production";
-}
 
 export function mailCommand(variables: Variables): Command {
   const test = withExamples(
@@ -26,12 +20,7 @@ export function mailCommand(variables: Variables): Command {
       const { MAIL_URL: server, MAIL_FROM: from } = readVariables(["MAIL_URL", "MAIL_FROM"], variables);
       if (server === null || from === null)
         throw new CliError(`${server ? "MAIL_FROM" : "MAIL_URL"}: is not set`, EXIT.config);
-      const message = { from, to, subject: "Test", text: "This mail server works.\n" };
-      await openSmtpTransport(server)
-        .send(message)
-        .catch((error) => {
-          throw error instanceof MailNotSent ? unavailable(`${error.message}.`) : error;
-        });
+      await openSmtpTransport(server).send({ from, to, subject: "Test", text: "This mail server works.\n" });
       await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);
     });
   return new Command("mail").description("test the mail server").addCommand(test);

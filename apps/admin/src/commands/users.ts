@@ -1,5 +1,6 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
+import { sendsMail } from "@latchkey/config";
 import { ID_MAX } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { Command } from "commander";
@@ -12,7 +13,6 @@ import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } fro
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
-import { sendsMail } from "./mail.ts";
 
 const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
 echo. If standard input is not a terminal, it must contain one line, the
@@ -28,23 +28,22 @@ type ListOptions = Format & {
 };
 
 export function usersCommand(variables: Variables): Command {
-  const withUsers = (work: (users: UserRepository, database: Database) => Promise<void>) =>
-    withDatabase(variables, (database) => work(database.users, database));
+  const withUsers = (work: (users: UserRepository) => Promise<void>) =>
+    withDatabase(variables, ({ users }) => work(users));
 
   /** Only validates `HASH_WORKERS`, because the service rejects it too: one password needs one worker. */
   const readKernel = () => readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables).HASH_KERNEL;
 
+  const readSendsMail = () => sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
+
   /** Adds the arguments and the action of a command that prints the user returned by `work`. */
-  const withUser = (
-    command: Command,
-    work: (users: UserRepository, ref: UserRef, database: Database) => Promise<User>,
-  ) =>
+  const withUser = (command: Command, work: (database: Database, ref: UserRef) => Promise<User>) =>
     command
       .argument(...USER)
       .option(...JSON_OPTION)
       .action(async (text: string, format: Format) => {
         const ref = parseUserRef(text);
-        await withUsers(async (users, database) => printUser(await work(users, ref, database), format));
+        await withDatabase(variables, async (database) => printUser(await work(database, ref), format));
       });
 
   const create = withExamples(
@@ -120,7 +119,7 @@ export function usersCommand(variables: Variables): Command {
         [`bun run admin users ${name} ada@example.com`],
         "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
       ),
-      async (users, ref) => {
+      async ({ users }, ref) => {
         const { id } = await findUser(users, ref);
         return audited(`user.${name}d`, ref, await users.setActive(id, name === "activate"));
       },
@@ -136,8 +135,8 @@ export function usersCommand(variables: Variables): Command {
       ABOUT_PASSWORDS,
       "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
     ),
-    async (users, ref) => {
-      const [kernel, notifies] = [readKernel(), sendsMail(variables)];
+    async ({ users }, ref) => {
+      const [kernel, notifies] = [readKernel(), readSendsMail()];
       const user = await findUser(users, ref);
       const hashedPassword = await hashPassword(await readPassword(), kernel);
       return audited("password.changed", user, await users.update(user.id, { hashedPassword, notifies }));
@@ -150,12 +149,12 @@ export function usersCommand(variables: Variables): Command {
       ["bun run admin users send-reset ada@example.com"],
       "The running service sends the mail within seconds. It counts against the budget\nof the recipient: three links in 24 hours, then one every two hours.",
     ),
-    async (users, ref, { outbox }) => {
-      if (!sendsMail(variables))
+    async ({ users, outbox }, ref) => {
+      if (!readSendsMail())
         throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
       const user = await findUser(users, ref);
       if (!user.isActive) throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
-      await outbox.requestReset(user.email);
+      await outbox.request("reset", user.email);
       return audited("reset.requested", user, user);
     },
   );
@@ -168,7 +167,7 @@ export function usersCommand(variables: Variables): Command {
       ["bun run admin users revoke-tokens ada@example.com"],
       "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
     ),
-    async (users, ref) => {
+    async ({ users }, ref) => {
       const { id } = await findUser(users, ref);
       return audited("tokens.revoked", ref, await users.revokeTokens(id));
     },

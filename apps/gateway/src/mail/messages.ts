@@ -4,25 +4,23 @@ import type { MailKind } from "@latchkey/database";
 import type { Config } from "../config.ts";
 import type { Purpose } from "../tokens/one-time-tokens.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * 60 * 1000;
 
-export type Links = ReturnType<typeof createLinks>;
+/** The pages of the service to which mails link. */
+export const PAGE_PATHS = { reset: "/account/reset-password", verification: "/account/verify-email" };
 
 /** @param serviceUrl where the pages are if `PUBLIC_URL` is not set */
-export function createLinks(config: NonNullable<Config["mail"]>, serviceUrl: string) {
-  const origin = config.publicUrl ?? serviceUrl;
-  const templates: Readonly<Record<Purpose, string>> = {
-    reset: config.resetUrl ?? `${origin}/account/reset-password#token=${TOKEN_PLACEHOLDER}`,
-    verification: config.verificationUrl ?? `${origin}/account/verify-email#token=${TOKEN_PLACEHOLDER}`,
+export function createLinks({ publicUrl, templates }: NonNullable<Config["mail"]>, serviceUrl: string) {
+  return (purpose: Purpose, token: string): string => {
+    const page = `${publicUrl ?? serviceUrl}${PAGE_PATHS[purpose]}#token=${TOKEN_PLACEHOLDER}`;
+    return (templates[purpose] ?? page).replace(TOKEN_PLACEHOLDER, token);
   };
-  return (purpose: Purpose, token: string): string => templates[purpose].replace(TOKEN_PLACEHOLDER, token);
 }
 
 /** `lifetimeMs`: how long a mail is useful, which is as long as its link is valid. */
 export const TEMPLATES = {
   reset: {
-    lifetimeMs: 60 * MINUTE_MS,
+    lifetimeMs: HOUR_MS,
     subject: "Reset your password",
     text: (link: string) => `Somebody, probably you, has requested a new password for your account.
 
@@ -34,7 +32,7 @@ If you did not request it, ignore this mail. Your password does not change.
 `,
   },
   verification: {
-    lifetimeMs: DAY_MS,
+    lifetimeMs: 24 * HOUR_MS,
     subject: "Confirm your e-mail address",
     text: (link: string) => `An account was registered with this e-mail address.
 
@@ -48,7 +46,7 @@ account at any time, and its previous user loses access.
 `,
   },
   password: {
-    lifetimeMs: DAY_MS,
+    lifetimeMs: 24 * HOUR_MS,
     subject: "Your password was changed",
     text: () => `The password of your account was changed.
 

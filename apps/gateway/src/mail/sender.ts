@@ -5,10 +5,10 @@
 import { setTimeout } from "node:timers/promises";
 import { withTimeout } from "@latchkey/contracts";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
-import { MailNotSent, type Transport } from "@latchkey/mail";
+import { MailNotSent, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
-import { type Links, TEMPLATES } from "./messages.ts";
+import { type createLinks, TEMPLATES } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
@@ -17,7 +17,7 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly links: Links;
+  readonly links: ReturnType<typeof createLinks>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
@@ -51,12 +51,11 @@ export function startMailSender(options: MailSenderOptions) {
     const expiresAt = Date.parse(mail.createdAt) + lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const link =
-        kind === "password" ? "" : links(kind, oneTimeTokens.sign({ purpose: kind, expiresAt }, user));
+      const link = kind === "password" ? "" : links(kind, oneTimeTokens.sign(kind, expiresAt, user));
       await transport.send({ from, to: user.email, subject, text: text(link) });
       observe?.("sent", kind);
     } catch (error) {
-      const { reason, isPermanent } = error instanceof MailNotSent ? error : fileError(error);
+      const { reason, isPermanent } = toMailError(error);
       const event = isPermanent ? "mail.failed" : "mail.postponed";
       logger.warn({ event, kind, user_id: user.id, reason }, event);
       if (!isPermanent) return outbox.postpone(mail, pauseSeconds(mail.attempts));
@@ -85,10 +84,8 @@ export function startMailSender(options: MailSenderOptions) {
     }
   };
 
-  const loops = [
-    ...Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS)),
-    poll(() => outbox.deleteOld(), CLEANING_MS),
-  ];
+  const loops = Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS));
+  loops.push(poll(outbox.deleteOld, CLEANING_MS));
 
   return {
     /**
@@ -104,14 +101,8 @@ export function startMailSender(options: MailSenderOptions) {
 
 /** `.invalid` never exists (RFC 2606); tests and imports use it for addresses that get no mail. */
 const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boolean =>
-  !email.endsWith(".invalid") &&
-  (kind !== "reset" || isActive) &&
-  (kind !== "verification" || !emailVerified);
+  !email.endsWith(".invalid") && { reset: isActive, verification: !emailVerified, password: true }[kind];
 
 /** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
 const pauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS) * (0.5 + Math.random() / 2);
-
-/** Of a mail that is a file. */
-const fileError = (error: unknown): MailNotSent =>
-  new MailNotSent(error instanceof Error && "code" in error ? String(error.code) : "unexpected error", false);

@@ -32,8 +32,7 @@ const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-interface MetricsOptions extends Pick<Database, "users"> {
-  readonly outbox: Pick<Database["outbox"], "count">;
+interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;

@@ -3,6 +3,7 @@
  * the script reads the token from the fragment, which no server receives, and sends it after a click.
  */
 import { EMAIL_MAX_LENGTH, PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
+import { PAGE_PATHS } from "../mail/messages.ts";
 import type { PageOptions } from "./pages.ts";
 
 /** The operation `action` receives the members of the form, in place of which `success` is displayed then. */
@@ -26,31 +27,28 @@ ${fields}<button>${button}</button>
 </main>`,
 });
 
-const PASSWORD_FIELD = `<label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
-<p id="rule">8 to ${PASSWORD_MAX_LENGTH} characters.</p>
-`;
-const EMAIL_FIELD = `<label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
-`;
-
 /** By path. */
 export const ACCOUNT_PAGES: Readonly<Record<string, PageOptions>> = {
   [RESET_REQUEST_PATH]: createAccountPage({
     title: "Forgot your password?",
     action: "/auth/password-reset",
-    fields: EMAIL_FIELD,
+    fields: `<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
+`,
     button: "Send me a link",
     success: "If an account has this e-mail, a link is on its way. It is valid for 60 minutes.",
   }),
-  "/account/reset-password": createAccountPage({
+  [PAGE_PATHS.reset]: createAccountPage({
     title: "Choose a new password",
     action: "/auth/password-reset/confirm",
-    fields: PASSWORD_FIELD,
+    fields: `<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
+<p id="rule">8 to ${PASSWORD_MAX_LENGTH} characters.</p>
+`,
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
   }),
-  "/account/verify-email": createAccountPage({
+  [PAGE_PATHS.verification]: createAccountPage({
     title: "Confirm your e-mail address",
     action: "/auth/email-verification/confirm",
     fields: "",

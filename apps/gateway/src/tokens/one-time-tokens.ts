@@ -28,7 +28,7 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
 
   return {
     /** @param expiresAt in milliseconds since the epoch */
-    sign({ purpose, expiresAt }: { purpose: Purpose; expiresAt: number }, user: TokenUser): string {
+    sign(purpose: Purpose, expiresAt: number, user: TokenUser): string {
       const payload = JSON.stringify([purpose, user.id, expiresAt, stateOf(signing, purpose, user)]);
       const text = Buffer.from(payload).toString("base64url");
       return `${text}.${signing(text).toString("base64url")}`;

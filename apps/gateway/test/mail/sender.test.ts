@@ -56,7 +56,7 @@ describe.concurrent("the sender", () => {
     await service.sql("delete from outbox");
     await service.database.users.setActive(inactive.user.id, false);
     await service.database.users.update(verified.user.id, { emailVerified: true });
-    await service.database.outbox.requestVerification(verified.user.id);
+    await service.database.outbox.request("verification", verified.email);
     for (const email of ["nobody@example.org", inactive.email, "import@example.invalid"])
       await requestReset(service, email);
     for (let index = 0; index < 5; index++) await requestReset(service, verified.email);

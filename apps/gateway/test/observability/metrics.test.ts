@@ -13,12 +13,7 @@ import { startInFolder } from "../support/service-process.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
-const metricsOptions = ({ hasher, database: { users } }: Service) => ({
-  hasher,
-  users,
-  poolSize: 1,
-  outbox: { count: async () => 7 },
-});
+const metricsOptions = ({ hasher, database }: Service) => ({ ...database, hasher, poolSize: 1 });
 
 async function start(env: Readonly<Record<string, string>> = {}) {
   const service = await startInFolder({ METRICS_PORT: "0", ...env });

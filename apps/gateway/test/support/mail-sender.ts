@@ -8,7 +8,7 @@ import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
 export const smtp = ({ port }: Pick<MailServer, "port">): Transport =>
-  openSmtpTransport({ host: "127.0.0.1", port, tls: "optional", credentials: null });
+  openSmtpTransport({ host: "127.0.0.1", port });
 
 /** Starts a sender beside a service, as `program.ts` does. */
 export async function startSender(service: Service, transport: Transport) {

@@ -9,4 +9,4 @@ export const signOneTimeToken = (
   purpose: Purpose,
   user: TokenUser,
   expiresAt = Date.now() + 60_000,
-): string => sign({ purpose, expiresAt }, user);
+): string => sign(purpose, expiresAt, user);

@@ -76,7 +76,7 @@ export function openClient(options: ConnectionPoolOptions): PostgresClient {
     transact: (queries) =>
       attempt(() =>
         pool.run((client) =>
-          client.begin((transaction) =>
+          client.begin("isolation level read committed", (transaction) =>
             queries(createOrm((text, values) => transaction.unsafe(text, values).values())),
           ),
         ),

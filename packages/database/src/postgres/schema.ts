@@ -105,9 +105,6 @@ export const outbox = schema.table(
     /** null: sent, or rejected for good. */
     nextAttemptAt: timestamp("next_attempt_at").default(now),
   },
-  ({ userId, emailDigest, nextAttemptAt }) => [
-    index("outbox_user_id").on(userId),
-    index("outbox_email_digest").on(emailDigest),
-    index("outbox_next_attempt_at").on(nextAttemptAt),
-  ],
+  ({ userId, emailDigest, nextAttemptAt }) =>
+    [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
 );

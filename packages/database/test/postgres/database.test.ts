@@ -106,6 +106,19 @@ describe("the PostgreSQL server", () => {
     await testDatabase.query("alter role latchkey reset all");
   });
 
+  test("can have any default isolation level: transactions still see each other's mails in the budgets", async () => {
+    await using testDatabase = await open();
+    await testDatabase.query("alter role latchkey set default_transaction_isolation = 'repeatable read'");
+    await using database = await testDatabase.reopen();
+    const { users, outbox } = database;
+    const email = "ada@example.org";
+    await users.create({ email, username: "ada", hashedPassword: "s$d" });
+    for (let index = 0; index < 12; index++) await outbox.request("reset", email);
+    const claims = await Promise.all(Array.from({ length: 12 }, () => outbox.claim(String)));
+    expect(claims.filter((mail) => mail?.isWithinBudget)).toHaveLength(3);
+    await testDatabase.query("alter role latchkey reset all");
+  });
+
   test("can contain infinite timestamps, which are read as the epoch", async () => {
     await using testDatabase = await open();
     await testDatabase.query(

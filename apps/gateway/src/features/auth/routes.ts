@@ -43,11 +43,11 @@ export function authRoutes(options: AuthRoutesOptions) {
       return { authRequest };
     });
 
-  /** Routes with a rate limit of their own. */
-  const limited = (quota: keyof RateLimiters) =>
-    new Elysia().use(withAuthRequest).use(rateLimitRoutes(limiters?.[quota]));
+  /** Routes that also count against this quota, if any. */
+  const routes = (quota?: keyof RateLimiters) =>
+    new Elysia().use(withAuthRequest).use(rateLimitRoutes(quota && limiters?.[quota]));
 
-  const register = limited("register").post(
+  const register = routes("register").post(
     "/auth/register",
     async ({ body, authRequest, set }): Promise<UserShape> => {
       const user = await authService.register(body, authRequest);
@@ -57,7 +57,7 @@ export function authRoutes(options: AuthRoutesOptions) {
     operations.register,
   );
 
-  const login = limited("login").post(
+  const login = routes("login").post(
     "/auth/login",
     async ({ body, authRequest }): Promise<Token> => ({
       access_token: await authService.login(body, authRequest),
@@ -99,25 +99,22 @@ export function authRoutes(options: AuthRoutesOptions) {
   const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
   if (!sendsMail) return auth;
 
-  const requestReset = limited("mail").post(
+  const requestReset = routes("mail").post(
     "/auth/password-reset",
     ({ body, authRequest, set }) => respondWith(set, 202, authService.requestReset(body.email, authRequest)),
     operations.requestPasswordReset,
   );
-  const confirmVerification = new Elysia()
-    .use(withAuthRequest)
-    .post(
-      "/auth/email-verification/confirm",
-      ({ body, authRequest, set }) =>
-        respondWith(set, 204, authService.confirmVerification(body.token, authRequest)),
-      operations.confirmEmailVerification,
-    );
-  const confirmReset = limited("passwordChange").post(
+  const confirmVerification = routes().post(
+    "/auth/email-verification/confirm",
+    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmVerification(body, authRequest)),
+    operations.confirmEmailVerification,
+  );
+  const confirmReset = routes("passwordChange").post(
     "/auth/password-reset/confirm",
     ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmReset(body, authRequest)),
     operations.confirmPasswordReset,
   );
-  const requestVerification = limited("mail")
+  const requestVerification = routes("mail")
     .use(bearerAuth(authService.authenticate))
     .post(
       "/auth/email-verification",

@@ -174,7 +174,7 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
     async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
-      await outbox.requestReset(email);
+      await outbox.request("reset", email);
       audit("reset.requested", email);
     },
 
@@ -183,27 +183,25 @@ export function createAuthService(options: AuthServiceOptions) {
       const { signal, network, audit } = request;
       const verified = oneTimeTokens.verify(token, "reset");
       const user = verified && (await users.findById(verified.userId));
-      if (!verified || !user?.isActive || !verified.isCurrent(user))
-        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      const { id, email } = user;
+      if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
-        networkDigest: loginThrottle?.networkDigest({ email, network }),
+        networkDigest: loginThrottle?.networkDigest({ email: user.email, network }),
         notifies: true,
       };
       // What the token is bound to, so that of several confirmations only one succeeds.
       const state = { version: user.tokenVersion, tokenId: null, hashedPassword: user.hashedPassword };
-      if (!(await users.update(id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      audit("password.reset", email, id);
+      if (!(await users.update(user.id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("password.reset", user.email, user.id);
     },
 
     async requestVerification({ user }: Principal): Promise<void> {
-      if (!user.emailVerified) await outbox.requestVerification(user.id);
+      if (!user.emailVerified) await outbox.request("verification", user.email);
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
-    async confirmVerification(token: string, { audit }: AuthRequest): Promise<void> {
+    async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);

@@ -13,10 +13,8 @@ const showInvalidLink = () => {
 };
 
 const messageOf = (status, body) => {
-  if (status === 422)
-    return JSON.parse(body)
-      .detail.map(({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`)
-      .join(" ");
+  const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
+  if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
   if (status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };
@@ -25,14 +23,11 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
   const members = { ...Object.fromEntries(new FormData(form)), ...(needsToken && { token }) };
+  const headers = { "content-type": "application/json" };
   button.disabled = true;
   byId("error").textContent = "";
   try {
-    const response = await fetch(action, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(members),
-    });
+    const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(members) });
     const body = await response.text();
     if (response.ok) {
       form.hidden = true;

@@ -208,10 +208,7 @@ test("no published key signs a link: only the secret, the previous secret and th
     ];
   });
   const signWith = async (material: string | Uint8Array) =>
-    createOneTimeTokens([material]).sign(
-      { purpose: "reset", expiresAt: Date.now() + 60_000 },
-      await readUser(service, id),
-    );
+    createOneTimeTokens([material]).sign("reset", Date.now() + 60_000, await readUser(service, id));
   for (const material of [...published, jwks.text, "", next.privatePem])
     expect((await confirm(service, await signWith(material))).body).toEqual(INVALID);
   expect((await confirm(service, await signWith(previousSecret))).status).toBe(204);
