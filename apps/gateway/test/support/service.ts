@@ -189,6 +189,7 @@ export async function startService(options: ServiceOptions = {}) {
   };
 
   return {
+    app,
     /** `http://127.0.0.1:PORT`, without a trailing slash. */
     url,
     port,
