@@ -35,28 +35,9 @@ export const WRITERS_FAIL = Array.from({ length: WRITERS }, () => 503);
 /** A status, or the complete response if it was late or not in the error envelope. */
 type Outcome = number | string;
 
-interface Writers {
-  /** Stops each writer after its current request. */
-  stop(): void;
-  /** The first status of each writer that was not 201, or 201 if it was stopped. */
-  readonly ended: Promise<readonly Outcome[]>;
-}
+export type FaultyPostgres = Awaited<ReturnType<typeof openFaultyPostgres>>;
 
-export interface FaultyPostgres extends AsyncDisposable {
-  readonly databaseUrl: string;
-  /** Sends a request to every route that needs the database, concurrently over two database connections. */
-  requestAll(): Promise<{ readonly reads: readonly Outcome[]; readonly writes: readonly Outcome[] }>;
-  /** Returns the response of `/readyz`, which must arrive within three seconds. */
-  readiness(): Promise<string>;
-  /** Expects `/healthz` to succeed repeatedly until the work is done. */
-  expectLiveDuring<Result>(work: Promise<Result>): Promise<Result>;
-  /** Starts writers that create todos until one fails or is stopped; resolves after the first writes. */
-  startWriters(): Promise<Writers>;
-  /** Expects that within ten seconds every route succeeds, and that no acknowledged todo is lost. */
-  expectRecovery(): Promise<void>;
-}
-
-export async function openFaultyPostgres(server: PostgresServer): Promise<FaultyPostgres> {
+export async function openFaultyPostgres(server: PostgresServer) {
   const databaseUrl = await server.createDatabase();
   const service = startProcess({
     DATABASE_URL: databaseUrl,
@@ -85,6 +66,7 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
     return `${method} ${path}: ${status} ${text} after ${tookMs} ms`;
   };
 
+  /** Sends a request to every route that needs the database, concurrently over two database connections. */
   const requestAll = async () => {
     const username = `newcomer${++registrations}`;
     const reads = [
@@ -120,13 +102,15 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
   return {
     databaseUrl,
     requestAll,
+    /** Returns the response of `/readyz`, which must arrive within three seconds. */
     async readiness() {
       const sentAt = performance.now();
       const { status, text } = await call("GET", "/readyz");
       expect(performance.now() - sentAt).toBeLessThan(UNREADY_MS);
       return `${status} ${text}`;
     },
-    async expectLiveDuring(work) {
+    /** Expects `/healthz` to succeed repeatedly until the work is done. */
+    async expectLiveDuring<Result>(work: Promise<Result>): Promise<Result> {
       let isDone = false;
       const probe = async (): Promise<string[]> => {
         const errors: string[] = [];
@@ -147,6 +131,7 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
       expect(errors).toEqual([]);
       return result;
     },
+    /** Starts writers that create todos until one fails or is stopped; resolves after the first writes. */
     async startWriters() {
       let isStopped = false;
       const target = acknowledged.size + WRITES;
@@ -162,12 +147,15 @@ export async function openFaultyPostgres(server: PostgresServer): Promise<Faulty
       const ended = Promise.all(Array.from({ length: WRITERS }, write));
       await Promise.race([started.promise, ended]);
       return {
+        /** The first status of each writer that was not 201, or 201 if it was stopped. */
         ended,
+        /** Stops each writer after its current request. */
         stop: () => {
           isStopped = true;
         },
       };
     },
+    /** Expects that within ten seconds every route succeeds, and that no acknowledged todo is lost. */
     async expectRecovery() {
       const startedAt = performance.now();
       while (!(await isHealthy())) {
