@@ -119,18 +119,16 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 422(operation, { working }) {
     const { token } = await working.createUser();
-    const x = "x";
+    const texts = ["email", "username", "password", "title", "completed"].map((name) => [name, "x"]);
     // Any text can be a token.
-    const oneTimeToken = operation.operationId === "confirmEmailVerification" ? 1 : x;
-    const body = operation.requestBody && {
-      email: x,
-      username: x,
-      password: x,
-      title: x,
-      completed: x,
-      token: oneTimeToken,
-    };
-    return send(working, operation, { token, query: "?limit=x", id: x, ...(body && { body }) });
+    const oneTimeToken = operation.operationId === "confirmEmailVerification" ? 1 : "x";
+    const body = { ...Object.fromEntries(texts), token: oneTimeToken };
+    return send(working, operation, {
+      token,
+      query: "?limit=x",
+      id: "x",
+      ...(operation.requestBody && { body }),
+    });
   },
   async 429(operation, { limited }) {
     await send(limited, operation);
