@@ -75,14 +75,9 @@ interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type PassedOption =
-  | "createStore"
-  | "createBudgetStore"
-  | "rejectionDelayMs"
-  | "isStopping"
-  | "idleTimeoutSeconds";
+type Provided = "config" | "keys" | "database" | "hasher" | "logger";
 
-export interface ServiceOptions extends Partial<Pick<AppOptions, PassedOption>> {
+export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
   readonly openDatabase?: () => Promise<ServiceDatabase>;
   /** Overrides the defaults: no rate limits, one hash worker, a fixed key; undefined unsets a variable. */
@@ -129,15 +124,14 @@ export function shareService(options?: ServiceOptions): () => Service {
   };
 }
 
-export async function startService(options: ServiceOptions = {}) {
-  const {
-    openDatabase = openLibsqlFile,
-    env = {},
-    hashing = "cheap",
-    wrapDatabase,
-    wrapHasher,
-    ...passed
-  } = options;
+export async function startService({
+  openDatabase = openLibsqlFile,
+  env = {},
+  hashing = "cheap",
+  wrapDatabase,
+  wrapHasher,
+  ...appOptions
+}: ServiceOptions = {}) {
   const testDatabase = await openDatabase();
   const { database } = testDatabase;
   const config = readConfig({ DATABASE_URL: testDatabase.url, ...env });
@@ -163,18 +157,14 @@ export async function startService(options: ServiceOptions = {}) {
       { write: (line) => log.push(JSON.parse(line)) },
     ),
     isStopping: () => false,
-    ...passed,
+    ...appOptions,
   });
   app.listen({ hostname: config.host, port: config.port });
   const port = app.server?.port ?? 0;
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 
-  const call = async (
-    method: string,
-    path: string,
-    callOptions: CallOptions = {},
-  ): Promise<ClientResponse> => {
-    const response = await callService(url + path, method, callOptions);
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<ClientResponse> => {
+    const response = await callService(url + path, method, options);
     await assertDocumented({ method, path }, response);
     return response;
   };
