@@ -189,7 +189,8 @@ test("in production without a mail server, the routes and the pages do not exist
   for (const path of paths) {
     // Not `service.call`, which compares responses with the document of a service that sends mail.
     const response = await fetch(service.url + path, { method: "POST" });
-    expect([path, await response.text()]).toEqual([path, '{"detail":"Not Found","code":"NOT_FOUND"}']);
+    const expected = [path, 404, '{"detail":"Not Found","code":"NOT_FOUND"}'];
+    expect([path, response.status, await response.text()]).toEqual(expected);
   }
   expect(await kindsOf(service)).toEqual([]);
 });
