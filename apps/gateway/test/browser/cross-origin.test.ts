@@ -9,14 +9,9 @@ setDefaultTimeout(60_000);
 
 /** An empty page on a separate port. */
 function servePage(): Disposable & { readonly origin: string } {
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () =>
-      new Response("<!doctype html><link rel=icon href=data:,>", {
-        headers: { "content-type": "text/html" },
-      }),
-  });
+  const headers = { "content-type": "text/html" };
+  const fetch = () => new Response("<!doctype html><link rel=icon href=data:,>", { headers });
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
   return { origin: server.url.origin, [Symbol.dispose]: () => void server.stop(true) };
 }
 
@@ -45,10 +40,8 @@ const callFrom = (page: Page, call: Call) =>
           body: typeof body === "number" ? " ".repeat(body) : JSON.stringify(body),
         }),
       });
-      const { status } = response;
-      const [requestId, retryAfter] = ["x-request-id", "retry-after"].map((name) =>
-        response.headers.get(name),
-      );
+      const { status, headers } = response;
+      const [requestId, retryAfter] = ["x-request-id", "retry-after"].map((name) => headers.get(name));
       return { status, requestId, retryAfter, body: (await response.json()) as unknown };
     } catch {
       return "unreadable";
@@ -77,11 +70,6 @@ browserTest(
       ...common,
       status: 401,
       body: { detail: "Invalid or expired token", code: "INVALID_TOKEN" },
-    });
-    expect(await call("/auth/me", { method: "PATCH", token, body: { username: "" } })).toMatchObject({
-      ...common,
-      status: 422,
-      body: { detail: [{ loc: ["body", "username"] }] },
     });
     expect(await call("/todos", { method: "POST", token, body: BODY_MAX_BYTES + 1 })).toEqual({
       ...common,

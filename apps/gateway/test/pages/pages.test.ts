@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { startService } from "../support/service.ts";
 
 const PAGES = ["/docs", "/redoc"];
+const ACCOUNT_PAGES = ["forgot-password", "reset-password", "verify-email"].map((name) => `/account/${name}`);
 const DOCUMENTS = [...PAGES, "/openapi.json"];
 const ASSET_PATH = /"(\/docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
 
@@ -46,16 +47,19 @@ describe("documents", async () => {
     }
   });
 
-  test("the pages contain no inline script or style, and name no other host", () => {
-    for (const html of pages) {
-      expect(html).not.toMatch(/<style|<script(?![^>]* src="\/)[^>]*>|\son\w+=|\sstyle=|https?:|"\/\//i);
+  test("the pages contain no inline script or style, and name no other host", async () => {
+    for (const path of [...PAGES, ...ACCOUNT_PAGES]) {
+      expect(await (await get(path)).text()).not.toMatch(
+        /<style|<script(?![^>]* src="\/)[^>]*>|\son\w+=|\sstyle=|https?:|"\/\//i,
+      );
     }
   });
 
   test("each page has the strictest policy that works", async () => {
+    const policyOf = async (path: string) => (await get(path)).headers.get("content-security-policy");
     const common =
       "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:; script-src 'self'; style-src 'self'";
-    const policyOf = async (path: string) => (await get(path)).headers.get("content-security-policy");
+    for (const path of ACCOUNT_PAGES) expect(await policyOf(path)).toBe(common.replace(" data:", ""));
     expect(await policyOf("/docs")).toBe(common);
     expect(await policyOf("/redoc")).toMatch(
       new RegExp(`^${common.replaceAll(/[/*.]/g, "\\$&")}( 'sha256-[\\w+/]{43}='){2}; worker-src blob:$`),
@@ -64,12 +68,9 @@ describe("documents", async () => {
   });
 
   test("pages and document are revalidated on each use, and assets are cached forever", async () => {
-    for (const path of DOCUMENTS) {
-      expect((await get(path)).headers.get("cache-control")).toBe("no-cache");
-    }
-    for (const path of assets) {
-      expect((await get(path)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    }
+    const cachingOf = async (path: string) => (await get(path)).headers.get("cache-control");
+    for (const path of DOCUMENTS) expect(await cachingOf(path)).toBe("no-cache");
+    for (const path of assets) expect(await cachingOf(path)).toBe("public, max-age=31536000, immutable");
   });
 
   test("everything is sent in the coding that the client prefers, with its exact length", async () => {
@@ -99,7 +100,6 @@ describe("documents", async () => {
     ["gzip;q=", "gzip"],
     ["identity, br;q=0.5", "identity"],
     ["identity;q=0.5, gzip;q=0.5", "gzip"],
-    ["deflate, zstd", "identity"],
     ["", "identity"],
     [";;,=,q", "identity"],
   ])("Accept-Encoding: %s selects %s", async (accepted, coding) => {
@@ -133,17 +133,11 @@ describe("documents", async () => {
     const [known = ""] = assets;
     const name = known.split("/").at(-1);
     const paths = [
-      "/docs/assets",
-      "/docs/assets/",
-      `/docs/assets/${name}`,
-      `/docs/assets/${"0".repeat(24)}/${name}`,
-      `${known}.map`,
-      `${known}/..%2f..%2f..%2fpackage.json`,
-      "/docs/assets/..%2f..%2fpackage.json",
-      "/docs/assets/%2e%2e/%2e%2e/package.json",
-      "/docs/assets//etc/passwd",
-      "/docs/assets/..\\..\\package.json",
-      "/docs/assets/%00",
+      ...["", "/", `/${name}`, `/${"0".repeat(24)}/${name}`, "//etc/passwd", "/%00"].map(
+        (rest) => `/docs/assets${rest}`,
+      ),
+      ...["/docs/assets/..%2f..%2fpackage.json", "/docs/assets/%2e%2e/%2e%2e/package.json"],
+      ...["/docs/assets/..\\..\\package.json", `${known}.map`, `${known}/..%2f..%2f..%2fpackage.json`],
     ];
     for (const path of paths) {
       const response = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

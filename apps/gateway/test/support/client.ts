@@ -9,21 +9,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ClientResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The parsed JSON; undefined for an empty body. */
-  readonly body: unknown;
-  /** Returns the body if the response has this status, otherwise fails the test with the response. */
-  expect<Body>(status: number): Body;
-}
+export type ClientResponse = Awaited<ReturnType<typeof callService>>;
 
-export async function callService(
-  url: string,
-  method: string,
-  options: CallOptions,
-): Promise<ClientResponse> {
+export async function callService(url: string, method: string, options: CallOptions) {
   const { body, token, headers, signal } = options;
   const response = await fetch(url, {
     method,
@@ -43,7 +31,9 @@ export async function callService(
     status: response.status,
     headers: response.headers,
     text,
+    /** The parsed JSON; undefined for an empty body. */
     body: parsed,
+    /** Returns the body if the response has this status, otherwise fails the test with the response. */
     expect<Body>(status: number): Body {
       if (response.status === status) return parsed as Body;
       throw new Error(`${method} ${url}: expected ${status}, got ${response.status} ${text}`);

@@ -6,18 +6,13 @@ export interface Sample {
   readonly value: number;
 }
 
-export interface Exposition {
-  /** The type of each metric by name. */
-  readonly families: ReadonlyMap<string, string>;
-  readonly samples: readonly Sample[];
-  /** The sum of the samples with this name and these labels; undefined if there are none. */
-  value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
-}
+export type Exposition = ReturnType<typeof parseExposition>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-export function parseExposition(text: string): Exposition {
+export function parseExposition(text: string) {
+  /** The type of each metric by name. */
   const families = new Map<string, string>();
   const samples: Sample[] = [];
   for (const line of text.split("\n")) {
@@ -29,6 +24,7 @@ export function parseExposition(text: string): Exposition {
     const pairs = [...labels.matchAll(LABEL)].map(([, key = "", text = ""]) => [key, text] as const);
     samples.push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
   }
+  /** The sum of the samples with this name and these labels; undefined if there are none. */
   const value = (name: string, labels: Readonly<Record<string, string>> = {}) => {
     const found = samples.filter(
       (sample) =>

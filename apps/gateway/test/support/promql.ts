@@ -1,21 +1,11 @@
 /** A minimal PromQL parser: finds the selectors of an expression and the labels it groups by. */
 
-interface Selector {
-  readonly metric: string;
-  readonly labels: readonly string[];
-}
-
-interface ExpressionParts {
-  readonly selectors: readonly Selector[];
-  /** Labels after `by`, `on` and `without`. */
-  readonly groupings: readonly string[];
-}
-
 const WORDS = new Set(["and", "or", "unless", "bool", "offset", "group_left", "group_right", "Inf", "NaN"]);
 const GROUPING = /\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g;
 const NAME = /(?<![\w.:])([a-zA-Z_:][\w:]*)(\s*\()?/g;
 
-export function parseExpression(expression: string): ExpressionParts {
+/** Returns the metrics with their labels, and the labels after `by`, `on` and `without`. */
+export function parseExpression(expression: string) {
   const groupings = [...expression.matchAll(GROUPING)].flatMap(([, list = ""]) => list.split(/\s*,\s*/));
   const matchers: string[] = [];
   const bare = expression

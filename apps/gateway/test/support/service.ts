@@ -14,11 +14,16 @@ import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
-import type { CreateBudgetStore, CreateStore } from "../../src/rate-limit/store.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
 import { type CallOptions, type ClientResponse, callService } from "./client.ts";
-import { assertDocumented } from "./openapi/assertion.ts";
+import {
+  type Contract,
+  createContract,
+  type ReceivedResponse,
+  type SentRequest,
+} from "./openapi/contract.ts";
+import { fetchDocument } from "./openapi/document.ts";
 import { exchangeBytes } from "./raw.ts";
 import { sharedHasher, sharedPostgresServer } from "./shared-resources.ts";
 
@@ -63,7 +68,16 @@ async function openPostgresDatabase(): Promise<ServiceDatabase> {
 /** The databases on which the service is tested. */
 const DATABASES = { libsql: openLibsqlFile, postgres: openPostgresDatabase } as const;
 
-export interface ServiceOptions {
+interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
+  readonly users?: Partial<Database["users"]>;
+  readonly todos?: Partial<Database["todos"]>;
+  readonly outbox?: Partial<Database["outbox"]>;
+}
+
+type AppOptions = Parameters<typeof createApp>[0];
+type Provided = "config" | "keys" | "database" | "hasher" | "logger";
+
+export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
   readonly openDatabase?: () => Promise<ServiceDatabase>;
   /** Overrides the defaults: no rate limits, one hash worker, a fixed key; undefined unsets a variable. */
@@ -73,14 +87,9 @@ export interface ServiceOptions {
    * @default "cheap"
    */
   readonly hashing?: "cheap" | "production";
-  /** Wraps the database or the hasher, to make calls fail or wait. */
-  readonly wrapDatabase?: (database: Database) => Database;
-  readonly wrapHasher?: (hasher: Hasher) => Hasher;
-  readonly createStore?: CreateStore;
-  readonly createBudgetStore?: CreateBudgetStore;
-  readonly rejectionDelayMs?: number;
-  readonly isStopping?: () => boolean;
-  readonly idleTimeoutSeconds?: number;
+  /** Returns methods that replace those of the database or the hasher, to make calls fail or wait. */
+  readonly wrapDatabase?: (database: Database) => DatabaseMethods;
+  readonly wrapHasher?: (hasher: Hasher) => Partial<Hasher>;
 }
 
 export interface Credentials {
@@ -89,40 +98,12 @@ export interface Credentials {
   readonly password: string;
 }
 
+export type Service = Awaited<ReturnType<typeof startService>>;
+
 /** A registered user with a token. */
-export interface TestUser extends Credentials {
-  readonly id: number;
-  readonly token: string;
-  readonly user: User;
-}
+export type TestUser = Awaited<ReturnType<Service["createUser"]>>;
 
 export type LogLine = Readonly<Record<string, unknown>>;
-
-export interface Service extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`, without a trailing slash. */
-  readonly url: string;
-  readonly port: number;
-  readonly config: Config;
-  readonly database: Database;
-  readonly hasher: Hasher;
-  /** Completed derivations since the start of this service. */
-  derivations(): number;
-  /** All parsed log lines so far, from level debug. */
-  readonly log: readonly LogLine[];
-  /** Fetches a path; the response is validated against the OpenAPI document, as in `call`. */
-  request(path: string, init?: RequestInit): Promise<Response>;
-  /** `call("POST", "/todos", { body, token, headers })`: sends JSON and returns the complete response. */
-  call(method: string, path: string, options?: CallOptions): Promise<ClientResponse>;
-  /** Sends bytes unchanged and returns all bytes of the response; the request must contain `Connection: close`. */
-  raw(bytes: string | Uint8Array): Promise<string>;
-  /** Runs SQL as another client of the database. */
-  sql<Row>(query: string): Promise<Row[]>;
-  /** Registers a user with a unique e-mail address and username. */
-  register(credentials?: Partial<Credentials>): Promise<Credentials & { readonly user: User }>;
-  login(credentials: { readonly email: string; readonly password: string }): Promise<string>;
-  /** Registers and logs in. */
-  createUser(credentials?: Partial<Credentials>): Promise<TestUser>;
-}
 
 /** Runs the same tests on every database, each in a block named `on <database>`. */
 export function eachDatabase(tests: (startOn: typeof startService) => void): void {
@@ -143,38 +124,48 @@ export function shareService(options?: ServiceOptions): () => Service {
   };
 }
 
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const { openDatabase = openLibsqlFile, hashing = "cheap" } = options;
+export async function startService({
+  openDatabase = openLibsqlFile,
+  env = {},
+  hashing = "cheap",
+  wrapDatabase,
+  wrapHasher,
+  ...appOptions
+}: ServiceOptions = {}) {
   const testDatabase = await openDatabase();
-  const config = readConfig({ DATABASE_URL: testDatabase.url, ...options.env });
-  const isShared =
-    hashing === "cheap" && !Object.keys(options.env ?? {}).some((name) => name.startsWith("HASH_"));
+  const { database } = testDatabase;
+  const config = readConfig({ DATABASE_URL: testDatabase.url, ...env });
+  const isShared = hashing === "cheap" && !Object.keys(env).some((name) => name.startsWith("HASH_"));
   const hasher = isShared ? sharedHasher() : createHasher(config.hash);
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;
   const derivationsBefore = hasher.stats().completed;
+  const replaced = wrapDatabase?.(database);
   const log: LogLine[] = [];
   const app = createApp({
     config,
     keys: await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY }),
-    database: options.wrapDatabase?.(testDatabase.database) ?? testDatabase.database,
-    hasher: options.wrapHasher?.(chosenHasher) ?? chosenHasher,
+    database: {
+      ...database,
+      ...replaced,
+      users: { ...database.users, ...replaced?.users },
+      todos: { ...database.todos, ...replaced?.todos },
+      outbox: { ...database.outbox, ...replaced?.outbox },
+    },
+    hasher: { ...chosenHasher, ...wrapHasher?.(chosenHasher) },
     logger: pino(
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
-    isStopping: options.isStopping ?? (() => false),
-    ...(options.createStore && { createStore: options.createStore }),
-    ...(options.createBudgetStore && { createBudgetStore: options.createBudgetStore }),
-    ...(options.rejectionDelayMs !== undefined && { rejectionDelayMs: options.rejectionDelayMs }),
-    ...(options.idleTimeoutSeconds !== undefined && { idleTimeoutSeconds: options.idleTimeoutSeconds }),
+    isStopping: () => false,
+    ...appOptions,
   });
   app.listen({ hostname: config.host, port: config.port });
   const port = app.server?.port ?? 0;
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 
-  const call = async (method: string, path: string, callOptions: CallOptions = {}) => {
-    const response = await callService(url + path, method, callOptions);
-    await assertDocumented(startService, { method, path }, response);
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<ClientResponse> => {
+    const response = await callService(url + path, method, options);
+    await assertDocumented({ method, path }, response);
     return response;
   };
   const register = async (given: Partial<Credentials> = {}) => {
@@ -188,30 +179,36 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 
   return {
+    app,
+    /** `http://127.0.0.1:PORT`, without a trailing slash. */
     url,
     port,
     config,
-    database: testDatabase.database,
+    database,
     hasher,
+    /** Completed derivations since the start of this service. */
     derivations: () => hasher.stats().completed - derivationsBefore,
-    log,
-    async request(path, init) {
+    /** All parsed log lines so far, from level debug. */
+    log: log as readonly LogLine[],
+    /** Fetches a path; the response is validated against the OpenAPI document, as in `call`. */
+    async request(path: string, init?: RequestInit): Promise<Response> {
       const response = await fetch(url + path, init);
       const { status, headers } = response;
       const text = await response.clone().text();
-      await assertDocumented(
-        startService,
-        { method: init?.method ?? "GET", path },
-        { status, headers, text },
-      );
+      await assertDocumented({ method: init?.method ?? "GET", path }, { status, headers, text });
       return response;
     },
+    /** `call("POST", "/todos", { body, token, headers })`: sends JSON and returns the complete response. */
     call,
-    raw: (bytes) => exchangeBytes({ hostname: config.host, port }, bytes),
-    sql: (query) => testDatabase.query(query),
+    /** Sends bytes unchanged and returns all bytes of the response; the request must contain `Connection: close`. */
+    raw: (bytes: string | Uint8Array) => exchangeBytes({ hostname: config.host, port }, bytes),
+    /** Runs SQL as another client of the database. */
+    sql: testDatabase.query,
+    /** Registers a user with a unique e-mail address and username. */
     register,
     login,
-    async createUser(given) {
+    /** Registers and logs in. */
+    async createUser(given?: Partial<Credentials>) {
       const { user, ...credentials } = await register(given);
       return { ...credentials, user, id: user.id, token: await login(credentials) };
     },
@@ -222,6 +219,21 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       assertNoSecrets(log);
     },
   };
+}
+
+let contract: Promise<Contract> | undefined;
+
+/** Fails the test if the OpenAPI document, which is read once from another service, does not describe the response. */
+async function assertDocumented(request: SentRequest, response: ReceivedResponse): Promise<void> {
+  contract ??= readContract();
+  const errors = (await contract)(request, response);
+  if (errors.length > 0)
+    throw new Error(`${request.method} ${request.path} does not match the document: ${errors.join("; ")}`);
+}
+
+async function readContract(): Promise<Contract> {
+  await using service = await startService();
+  return createContract(await fetchDocument({ request: (path) => fetch(service.url + path) }));
 }
 
 /** The configuration of the services under test. */

@@ -2,26 +2,22 @@
 import { afterAll } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher } from "@latchkey/hashing";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 
-let server: Promise<MigratedServer> | undefined;
+let server: ReturnType<typeof startMigratedServer> | undefined;
 let hasher: Hasher | undefined;
 
-interface MigratedServer extends AsyncDisposable {
-  readonly query: PostgresServer["query"];
-  /** Returns the URL of a new database with the current schema. */
-  createMigrated(): Promise<string>;
-}
-
-async function startMigratedServer(): Promise<MigratedServer> {
+async function startMigratedServer() {
   const postgres = await startPostgresServer();
   const template = await postgres.createDatabase();
   await using database = await openDatabase({ url: template });
   await database.migrate();
-  return { ...postgres, createMigrated: () => postgres.createDatabase(template) };
+  /** Returns the URL of a new database with the current schema. */
+  const createMigrated = () => postgres.createDatabase(template);
+  return { ...postgres, createMigrated };
 }
 
-export const sharedPostgresServer = (): Promise<MigratedServer> => (server ??= startMigratedServer());
+export const sharedPostgresServer = () => (server ??= startMigratedServer());
 
 /** The portable kernel starts without measuring any other. */
 export const sharedHasher = (): Hasher => (hasher ??= createHasher({ workers: 1, kernel: "portable" }));

@@ -8,15 +8,7 @@ export interface WireResponse {
   readonly body: Buffer;
 }
 
-export interface Wire extends Disposable {
-  /** `last` half-closes the connection, so that the server does not wait for more. */
-  send(bytes: string | Uint8Array, last?: "last"): void;
-  /** The next final response, or null if the server closes first. Rejects after `deadlineMs`. */
-  readResponse(method: string): Promise<WireResponse | null>;
-  readonly isOpen: boolean;
-  /** Resolves when the connection is closed, by either side. */
-  readonly closed: Promise<void>;
-}
+export type Wire = Awaited<ReturnType<typeof openWire>>;
 
 interface WireOptions {
   readonly port: number;
@@ -24,7 +16,7 @@ interface WireOptions {
   readonly deadlineMs?: number;
 }
 
-export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Promise<Wire> {
+export async function openWire({ port, deadlineMs = 10_000 }: WireOptions) {
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true }, opened.resolve);
@@ -46,8 +38,11 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
   await opened.promise;
 
   return {
-    send: (bytes, last) => void (last ? socket.end(bytes) : socket.write(bytes)),
-    async readResponse(method) {
+    /** `last` half-closes the connection, so that the server does not wait for more. */
+    send: (bytes: string | Uint8Array, last?: "last") =>
+      void (last ? socket.end(bytes) : socket.write(bytes)),
+    /** The next final response, or null if the server closes first. Rejects after `deadlineMs`. */
+    async readResponse(method: string): Promise<WireResponse | null> {
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(
         () => late.reject(new Error(`No response within ${deadlineMs} ms`)),
@@ -73,6 +68,7 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions): Prom
     get isOpen() {
       return isOpen;
     },
+    /** Resolves when the connection is closed, by either side. */
     closed: closed.promise,
     [Symbol.dispose]() {
       isOpen = false;
@@ -94,13 +90,8 @@ export function parseResponses(text: string, methods: readonly string[]): WireRe
   return responses;
 }
 
-interface Parsed {
-  readonly response: WireResponse;
-  readonly rest: Buffer;
-}
-
 /** The first response in `bytes` (RFC 9112 §6.3), or null if it is incomplete. The service sends no chunked responses. */
-function parseResponse(bytes: Buffer, method: string): Parsed | null {
+function parseResponse(bytes: Buffer, method: string) {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;
   const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
@@ -115,8 +106,6 @@ function parseResponse(bytes: Buffer, method: string): Parsed | null {
   const bodyStart = headEnd + "\r\n\r\n".length;
   const bodyEnd = bodyStart + (isBodiless ? 0 : Number(announced ?? 0));
   if (bytes.byteLength < bodyEnd) return null;
-  return {
-    response: { status, headers, body: bytes.subarray(bodyStart, bodyEnd) },
-    rest: bytes.subarray(bodyEnd),
-  };
+  const response: WireResponse = { status, headers, body: bytes.subarray(bodyStart, bodyEnd) };
+  return { response, rest: bytes.subarray(bodyEnd) };
 }

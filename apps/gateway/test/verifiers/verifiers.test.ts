@@ -91,17 +91,9 @@ describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) 
         `${first}.${content}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
         `${encode({ ...header, kid: keys[1]?.kid })}.${content}.${signature}`,
         forgeWithPrivateKey({ header, claims, pem: unknown.privatePem }),
-        forgeWithPrivateKey({ header, claims: { ...claims, exp: 1 }, pem: own.privatePem }),
-        forgeWithPrivateKey({
-          header,
-          claims: { ...claims, aud: "https://other.example.com" },
-          pem: own.privatePem,
-        }),
-        forgeWithPrivateKey({
-          header,
-          claims: { ...claims, iss: "https://other.example.com" },
-          pem: own.privatePem,
-        }),
+        ...[{ exp: 1 }, { aud: "https://other.example.com" }, { iss: "https://other.example.com" }].map(
+          (other) => forgeWithPrivateKey({ header, claims: { ...claims, ...other }, pem: own.privatePem }),
+        ),
         forge({ header: { kid: header.kid }, claims, key: own.publicPem }),
         `${encode({ alg: "none", kid: header.kid })}.${content}.`,
       ];

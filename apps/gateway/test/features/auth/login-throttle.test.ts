@@ -1,28 +1,65 @@
-/** Logins per e-mail: ten attempts from unfamiliar networks, then one every 15 minutes; see also `familiar-networks.test.ts`. */
+/**
+ * Logins per e-mail: ten attempts from unfamiliar networks, then one every 15 minutes; and which networks are familiar, from which
+ * logins are not limited.
+ */
 import { expect, test } from "bun:test";
-import type { Hasher } from "@latchkey/hashing";
+import { DatabaseUnavailable } from "@latchkey/database";
+import { QueueFull } from "@latchkey/hashing";
 import { createMemoryBudgetStore } from "../../../src/rate-limit/memory-budget-store.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Service, type ServiceOptions, startService } from "../../support/service.ts";
-import {
-  ABROAD,
-  exhaust,
-  HOME,
-  logIn,
-  owner,
-  register,
-  THROTTLED,
-  WRONG,
-} from "../../support/throttled-logins.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+const HOME = "192.0.2.1";
+const ABROAD = "198.51.100.7";
+const UNKNOWN = "nobody@example.org";
+const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
+const wrong = { ...owner, password: "not the password" };
 const LIMITED = {
   detail: "429: Too Many Requests: too many attempts for this e-mail",
   code: "TOO_MANY_REQUESTS",
 };
+
+/** High quotas per address, so that only the limits per e-mail are reached. */
+const start = ({ env, ...options }: ServiceOptions = {}): Promise<Service> =>
+  startService({
+    ...options,
+    env: {
+      RATE_LIMIT_ENABLED: "true",
+      RATE_LIMIT_LOGIN: "1000/hour",
+      RATE_LIMIT_REGISTER: "1000/hour",
+      TRUST_PROXY: "1",
+      ...env,
+    },
+  });
+
+const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
+const register = (service: Service, address = HOME, body: object = owner) =>
+  service.call("POST", "/auth/register", { body, ...from(address) });
+const logIn = (service: Service, address: string, body: object = owner) =>
+  service.call("POST", "/auth/login", { body, ...from(address) });
+const statusOf = async (...login: Parameters<typeof logIn>) => (await logIn(...login)).status;
+
+/** Takes all attempts of the e-mail from other networks. */
+async function exhaust(service: Service, email = owner.email): Promise<void> {
+  for (let index = 0; index < 10; index++)
+    expect(await statusOf(service, `203.0.113.${index}`, { ...wrong, email })).toBe(401);
+}
+
+const networkRows = (service: Service) =>
+  service.sql<{ network_digest: string; last_seen_at: string | Date }>("select * from user_networks");
+const digestsOf = async (service: Service) =>
+  (await networkRows(service)).map(({ network_digest }) => network_digest);
+
+/** Changes when the owner's networks were stored. */
+const age = (service: Service, days: number) =>
+  service.sql(
+    `update user_networks set last_seen_at = '${new Date(Date.now() - days * DAY_MS).toISOString()}'`,
+  );
+
 test("from unfamiliar networks, the eleventh attempt for an e-mail returns 429, also with the correct password", async () => {
   const clock = createClock();
-  await using service = await startService({
-    env: THROTTLED,
+  await using service = await start({
     createBudgetStore: (budget) => createMemoryBudgetStore({ ...budget, now: clock.now }),
   });
   await register(service);
@@ -39,66 +76,158 @@ test("from unfamiliar networks, the eleventh attempt for an e-mail returns 429, 
   const last = await logIn(service, ABROAD);
   expect([last.status, last.headers.get("retry-after")]).toEqual([429, "1"]);
   clock.advance(1);
-  expect((await logIn(service, ABROAD)).status).toBe(200);
+  expect(await statusOf(service, ABROAD)).toBe(200);
 });
 
-const start = (env: Record<string, string>, options: ServiceOptions = {}): Promise<Service> =>
-  startService({ ...options, env: { RATE_LIMIT_ENABLED: "true", TRUST_PROXY: "1", ...env } });
-
-/** Counts derivations. */
-function countVerify() {
-  const counted = { derivations: 0 };
-  const wrapHasher = (hasher: Hasher): Hasher => ({
-    ...hasher,
-    verify(...args) {
-      counted.derivations += 1;
-      return hasher.verify(...args);
-    },
-  });
-  return { counted, wrapHasher };
-}
-
 test("an unknown e-mail has a budget like any other, and a limited attempt runs no derivation", async () => {
-  const { counted, wrapHasher } = countVerify();
-  await using service = await start({ RATE_LIMIT_LOGIN: "1000/hour" }, { wrapHasher });
-  const email = "nobody@example.org";
-  await exhaust(service, email);
-  expect(counted.derivations).toBe(10);
-  const limited = await logIn(service, HOME, { email: ` ${email.toUpperCase()} `, password: WRONG });
+  await using service = await start();
+  await exhaust(service, UNKNOWN);
+  const limited = await logIn(service, HOME, { ...wrong, email: ` ${UNKNOWN.toUpperCase()} ` });
   expect([limited.status, limited.body]).toEqual([429, LIMITED]);
-  expect(counted.derivations).toBe(10);
-  expect((await logIn(service, HOME, { email: "other@example.org", password: WRONG })).status).toBe(401);
+  expect(service.derivations()).toBe(10);
+  expect(await statusOf(service, HOME, { ...wrong, email: "other@example.org" })).toBe(401);
 });
 
 test("an attempt that validation or the login quota rejects is not deducted; one without a derivation is", async () => {
-  await using service = await start(
-    { RATE_LIMIT_LOGIN: "1/hour" },
-    {
-      wrapHasher: (hasher) => ({
-        ...hasher,
-        verify: () => Promise.reject(Object.assign(new Error("full"), { code: "HASH_QUEUE_FULL" })),
-      }),
-    },
-  );
-  const body = { email: "nobody@example.org", password: WRONG };
-  for (let index = 0; index < 20; index++) {
-    expect((await logIn(service, HOME, { ...body, password: 1 })).status).toBe(422);
-  }
-  expect((await logIn(service, HOME, body)).status).toBe(503);
-  for (let index = 0; index < 20; index++) {
-    const { status, body: rejection } = await logIn(service, HOME, body);
-    expect([status, rejection]).toMatchObject([429, { detail: "429: Too Many Requests: 1 per 1 hour" }]);
-  }
+  await using service = await start({
+    env: { RATE_LIMIT_LOGIN: "1/hour" },
+    wrapHasher: () => ({ verify: () => Promise.reject(new QueueFull(1)) }),
+  });
+  for (let index = 0; index < 20; index++)
+    expect(await statusOf(service, HOME, { ...wrong, password: 1 })).toBe(422);
+  expect(await statusOf(service, HOME, wrong)).toBe(503);
+  for (let index = 0; index < 20; index++)
+    expect((await logIn(service, HOME, wrong)).text).toContain("429: Too Many Requests: 1 per 1 hour");
   for (let index = 0; index < 9; index++)
-    expect((await logIn(service, `203.0.113.${index}`, body)).status).toBe(503);
-  expect((await logIn(service, ABROAD, body)).body).toEqual(LIMITED);
+    expect(await statusOf(service, `203.0.113.${index}`, wrong)).toBe(503);
+  expect((await logIn(service, ABROAD, wrong)).body).toEqual(LIMITED);
 });
 
 test("with RATE_LIMIT_ENABLED=false, attempts are not limited and networks are not stored", async () => {
-  await using service = await start({ RATE_LIMIT_ENABLED: "false" });
+  await using service = await start({ env: { RATE_LIMIT_ENABLED: "false" } });
   await register(service);
-  for (let index = 0; index < 15; index++)
-    expect((await logIn(service, `203.0.113.${index}`, { ...owner, password: WRONG })).status).toBe(401);
-  expect((await logIn(service, ABROAD)).status).toBe(200);
-  expect(await service.sql("select * from user_networks")).toEqual([]);
+  await exhaust(service);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  expect(await networkRows(service)).toEqual([]);
+});
+
+test("the network of a registration and of a successful login are familiar and never limited", async () => {
+  await using service = await start();
+  await register(service);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  for (let index = 0; index < 9; index++) await logIn(service, `203.0.113.${index}`, wrong);
+  expect(await statusOf(service, "203.0.113.99")).toBe(429);
+  for (const address of [HOME, ABROAD]) {
+    for (let attempt = 0; attempt < 12; attempt++) expect(await statusOf(service, address, wrong)).toBe(401);
+    expect(await statusOf(service, address)).toBe(200);
+  }
+});
+
+test("a failed login does not make a network familiar, and networks are familiar for one user only", async () => {
+  await using service = await start();
+  await register(service);
+  await register(service, ABROAD, { ...owner, email: "other@example.org", username: "other" });
+  await exhaust(service);
+  expect(await statusOf(service, "203.0.113.0")).toBe(429);
+  expect(await statusOf(service, ABROAD)).toBe(429);
+  const digest = expect.stringMatching(/^[0-9a-f]{32}$/);
+  expect(await digestsOf(service)).toEqual([digest, digest]);
+});
+
+test("a network is an IPv4 address or an IPv6 /64", async () => {
+  await using service = await start();
+  await register(service, "2001:db8:1:2::1");
+  await exhaust(service);
+  expect(await statusOf(service, "2001:db8:1:2:ffff::9")).toBe(200);
+  expect(await statusOf(service, "2001:db8:1:3::1")).toBe(429);
+  expect(await statusOf(service, "192.0.2.2")).toBe(429);
+});
+
+test("a network is familiar for 30 days, and each login after the first day renews it", async () => {
+  await using service = await start();
+  await register(service);
+  await exhaust(service);
+  await age(service, 29.9);
+  expect(await statusOf(service, HOME)).toBe(200);
+  await age(service, 30.1);
+  expect(await statusOf(service, HOME)).toBe(429);
+  await age(service, 29.9);
+  expect(await statusOf(service, HOME)).toBe(200);
+  const [renewed] = await networkRows(service);
+  expect(Date.now() - new Date(renewed?.last_seen_at ?? 0).getTime()).toBeLessThan(60_000);
+});
+
+test("a network is written at most once a day, and the user is read twice, as without networks", async () => {
+  const calls: string[] = [];
+  await using service = await start({
+    wrapDatabase: ({ users }) => ({
+      users: {
+        findByEmail: (...args) => {
+          calls.push("find");
+          return users.findByEmail(...args);
+        },
+        storeNetwork: (...args) => {
+          calls.push("store");
+          return users.storeNetwork(...args);
+        },
+      },
+    }),
+  });
+  await register(service);
+  expect(calls.splice(0)).toEqual(["find"]);
+  await age(service, 0.9);
+  await logIn(service, HOME);
+  expect(calls.splice(0)).toEqual(["find", "find"]);
+  await age(service, 1.1);
+  await logIn(service, HOME);
+  await logIn(service, HOME);
+  expect(calls).toEqual(["find", "find", "store", "find", "find"]);
+});
+
+test("if the network of a login cannot be stored, the login succeeds, and its log line contains the error", async () => {
+  const storeNetwork = () => Promise.reject(new DatabaseUnavailable("DEADLINE"));
+  await using service = await start({ wrapDatabase: () => ({ users: { storeNetwork } }) });
+  await register(service);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  await service.call("GET", "/healthz");
+  const err = { type: "NetworkNotStored", cause: { code: "DATABASE_UNAVAILABLE" } };
+  expect(service.log.filter(({ event }) => event === "login.succeeded")).toMatchObject([
+    { level: 40, request_id: expect.any(String), err },
+  ]);
+});
+
+test("after the operator replaces the password, every network is unfamiliar, also that of a login in flight", async () => {
+  let beforeStore = async (): Promise<unknown> => undefined;
+  await using service = await start({
+    wrapDatabase: ({ users }) => ({
+      users: { storeNetwork: (...args) => beforeStore().then(() => users.storeNetwork(...args)) },
+    }),
+  });
+  await register(service);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  expect(await networkRows(service)).toHaveLength(2);
+  // As `bun run admin users set-password`.
+  beforeStore = () => service.database.users.update(1, { hashedPassword: "replaced" });
+  expect(await statusOf(service, "203.0.113.102")).toBe(200);
+  expect(await networkRows(service)).toEqual([]);
+});
+
+test("a password change deletes all networks, except its own if it contains the current password; a revocation deletes none", async () => {
+  await using service = await start();
+  const password = "a new password";
+  const tokenFrom = async (address: string, credentials = owner) =>
+    (await logIn(service, address, credentials)).expect<{ access_token: string }>(200).access_token;
+  const change = async (token: string, body: object) =>
+    (await service.call("PATCH", "/auth/me", { token, body, ...from(ABROAD) })).expect(200);
+  await register(service);
+  const [home] = await digestsOf(service);
+  await service.call("DELETE", "/auth/tokens", { token: await tokenFrom(ABROAD) });
+  const token = await tokenFrom(ABROAD);
+  await change(token, { username: "renamed", current_password: owner.password });
+  const both = await digestsOf(service);
+  expect(both).toHaveLength(2);
+  await change(token, { password, current_password: owner.password });
+  expect(await digestsOf(service)).toEqual(both.filter((digest) => digest !== home));
+  await change(await tokenFrom(HOME, { ...owner, password }), { password });
+  expect(await digestsOf(service)).toEqual([]);
 });

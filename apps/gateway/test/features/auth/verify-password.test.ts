@@ -17,11 +17,14 @@ async function importUser({ database }: Service, importedHash = IMPORTED) {
   return stored(database);
 }
 
-async function stored(database: Service["database"]) {
-  const user = await database.users.findByEmail(EMAIL);
+async function stored(database: Service["database"], email = EMAIL) {
+  const user = await database.users.findByEmail(email);
   if (!user) throw new Error("The user does not exist");
   return user;
 }
+
+const restoreImportedHash = ({ sql }: Service) =>
+  sql(`update users set hashed_password = '${bindImportedHash(IMPORTED)}', imported_hash = '${IMPORTED}'`);
 
 const logIn = ({ call }: Service, password: string) =>
   call("POST", "/auth/login", { body: { email: EMAIL, password } });
@@ -33,23 +36,15 @@ eachDatabase((startService) => {
     const responses = await Promise.all(Array.from({ length: 8 }, () => logIn(service, PASSWORD)));
     const tokens = responses.map((response) => response.expect<Token>(200).access_token);
     const after = await stored(service.database);
-    expect(after).toEqual({
-      ...before,
-      hashedPassword: expect.stringMatching(STORED_FORM),
-      importedHash: null,
-    });
+    const hashedPassword = expect.stringMatching(STORED_FORM);
+    expect(after).toEqual({ ...before, hashedPassword, importedHash: null });
     expect(after.hashedPassword).not.toBe(before.hashedPassword);
     expect((await logIn(service, OTHER)).status).toBe(401);
     tokens.push(await service.login({ email: EMAIL, password: PASSWORD }));
     for (const token of tokens) expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
     await service.request("/healthz");
-    const rehashes = service.log.filter(({ event }) => event === "password.rehashed");
-    expect(rehashes).toEqual([
-      expect.objectContaining({
-        format: "django_pbkdf2",
-        user_id: before.id,
-        email_digest: expect.any(String),
-      }),
+    expect(service.log.filter(({ event }) => event === "password.rehashed")).toMatchObject([
+      { format: "django_pbkdf2", user_id: before.id, email_digest: expect.any(String) },
     ]);
   });
 
@@ -64,12 +59,12 @@ eachDatabase((startService) => {
 
   test("an imported hash is void after a release that does not know it has changed the password", async () => {
     await using service = await startService();
-    const { hashedPassword } = await service.register({ password: OTHER }).then(async ({ user }) => {
-      const found = await service.database.users.findById(user.id);
-      return { hashedPassword: found?.hashedPassword ?? "" };
-    });
+    const { email } = await service.register({ password: OTHER });
+    const other = await stored(service.database, email);
     await importUser(service);
-    await service.sql(`update users set hashed_password = '${hashedPassword}' where email = '${EMAIL}'`);
+    await service.sql(
+      `update users set hashed_password = '${other.hashedPassword}' where email = '${EMAIL}'`,
+    );
     expect((await logIn(service, PASSWORD)).status).toBe(401);
     expect((await logIn(service, OTHER)).status).toBe(200);
   });
@@ -79,18 +74,13 @@ eachDatabase((startService) => {
     await importUser(service);
     const token = await service.login({ email: EMAIL, password: PASSWORD });
     const patch = (body: object) => service.call("PATCH", "/auth/me", { token, body });
-    const restore = async () => {
-      const bound = bindImportedHash(IMPORTED);
-      const values = `hashed_password = '${bound}', imported_hash = '${IMPORTED}'`;
-      await service.sql(`update users set ${values} where email = '${EMAIL}'`);
-    };
-    await restore();
+    await restoreImportedHash(service);
     expect((await patch({ current_password: OTHER, username: "no" })).status).toBe(403);
     expect((await stored(service.database)).importedHash).toBe(IMPORTED);
     const renamed = await patch({ current_password: PASSWORD, username: "eva" });
     expect(renamed.expect<User>(200).username).toBe("eva");
     expect((await stored(service.database)).importedHash).toBeNull();
-    await restore();
+    await restoreImportedHash(service);
     expect((await patch({ current_password: PASSWORD, password: OTHER })).status).toBe(200);
     expect((await logIn(service, PASSWORD)).status).toBe(401);
     expect((await logIn(service, OTHER)).status).toBe(200);
@@ -100,21 +90,19 @@ eachDatabase((startService) => {
     const derived = Promise.withResolvers<void>();
     const replaced = Promise.withResolvers<void>();
     await using service = await startService({
-      wrapHasher: (hasher) => ({
-        ...hasher,
+      wrapHasher: ({ hash }) => ({
         hash: async (password, options) => {
           if (password === OTHER) {
             derived.resolve();
             await replaced.promise;
           }
-          return hasher.hash(password, options);
+          return hash(password, options);
         },
       }),
     });
     await importUser(service);
     const token = await service.login({ email: EMAIL, password: PASSWORD });
-    const bound = bindImportedHash(IMPORTED);
-    await service.sql(`update users set hashed_password = '${bound}', imported_hash = '${IMPORTED}'`);
+    await restoreImportedHash(service);
     const patched = service.call("PATCH", "/auth/me", { token, body: { password: OTHER } });
     await derived.promise;
     expect((await logIn(service, PASSWORD)).status).toBe(200);
@@ -125,19 +113,15 @@ eachDatabase((startService) => {
 
   test("a wrong password returns 503 if the replacement of the hash cannot be derived, as for an unknown e-mail", async () => {
     await using service = await startService({
-      wrapHasher: (hasher) => ({ ...hasher, hash: () => Promise.reject(new QueueFull(1)) }),
+      wrapHasher: () => ({ hash: () => Promise.reject(new QueueFull(1)) }),
     });
     await importUser(service);
     expect((await logIn(service, OTHER)).status).toBe(503);
   });
 
   test("a verification that fails returns 503", async () => {
-    await using service = await startService({
-      wrapHasher: (hasher) => ({
-        ...hasher,
-        verifyImported: () => Promise.reject(new WorkerCrashed(new Error("out of memory"))),
-      }),
-    });
+    const verifyImported = () => Promise.reject(new WorkerCrashed(new Error("out of memory")));
+    await using service = await startService({ wrapHasher: () => ({ verifyImported }) });
     const before = await importUser(service);
     const response = await logIn(service, PASSWORD);
     expect([response.status, response.body]).toMatchObject([503, { code: "HASH_WORKER_CRASHED" }]);

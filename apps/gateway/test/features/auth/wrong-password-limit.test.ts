@@ -1,5 +1,6 @@
 /** At most ten wrong values per user are verified, also by replicas that share Redis. */
 import { expect, test } from "bun:test";
+import { QueueFull } from "@latchkey/hashing";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import pino from "pino";
 import {
@@ -8,7 +9,9 @@ import {
 } from "../../../src/features/auth/wrong-password-limit.ts";
 import { createMemoryStore } from "../../../src/rate-limit/memory-store.ts";
 import { openRedisStore } from "../../../src/rate-limit/redis-store.ts";
+import { createClock } from "../../support/clock.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const available = Bun.which("redis-server") !== null;
 if (!available)
   process.stderr.write("wrong-password-limit.test.ts: skipped, because redis-server is not installed\n");
@@ -35,13 +38,26 @@ test("of forty simultaneous wrong values, ten are verified; each user has a sepa
   expect(await limit(2, async () => true)).toBe(true);
 });
 
-test("right values and rejected ones do not use up the limit", async () => {
+test("right values, rejected ones and those whose verification fails do not use up the limit", async () => {
   const limit = createWrongPasswordLimit(createMemoryStore);
   await verifyTogether([limit], () => true);
   for (let count = 1; count <= 9; count++) expect(await limit(1, async () => false)).toBe(false);
   await verifyTogether([limit], () => true);
+  for (let count = 1; count <= 12; count++)
+    await expect(limit(1, () => Promise.reject(new QueueFull(1)))).rejects.toThrow(QueueFull);
   expect(await limit(1, async () => false)).toBe(false);
   await expect(limit(1, async () => false)).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
+});
+
+test("a day after the first wrong value, ten more are verified", async () => {
+  const { now, advance } = createClock();
+  const limit = createWrongPasswordLimit(({ windowMs }) => createMemoryStore({ windowMs, now }));
+  const wrong = () => verifyTogether([limit], () => false);
+  expect(await wrong()).toMatchObject({ verified: 10 });
+  advance(DAY_MS - 1);
+  expect(await wrong()).toMatchObject({ verified: 0 });
+  advance(1);
+  expect(await wrong()).toMatchObject({ verified: 10 });
 });
 
 test.skipIf(!available && !process.env.CI)(

@@ -48,13 +48,48 @@ export function createContract(document: OpenApiDocument): Contract {
     ...schemas.errorsOf(ERROR_RESPONSE, response.text),
   ];
 
+  const checkOperation = (
+    { responses }: NamedOperation,
+    { status, headers, text }: ReceivedResponse,
+    isHead: boolean,
+  ): string[] => {
+    const response = responses[status];
+    if (!response) return [`status ${status} is not documented: ${text}`];
+    const errors: string[] = [];
+
+    const documented = new Map(
+      Object.entries(response.headers ?? {}).map(([name, { $ref }]) => [name, $ref]),
+    );
+    const documentedNames = new Set([...documented.keys()].map((name) => name.toLowerCase()));
+    for (const name of headers.keys()) {
+      if (DOCUMENTED_HEADERS.test(name) && !documentedNames.has(name))
+        errors.push(`header ${name} is not documented`);
+    }
+    for (const [name, reference] of documented) {
+      errors.push(
+        ...schemas.headerErrors(reference, headers.get(name)).map((error) => `header ${name}: ${error}`),
+      );
+    }
+
+    const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
+    if (isHead) return errors;
+    if (content === undefined)
+      return text === "" ? errors : [...errors, `a body where none is documented: ${text}`];
+    if (headers.get("content-type")?.split(";")[0] !== type) {
+      errors.push(`content type ${headers.get("content-type")} instead of ${type}`);
+    }
+    const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
+    if (code !== undefined && !(code in (content.examples ?? {}))) errors.push(`${code} is not an example`);
+    return [...errors, ...schemas.errorsOf(content.schema, text)];
+  };
+
   return ({ method, path: target }, response) => {
     const path = target.replace(/\?.*$/, "").replace(/(.)\/$/, "$1");
     const isHead = method === "HEAD";
     if (UNDOCUMENTED.test(path)) return [];
     const known = operations.filter((one) => one.path.test(path));
     const named = known.find(({ operation }) => operation.method === (isHead ? "GET" : method));
-    if (named) return checkOperation(named.operation, response, { schemas, isHead });
+    if (named) return checkOperation(named.operation, response, isHead);
     if (response.status === 204 && method === "OPTIONS") return [];
     if (response.status === 413 || response.status === 429) return checkFallback(response, response.status);
     return isHead ? [] : checkFallback(response, known.length > 0 ? 405 : 404);
@@ -62,44 +97,6 @@ export function createContract(document: OpenApiDocument): Contract {
 }
 
 const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
-
-interface CheckOptions {
-  readonly schemas: ReturnType<typeof createSchemas>;
-  readonly isHead: boolean;
-}
-
-function checkOperation(
-  { responses }: NamedOperation,
-  { status, headers, text }: ReceivedResponse,
-  { schemas, isHead }: CheckOptions,
-): string[] {
-  const response = responses[status];
-  if (!response) return [`status ${status} is not documented: ${text}`];
-  const errors: string[] = [];
-
-  const documented = new Map(Object.entries(response.headers ?? {}).map(([name, { $ref }]) => [name, $ref]));
-  const documentedNames = new Set([...documented.keys()].map((name) => name.toLowerCase()));
-  for (const name of headers.keys()) {
-    if (DOCUMENTED_HEADERS.test(name) && !documentedNames.has(name))
-      errors.push(`header ${name} is not documented`);
-  }
-  for (const [name, reference] of documented) {
-    errors.push(
-      ...schemas.headerErrors(reference, headers.get(name)).map((error) => `header ${name}: ${error}`),
-    );
-  }
-
-  const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
-  if (isHead) return errors;
-  if (content === undefined)
-    return text === "" ? errors : [...errors, `a body where none is documented: ${text}`];
-  if (headers.get("content-type")?.split(";")[0] !== type) {
-    errors.push(`content type ${headers.get("content-type")} instead of ${type}`);
-  }
-  const code = status < 400 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
-  if (code !== undefined && !(code in (content.examples ?? {}))) errors.push(`${code} is not an example`);
-  return [...errors, ...schemas.errorsOf(content.schema, text)];
-}
 
 /** The document's schemas, compiled on first use. */
 function createSchemas({ components }: OpenApiDocument) {

@@ -1,6 +1,6 @@
 /** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES, type Todo } from "@latchkey/contracts";
-import { type Database, DatabaseUnavailable } from "@latchkey/database";
+import { DatabaseUnavailable } from "@latchkey/database";
 import { mapMembers } from "../../../src/map-members.ts";
 import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
@@ -134,13 +134,12 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
 
 function startBroken(error: () => Error): Promise<Service> {
   const refuse = () => Promise.reject(error());
-  const refuseEverything = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
+  const refuseAll = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
   return startService({
-    wrapDatabase: (database): Database => ({
-      ...database,
-      users: refuseEverything(database.users),
-      todos: refuseEverything(database.todos),
-      outbox: refuseEverything(database.outbox),
+    wrapDatabase: ({ users, todos, outbox }) => ({
+      users: refuseAll(users),
+      todos: refuseAll(todos),
+      outbox: refuseAll(outbox),
       ping: refuse,
     }),
   });
