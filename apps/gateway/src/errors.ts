@@ -66,7 +66,8 @@ export const ERROR_TABLE = defineErrors({
   },
   ONE_TIME_TOKEN_INVALID: {
     status: 400,
-    description: "The token of the link is malformed, expired, used or outdated, or its user is inactive.",
+    description:
+      "The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive.",
     detail: "Invalid or expired link",
   },
   INVALID_TOKEN: {

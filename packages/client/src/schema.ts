@@ -1519,7 +1519,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed, expired, used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1624,7 +1624,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed, expired, used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -173,7 +173,8 @@ export const VARIABLES = {
   RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute", description: "Registrations per client" }),
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
     default: "5/minute",
-    description: "Updates with `password` or `current_password`, per user and per client",
+    description:
+      "Updates with `password` or `current_password`, per user and per client; reset confirmations, per client",
   }),
   RATE_LIMIT_MAIL: variable(quota, { default: "5/minute", description: "Requests for mails per client" }),
   MAIL_URL: variable(mailUrl, {

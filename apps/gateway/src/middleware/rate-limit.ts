@@ -34,8 +34,10 @@ const MAX_PROMPT_REJECTIONS = 1000;
 const REJECTION_DELAY_MS = 1000;
 
 /** Quotas with equal values have separate counters. */
-export const createRateLimiters = (quotas: RateLimits, createStore: CreateStore): RateLimiters =>
-  mapMembers(quotas, (quota, name) => createRateLimiter(name, quota, createStore));
+export const createRateLimiters = <Name extends string>(
+  quotas: Readonly<Record<Name, Quota>>,
+  createStore: CreateStore,
+) => mapMembers(quotas, (quota, name) => createRateLimiter(name, quota, createStore));
 
 function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
   const { limit, windowMs, text } = quota;
