@@ -38,7 +38,7 @@ interface ServiceDatabase extends AsyncDisposable {
 }
 
 /** Creates a migrated database file in a temporary folder. */
-export async function openLibsqlFile(): Promise<ServiceDatabase> {
+async function openLibsqlFile(): Promise<ServiceDatabase> {
   const folder = await openFolder();
   const database = await openDatabase({ url: folder.databaseUrl });
   await database.migrate();
