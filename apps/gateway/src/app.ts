@@ -72,16 +72,17 @@ export function createApp({
   isStopping,
 }: AppOptions) {
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
-  const { digests, publicKeySet } = keys;
-  const { users } = database;
+  const { digests, oneTimeTokens, publicKeySet } = keys;
+  const { users, outbox } = database;
   const sendsMail = config.mail !== null;
   const loginThrottle =
     config.rateLimits && createLoginThrottle({ users, digests, createBudgetStore, rejectionDelayMs });
   const authService = createAuthService({
-    ...database,
-    ...keys,
+    users,
+    outbox,
     hasher,
     tokens: createTokens({ ...config.auth, keys }),
+    oneTimeTokens,
     loginThrottle,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
     sendsMail,

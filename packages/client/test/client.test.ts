@@ -42,7 +42,7 @@ describe("the login state", () => {
     const { access_token } = await client.login(user);
     const inOneHour = Date.now() + 3_600_000;
     expect(Math.abs(Number(client.tokenExpiresAt) - inOneHour)).toBeLessThan(60_000);
-    // A wrong password is no rejection of the token.
+    // A wrong password does not mean that the token is invalid.
     expect(await errorOf(client.login({ ...user, password: "wrong" }))).toMatchObject({ status: 401 });
     expect(client.token).toBe(access_token);
     await createClient({ baseUrl: service.url, token: access_token }).deleteMe();

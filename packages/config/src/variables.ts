@@ -22,15 +22,12 @@ const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
-const redisPattern = text(
-  "redis://:PASSWORD@HOST:PORT or rediss://…",
-  /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/,
-);
+const REDIS_URL = /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/;
 const redisUrl: Kind<string> = {
-  ...redisPattern,
-  parse: (value, readFile) => {
-    if (!URL.canParse(value)) throw new InvalidValue();
-    return redisPattern.parse(value, readFile);
+  accepted: "redis://:PASSWORD@HOST:PORT or rediss://…",
+  parse: (value) => {
+    if (!REDIS_URL.test(value) || !URL.canParse(value)) throw new InvalidValue();
+    return value;
   },
 };
 /** A public key as a secret key would let everybody sign tokens. */
@@ -258,10 +255,11 @@ export type VariableName = keyof typeof VARIABLES;
 export type Values = {
   readonly [Name in VariableName]: (typeof VARIABLES)[Name] extends Variable<infer Value> ? Value : never;
 };
+export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
+
 /** Whether the service sends mail: without a server, it writes files, but not in production. */
 export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
   MAIL_URL !== null || NODE_ENV !== "production";
-export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];

@@ -5,7 +5,7 @@ type Statement = ReturnType<Database.Database["prepare"]>;
 
 export interface Connection {
   readonly database: Database.Database;
-  /** The rows of the statement are arrays. It stays open until `database` is closed. */
+  /** The rows of the statement are arrays. */
   prepare(sql: string): Statement;
 }
 
