@@ -46,7 +46,7 @@ export function start(line: string) {
 /** Runs `bun run loadtest` on a terminal of 80 columns. */
 export function startOnTerminal(line: string) {
   let output = "";
-  let expected: { readonly text: string; readonly resolve: () => void } | null = null;
+  let expected: ({ readonly text: string } & PromiseWithResolvers<void>) | null = null;
   const decoder = new TextDecoder();
   const child = Bun.spawn([process.execPath, "run", "loadtest", ...wordsOf(line)], {
     cwd: ROOT,
@@ -59,9 +59,13 @@ export function startOnTerminal(line: string) {
       },
     },
   });
+  void child.exited.then((code) => expected?.reject(new Error(`It exited with ${code}: ${output}`)));
   return {
-    /** Resolves when the output contains the text. Call it before the text can appear. */
-    printed: (text: string) => new Promise<void>((resolve) => (expected = { text, resolve })),
+    /** Resolves when the output contains the text, and rejects if the program exits before. Call it before the text can appear. */
+    printed: (text: string): Promise<void> => {
+      expected = { text, ...Promise.withResolvers<void>() };
+      return expected.promise;
+    },
     type: (keys: string) => child.terminal?.write(keys),
     ended: async () => ({ code: await child.exited, output }),
   };

@@ -9,7 +9,14 @@ export async function startUnlimited(env: Record<string, string> = {}) {
   let logins = 0;
   let metrics = "";
   const service = startProcess(
-    { DATABASE_URL: folder.databaseUrl, RATE_LIMIT_ENABLED: "false", METRICS_PORT: "0", ...env },
+    {
+      DATABASE_URL: folder.databaseUrl,
+      RATE_LIMIT_ENABLED: "false",
+      METRICS_PORT: "0",
+      // Otherwise other processes of the machine can delay all logins for longer than a run of one second.
+      HASH_NICE: "0",
+      ...env,
+    },
     {
       onLine: (line) => {
         if (line.msg === "ready") metrics = String(line.metrics);
