@@ -28,10 +28,10 @@ type ConfigIssues = Map<string, string>;
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly code = "CONFIGURATION_ERROR";
-  /** One line per invalid variable. */
+  /** One line per invalid variable, then one per variable with a misspelled name. */
   readonly lines: readonly string[];
-  constructor(issues: ReadonlyMap<string, string>) {
-    const lines = [...issues].map(([name, issue]) => `${name}: ${issue}`);
+  constructor(issues: ReadonlyMap<string, string>, misspelled: readonly string[]) {
+    const lines = [...[...issues].map(([name, issue]) => `${name}: ${issue}`), ...misspelled];
     super(lines.join("\n"));
     this.lines = lines;
   }
@@ -42,8 +42,8 @@ export class ConfigurationError extends Error {
  * @throws {ConfigurationError}
  */
 export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
-  const { warnings, ...environment } = parse(VARIABLE_NAMES, variables, options, validateTogether);
-  return { ...environment, warnings: [...warnings, ...describeUnknownVariables(Object.keys(variables))] };
+  const misspelled = describeUnknownVariables(Object.keys(variables));
+  return parse(VARIABLE_NAMES, variables, { ...options, misspelled }, validateTogether);
 }
 
 /**
@@ -59,7 +59,7 @@ export const parseVariables = <Name extends VariableName>(
 function parse<Name extends VariableName>(
   names: readonly Name[],
   variables: Variables,
-  { readFile, isTerminal = false, checks = {} }: ParseOptions,
+  { readFile, isTerminal = false, checks = {}, misspelled = [] }: ParseOptions & { misspelled?: string[] },
   validate: (values: Pick<Values, Name>, issues: ConfigIssues) => string[] = () => [],
 ): Environment<Name> {
   const issues: ConfigIssues = new Map();
@@ -98,8 +98,8 @@ function parse<Name extends VariableName>(
     }
   }
   const environment = typed<Name>({ values, texts, warnings });
-  warnings.push(...validate(environment.values, issues));
-  if (issues.size > 0) throw new ConfigurationError(issues);
+  warnings.push(...validate(environment.values, issues), ...misspelled);
+  if (issues.size > 0) throw new ConfigurationError(issues, misspelled);
   return environment;
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { isPublicAddress, leavesMachine } from "../src/network.ts";
 import { parseEnvironment, type Variables } from "../src/parse.ts";
+import { linesOf } from "./support/configuration-error.ts";
 
 const BASE = { AUTH_SECRET_KEY: SECRET_KEY };
 const PRODUCTION = { ...BASE, NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
@@ -96,6 +97,8 @@ test.each([
 ])("a variable with almost the name of another one is reported with that name: %s", (unknown, known) => {
   const warning = `${unknown} is not a variable of the service; did you mean ${known}?`;
   expect(warningsOf({ ...BASE, [unknown]: "Hunter2" })).toEqual([warning]);
+  const invalid = { ...BASE, [unknown]: "Hunter2", PORT: "x" };
+  expect(linesOf(() => warningsOf(invalid))).toEqual([expect.stringMatching(/^PORT: /), warning]);
 });
 
 test("variables of other programs are not reported", () => {
