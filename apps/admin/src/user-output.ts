@@ -10,7 +10,8 @@ export interface Format {
 
 const COLUMNS = Object.keys(ApiUser.properties);
 
-const toRow = (members: object): string[] => Object.values(members).map((value) => printable(String(value)));
+const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>
+  names.map((name) => printable(String(members[name])));
 
 /** @param details printed after the members of the API */
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
@@ -23,10 +24,10 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
-    const lines = () => users.map((user) => toJson(toUser(user))).join(",\n");
-    if (json) await write(`${isFirst ? "[" : ","}\n${lines()}`);
-    else
-      await write(formatRows([...(isFirst ? [COLUMNS] : []), ...users.map((user) => toRow(toUser(user)))]));
+    const members = users.map(toUser);
+    const rows = () => members.map((user) => toRow(user, COLUMNS));
+    if (json) await write(`${isFirst ? "[" : ","}\n${members.map(toJson).join(",\n")}`);
+    else await write(formatRows(isFirst ? [COLUMNS, ...rows()] : rows()));
     isFirst = false;
   }
   if (json) await write(isFirst ? "[]\n" : "\n]\n");
