@@ -66,6 +66,13 @@ test("better-auth normalises the password", async () => {
   expect(await hasher.verifyImported(password.normalize("NFKC"), hash)).toBe(true);
 });
 
+test("a long password is not normalised, which would block the event loop for half a minute", async () => {
+  const startedMs = performance.now();
+  const password = "\u0300".repeat(32_000) + "\u0316".repeat(32_000);
+  expect(await hasher.verifyImported(password, vector("better-auth, NFKC").hash)).toBe(false);
+  expect(performance.now() - startedMs).toBeLessThan(3000);
+});
+
 const KEY = Buffer.alloc(32, 1).toString("base64");
 const HEX_KEY = "01".repeat(32);
 const BCRYPT = "N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
