@@ -1,5 +1,13 @@
 /** Argon2 as a PHC string, and as wrapped by Django. */
-import { bounded, type Format, fromBase64, MAX_MEMORY_BYTES, match, type ThreadHash } from "./format.ts";
+import {
+  bounded,
+  type Format,
+  fromBase64,
+  MAX_MEMORY_BYTES,
+  match,
+  type ThreadHash,
+  UnsupportedHash,
+} from "./format.ts";
 
 const KIBIBYTE = 1024;
 /** Memory times passes. */
@@ -20,10 +28,17 @@ function parse(text: string): ThreadHash {
   const lanes = bounded("The parallelism of Argon2", p, MAX_LANES);
   const memory = bounded("The memory of Argon2 in KiB", m, MAX_MEMORY_BYTES / KIBIBYTE, 8 * lanes);
   const work = bounded("Memory × passes of Argon2 in KiB", memory * Number(t), MAX_WORK_KIBIBYTES);
-  bounded("The length of the salt in bytes", fromBase64(salt).length, MAX_BYTES, 8);
-  bounded("The length of the key in bytes", fromBase64(key).length, MAX_BYTES, 16);
+  bounded("The length of the salt in bytes", decode(salt).length, MAX_BYTES, 8);
+  bounded("The length of the key in bytes", decode(key).length, MAX_BYTES, 16);
   const verify = (password: string) => Bun.password.verify(password, hash);
   return { runsIn: "thread", iterations: ITERATIONS_PER_KIB * work, memoryBytes: memory * KIBIBYTE, verify };
+}
+
+/** The verifier rejects any other encoding of the bytes. */
+function decode(text: string): Buffer {
+  const bytes = fromBase64(text);
+  if (bytes.toString("base64").replaceAll("=", "") === text) return bytes;
+  throw new UnsupportedHash("The password hash is malformed.");
 }
 
 export const ARGON2_FORMATS: readonly Format[] = [
