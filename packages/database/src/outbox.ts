@@ -78,7 +78,9 @@ export function createOutboxRepository(
     finish: (id) => run(orm.update(outbox).set({ nextAttemptAt: null }).where(eq(outbox.id, id))),
     postpone: ({ id, attempts }, seconds) => {
       const nextAttemptAt = later(seconds);
-      const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts));
+      // Not if a revocation has ended the reset meanwhile.
+      const isWaiting = isNotNull(outbox.nextAttemptAt);
+      const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
       return run(orm.update(outbox).set({ nextAttemptAt }).where(claimed));
     },
     delete: (id) => run(orm.delete(outbox).where(eq(outbox.id, id))),

@@ -8,6 +8,7 @@ import {
   gt,
   inArray,
   isNotNull,
+  isNull,
   ne,
   notInArray,
   or,
@@ -91,7 +92,10 @@ export function createUserRepository(
   const selected = (id: number, condition?: ValidToken) =>
     and(eq(users.id, id), condition && isValid(condition));
 
-  /** Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. */
+  /**
+   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. Those that were
+   * claimed stay in the recipient's budget, because they can have been sent.
+   */
   const update = async (
     connection: Orm,
     id: number,
@@ -106,7 +110,11 @@ export function createUserRepository(
     const [user = null] = await query.execute();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
       const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
-      await connection.delete(outbox).where(resets).execute();
+      await connection
+        .delete(outbox)
+        .where(and(resets, isNull(outbox.emailDigest)))
+        .execute();
+      await connection.update(outbox).set({ nextAttemptAt: null }).where(resets).execute();
     }
     return user;
   };

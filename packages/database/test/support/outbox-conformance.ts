@@ -81,6 +81,21 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       }
     });
 
+    test("a reset that is being sent when its user revokes all tokens is counted, and not sent again", async (testDatabase) => {
+      const { users, outbox } = testDatabase;
+      const { id } = await users.create(ada);
+      const results: (boolean | undefined)[] = [];
+      for (let index = 0; index < 4; index++) {
+        await outbox.request("reset", ada.email);
+        const mail = await claim(testDatabase);
+        results.push(mail?.isWithinBudget);
+        await users.revokeTokens(id);
+        if (mail) await outbox.postpone(mail, -1);
+        expect(await waiting(testDatabase)).toEqual([]);
+      }
+      expect(results).toEqual([true, true, true, false]);
+    });
+
     test("a mail is claimed by one of two replicas, and again after its lease or its pause", async (testDatabase) => {
       const { database, query, reopen } = testDatabase;
       await using second = await reopen();
