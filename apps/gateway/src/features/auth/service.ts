@@ -95,7 +95,7 @@ export function createAuthService(options: AuthServiceOptions) {
       const matches = await verifyPassword(user, password, request);
       // The user can change during the derivation. Read again also for unknown e-mails, so that timing is equal.
       const current = await users.findByEmail(email);
-      if (!user || !matches || !current || !hasHash(current, hashOf(user))) {
+      if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
         audit("login.failed", email, user?.id);
         throw new ServiceError("INVALID_CREDENTIALS");
       }

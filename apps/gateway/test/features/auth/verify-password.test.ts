@@ -111,6 +111,23 @@ eachDatabase((startService) => {
     expect((await logIn(service, OTHER)).status).toBe(200);
   });
 
+  test("a login fails if the e-mail belongs to another user after its verification", async () => {
+    await using service = await startService({
+      env: { RATE_LIMIT_ENABLED: "true" },
+      wrapHasher: ({ verifyImported }) => ({
+        verifyImported: async (...call) => {
+          await service.sql("delete from users");
+          await service.register({ email: EMAIL, password: OTHER });
+          await service.sql("delete from user_networks");
+          return verifyImported(...call);
+        },
+      }),
+    });
+    await importUser(service);
+    expect((await logIn(service, PASSWORD)).status).toBe(401);
+    expect(await service.sql("select * from user_networks")).toEqual([]);
+  });
+
   test("a wrong password returns 503 if the replacement of the hash cannot be derived, as for an unknown e-mail", async () => {
     await using service = await startService({
       wrapHasher: () => ({ hash: () => Promise.reject(new QueueFull(1)) }),
