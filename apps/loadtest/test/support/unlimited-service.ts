@@ -15,6 +15,8 @@ export async function startUnlimited(env: Record<string, string> = {}) {
       METRICS_PORT: "0",
       // Otherwise other processes of the machine can delay all logins for longer than a run of one second.
       HASH_NICE: "0",
+      // Longer than the logins of a run take on a slow machine, which would otherwise get 503.
+      HASH_QUEUE_SECONDS: "60",
       ...env,
     },
     {
