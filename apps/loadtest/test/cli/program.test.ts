@@ -53,9 +53,11 @@ test("wrong credentials are not errors, and with --json a failed assertion is re
 });
 
 test("registered users remain, and the printed command deletes them", async () => {
-  const { code, stderr } = await run(`--url ${service.url} --scenario register --rate 8 --duration 1 --json`);
+  const { code, stderr } = await run(
+    `--url ${service.url} --scenario register --users 1 --rate 8 --duration 1 --json`,
+  );
   expect(code).toBe(0);
-  expect(await service.remainingUsers()).toBeGreaterThan(48);
+  expect(await service.remainingUsers()).toBeGreaterThan(1);
   const [, command] = /^Users remain\. To delete them: (bun run admin .+)\n$/.exec(stderr) ?? [];
   const script = `${command?.replace("bun", `'${process.execPath}'`)} --yes`;
   const env = { PATH: process.env.PATH, DATABASE_URL: service.database };
@@ -86,7 +88,7 @@ test.concurrent.each(scenarioNames())("the scenario %s has no errors", async (sc
 
 test("assertions are printed, in the files and decide the exit code, and the printed command repeats the run", async () => {
   const path = join(service.folder, "run");
-  const load = "--users 3 --rate 20 --duration 1 --wrong 40 --seed 7 --timeout 30";
+  const load = "--users 3 --rate 8 --duration 1 --wrong 40 --seed 7 --timeout 30";
   const { code, stdout, stderr } = await run(
     `--url ${service.url} ${load} --assert errors<1%,login.rate>1000/s --report ${path}`,
   );
