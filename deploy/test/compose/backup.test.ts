@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
-import { post, request, startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 
 setDefaultTimeout(120_000);
@@ -41,7 +41,7 @@ backupTest(
       });
       expect([command, exitCode, stderr.toString()]).toEqual([expect.stringMatching(/^pg_/), 0, ""]);
     };
-    const env = { NODE_ENV: "production", DATABASE_URL, RATE_LIMIT_ENABLED: "false" };
+    const env = { ...PATIENT_HASHING, NODE_ENV: "production", DATABASE_URL, RATE_LIMIT_ENABLED: "false" };
     const start = (secret: string) => startProcess({ ...env, AUTH_SECRET_KEY: secret });
 
     let token: string;

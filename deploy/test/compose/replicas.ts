@@ -1,6 +1,6 @@
 /** Real gateways that share one database, behind the balancer. */
 import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 import { type BalancerOptions, startBalancer } from "./balancer.ts";
 
@@ -16,7 +16,7 @@ export async function startReplicas({ count = 2, environment = {}, ...options }:
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const shared = { NODE_ENV: "production", AUTH_SECRET_KEY: SECRET, DATABASE_URL: folder.databaseUrl };
-  const env = { ...shared, TRUST_PROXY: "1", ...environment };
+  const env = { ...PATIENT_HASHING, ...shared, TRUST_PROXY: "1", ...environment };
   const gateways = Array.from({ length: count }, () => resources.use(startProcess(env)));
   const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
   const addresses = urls.map((url) => new URL(url).host);

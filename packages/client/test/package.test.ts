@@ -30,7 +30,7 @@ beforeAll(async () => {
   installed = await installPackage();
   await copyFile(FIXTURE, join(installed.project, "every-method.mjs"));
   await Bun.write(join(installed.project, "main.mjs"), MAIN);
-}, 60_000);
+}, 180_000);
 afterAll(() => installed[Symbol.asyncDispose]());
 
 /** A service with a rate limit that the fixture exceeds. */

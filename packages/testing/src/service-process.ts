@@ -14,6 +14,9 @@ interface StartOptions {
   readonly isProcess1?: boolean;
 }
 
+/** With these variables, other processes, such as parallel tests, cannot delay derivations until they time out or get 503. */
+export const PATIENT_HASHING = { HASH_NICE: "0", HASH_QUEUE_SECONDS: "600" };
+
 export type ServiceProcess = ReturnType<typeof startProcess>;
 
 /**

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import HASH_VECTORS from "@latchkey/testing/hash-vectors";
-import { post, request, startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
@@ -106,7 +106,7 @@ test("users of every format log in with their old password, and the second login
   expect(report.new).toBe(HASH_VECTORS.length);
   const env = { ...shared.env, RATE_LIMIT_ENABLED: "false", METRICS_PORT: "0" };
   const secret = { AUTH_SECRET_KEY: "4f6b1e0c9a7d8352b1c0d9e8f7a6b5c4" };
-  await using service = startProcess({ ...env, ...secret, HASH_QUEUE_SECONDS: "60" });
+  await using service = startProcess({ ...env, ...secret, ...PATIENT_HASHING });
   const url = await service.ready();
   const logIn = (email: string, password: string) => post(`${url}/auth/login`, { email, password });
   const statuses = await Promise.all(

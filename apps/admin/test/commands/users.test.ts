@@ -224,4 +224,4 @@ test("no command prints a password or its hash", async () => {
   }
   expect(output.join("")).not.toContain(PASSWORD);
   expect(output.join("")).not.toMatch(/[0-9a-f]{32}|\$|hash/i);
-});
+}, 120_000);

@@ -14,9 +14,9 @@ export async function openSharedDatabase() {
   const env = { DATABASE_URL: folder.databaseUrl };
   const database = await openDatabase({ url: folder.databaseUrl });
   await database.migrate();
-  /** Runs the tool on this database. */
+  /** Runs the tool on this database, with the kernel that does not give way to the other processes of a busy machine. */
   const tool = (args: readonly string[], input?: string | Uint8Array) =>
-    runTool(args, { env, ...(input !== undefined && { input }) });
+    runTool(args, { env: { ...env, HASH_KERNEL: "portable" }, ...(input !== undefined && { input }) });
   return {
     env,
     folder: folder.path,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Todo, TodoPage, Token } from "@latchkey/contracts";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
-import { startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "../support/client.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
 
@@ -47,8 +47,7 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
     DATABASE_URL: await server.createDatabase(),
     DATABASE_POOL_SIZE: "2",
     AUTH_SECRET_KEY: SECRET_KEY,
-    // Registration derives a hash, which must not wait for other load on this machine.
-    HASH_NICE: "0",
+    ...PATIENT_HASHING,
     RATE_LIMIT_ENABLED: "false",
   });
   const url = await service.ready();

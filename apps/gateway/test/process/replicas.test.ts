@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { SECRET_KEY } from "../support/service.ts";
 
 const available = Bun.which("redis-server") !== null;
@@ -34,6 +34,7 @@ test.skipIf(!available)(
     const redis = await startRedisServer();
     if (!redis) throw new Error("redis-server is not installed");
     const variables = {
+      ...PATIENT_HASHING,
       DATABASE_URL: await postgres.createDatabase(),
       REDIS_URL: stack.use(redis).url,
       AUTH_SECRET_KEY: SECRET_KEY,

@@ -1,10 +1,10 @@
 /** The deployed service on a new embedded database, whose folder is removed with it. */
 import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 
 export async function startInFolder(env: Readonly<Record<string, string>> = {}) {
   const folder = await openFolder();
-  const service = startProcess({ DATABASE_URL: folder.databaseUrl, ...env });
+  const service = startProcess({ DATABASE_URL: folder.databaseUrl, ...PATIENT_HASHING, ...env });
   return {
     ...service,
     folder,

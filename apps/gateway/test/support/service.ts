@@ -9,6 +9,7 @@ import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets } from "@latchkey/testing/log-guard";
+import { PATIENT_HASHING } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
@@ -243,6 +244,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = {
     PORT: "0",
     AUTH_SECRET_KEY: SECRET_KEY,
     HASH_WORKERS: "1",
+    ...PATIENT_HASHING,
     LOG_LEVEL: "debug",
     RATE_LIMIT_ENABLED: "false",
     ...env,

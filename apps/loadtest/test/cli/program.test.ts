@@ -40,7 +40,7 @@ test("a run creates users, logs in, reports logins, statuses and probes as JSON,
 });
 
 test("wrong credentials are not errors, and with --json a failed assertion is reported on standard error", async () => {
-  const load = `--url ${service.url} --users 4 --rate 20 --arrivals constant --duration 1`;
+  const load = `--url ${service.url} --users 4 --rate 20 --arrivals constant --duration 1 --timeout 30`;
   const logins = `--wrong 30 --unknown 30 --metrics ${service.metrics}`;
   const { code, stdout, stderr } = await run(`${load} ${logins} --assert login.rate>1000/s --json`);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^✗ login\.rate > 1000\/s: [\d.]+\/s\n$/)]);
@@ -53,9 +53,11 @@ test("wrong credentials are not errors, and with --json a failed assertion is re
 });
 
 test("registered users remain, and the printed command deletes them", async () => {
-  const { code, stderr } = await run(`--url ${service.url} --scenario register --rate 8 --duration 1 --json`);
+  const { code, stderr } = await run(
+    `--url ${service.url} --scenario register --users 1 --rate 8 --duration 1 --json`,
+  );
   expect(code).toBe(0);
-  expect(await service.remainingUsers()).toBeGreaterThan(48);
+  expect(await service.remainingUsers()).toBeGreaterThan(1);
   const [, command] = /^Users remain\. To delete them: (bun run admin .+)\n$/.exec(stderr) ?? [];
   const script = `${command?.replace("bun", `'${process.execPath}'`)} --yes`;
   const env = { PATH: process.env.PATH, DATABASE_URL: service.database };
@@ -86,7 +88,7 @@ test.concurrent.each(scenarioNames())("the scenario %s has no errors", async (sc
 
 test("assertions are printed, in the files and decide the exit code, and the printed command repeats the run", async () => {
   const path = join(service.folder, "run");
-  const load = "--users 3 --rate 20 --duration 1 --wrong 40 --seed 7 --timeout 30";
+  const load = "--users 3 --rate 8 --duration 1 --wrong 40 --seed 7 --timeout 30";
   const { code, stdout, stderr } = await run(
     `--url ${service.url} ${load} --assert errors<1%,login.rate>1000/s --report ${path}`,
   );
@@ -163,11 +165,11 @@ test("a service that is rate limited, silent or another one, and other metrics, 
   await using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
   for (const [options, sentence] of [
     [limited.url, / RATE_LIMIT_ENABLED=false\.\n$/],
-    [silent.url.origin, /\/healthz is unreachable: no response within 1 s\.\n$/],
+    [`${silent.url.origin} --timeout 1`, /\/healthz is unreachable: no response within 1 s\.\n$/],
     [other.url.origin, / is not a Latchkey service: /],
     [`${service.url} --metrics ${other.url.origin}`, /\/metrics does not return metrics of a hashing core: /],
   ] as const) {
-    const { code, stdout, stderr } = await run(`--url ${options} --duration 1 --timeout 1`);
+    const { code, stdout, stderr } = await run(`--url ${options} --duration 1`);
     expect({ code, stdout }).toEqual({ code: 69, stdout: "" });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd()).not.toContain("\n");

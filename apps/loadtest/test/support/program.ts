@@ -31,13 +31,16 @@ export async function run(line: string) {
 export function start(line: string) {
   const child = Bun.spawn([process.execPath, MAIN, ...wordsOf(line)], { stdout: "pipe", stderr: "pipe" });
   const { stdout, exited } = child;
+  const [progress, stderr] = child.stderr.tee();
   return {
     stdout,
+    /** Standard error, as `ended` returns it. */
+    progress,
     exited,
     ended: async () => ({
       code: await exited,
       stdout: await stdout.text(),
-      stderr: await child.stderr.text(),
+      stderr: await stderr.text(),
     }),
     signal: (name: NodeJS.Signals) => child.kill(name),
   };

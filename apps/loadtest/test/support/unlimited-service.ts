@@ -1,6 +1,6 @@
 /** The deployed service without rate limits, on an empty embedded database. */
 import { openFolder } from "@latchkey/testing/folder";
-import { startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 
 export async function startUnlimited(env: Record<string, string> = {}) {
@@ -13,8 +13,7 @@ export async function startUnlimited(env: Record<string, string> = {}) {
       DATABASE_URL: folder.databaseUrl,
       RATE_LIMIT_ENABLED: "false",
       METRICS_PORT: "0",
-      // Otherwise other processes of the machine can delay all logins for longer than a run of one second.
-      HASH_NICE: "0",
+      ...PATIENT_HASHING,
       ...env,
     },
     {

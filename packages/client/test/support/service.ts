@@ -1,7 +1,7 @@
 /** The deployed service for tests of the client, and a `fetch` that records the status of each response. */
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
@@ -10,6 +10,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await openFolder());
   const variables = {
+    ...PATIENT_HASHING,
     DATABASE_URL: folder.databaseUrl,
     AUTH_SECRET_KEY: SECRET_KEY,
     RATE_LIMIT_ENABLED: "false",

@@ -48,7 +48,7 @@ describe("abort", () => {
   test.each(nativeKernelNames)(
     "in a lane frees the lane at the end of the slice with kernel %s",
     async (kernel) => {
-      await using hasher = createHasher({ kernel, workers: 1 });
+      await using hasher = createHasher({ kernel, workers: 1, nice: 0 });
       const controller = new AbortController();
       const { lanes } = hasher.stats();
       const finished: string[] = [];

@@ -24,7 +24,7 @@ function randomInput(iterations: number): DeriveJob {
 
 export function kernelConformance(kernel: string): void {
   describe(`kernel ${kernel}`, () => {
-    const create = () => createHasher({ kernel, workers: 1, queueLimit: 1000 });
+    const create = () => createHasher({ kernel, workers: 1, nice: 0, queueLimit: 1000, queueSeconds: 600 });
 
     async function expectAll(inputs: readonly DeriveJob[]): Promise<void> {
       await using hasher = create();
