@@ -21,7 +21,8 @@ export function createOutboxRepository(
   const next = orm.select({ id: outbox.id }).from(outbox).where(isDue).orderBy(outbox.nextAttemptAt).limit(1);
   const due = prepare(next);
   const count = sql<number | string>`count(*)`;
-  const waiting = prepare(orm.select({ count }).from(outbox).where(isNotNull(outbox.nextAttemptAt)));
+  const isWaiting = isNotNull(outbox.nextAttemptAt);
+  const waiting = prepare(orm.select({ count }).from(outbox).where(isWaiting));
   const isOld = and(isNull(outbox.nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const run = async (query: { execute(): Promise<unknown> }): Promise<void> => {
@@ -79,7 +80,6 @@ export function createOutboxRepository(
     postpone: ({ id, attempts }, seconds) => {
       const nextAttemptAt = later(seconds);
       // Not if a revocation has ended the reset meanwhile.
-      const isWaiting = isNotNull(outbox.nextAttemptAt);
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
       return run(orm.update(outbox).set({ nextAttemptAt }).where(claimed));
     },

@@ -110,10 +110,8 @@ export function createUserRepository(
     const [user = null] = await query.execute();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
       const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
-      await connection
-        .delete(outbox)
-        .where(and(resets, isNull(outbox.emailDigest)))
-        .execute();
+      const unclaimed = and(resets, isNull(outbox.emailDigest));
+      await connection.delete(outbox).where(unclaimed).execute();
       await connection.update(outbox).set({ nextAttemptAt: null }).where(resets).execute();
     }
     return user;
