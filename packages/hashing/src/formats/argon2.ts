@@ -37,7 +37,7 @@ function parse(text: string): ThreadHash {
 /** The verifier rejects any other encoding of the bytes. */
 function decode(text: string): Buffer {
   const bytes = fromBase64(text);
-  if (bytes.toString("base64").replaceAll("=", "") === text) return bytes;
+  if (bytes.toBase64({ omitPadding: true }) === text) return bytes;
   throw new UnsupportedHash("The password hash is malformed.");
 }
 

@@ -7,7 +7,7 @@ const MAX_PARALLELISM = 4;
 const MAX_LOG_N = 20;
 /** An estimate of the time in a busy worker: one step of N × r × p. */
 const ITERATIONS_PER_BLOCK = 8;
-/** In UTF-16 units; better-auth accepts 128 by default. Normalising 128 KiB of combining characters takes half a minute. */
+/** In UTF-16 units; better-auth accepts 128 by default. Normalising 128,000 bytes of combining characters takes 25 s. */
 const MAX_NORMALIZED_LENGTH = 256;
 
 type Parameters = Readonly<Record<"n" | "r" | "p", string | number>>;
