@@ -23,7 +23,10 @@ const PING_TIMEOUT_MS = 900;
 
 /** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
 type TablesWithSameRows = {
-  [Name in "users" | "userNetworks" | "todos" | "outbox"]: Pick<Tables[Name], "$inferSelect">;
+  [Name in "users" | "userNetworks" | "todos" | "outbox" | "deletedImports"]: Pick<
+    Tables[Name],
+    "$inferSelect"
+  >;
 };
 
 /**

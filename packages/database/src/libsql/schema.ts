@@ -58,6 +58,7 @@ export const users = sqliteTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     importedHash: text("imported_hash"),
+    importedAt: timestamp("imported_at"),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
 );
@@ -105,3 +106,10 @@ export const outbox = sqliteTable(
   ({ userId, emailDigest, nextAttemptAt }) =>
     [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
 );
+
+/** The imported users who deleted their account: a later import skips them. Each digest has its key; usually all have the same. */
+export const deletedImports = sqliteTable("deleted_imports", {
+  emailDigest: text("email_digest").primaryKey(),
+  digestKey: text("digest_key").notNull(),
+  deletedAt: timestamp("deleted_at").notNull().default(now),
+});

@@ -60,6 +60,8 @@ export const users = schema.table(
     updatedAt: updatedAt(),
     /** The hash of another system, which is valid only together with the `hashedPassword` that was stored with it. */
     importedHash: text("imported_hash"),
+    /** null: registered here, or imported by a release that did not store it. */
+    importedAt: timestamp("imported_at"),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
 );
@@ -108,3 +110,10 @@ export const outbox = schema.table(
   ({ userId, emailDigest, nextAttemptAt }) =>
     [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
 );
+
+/** The imported users who deleted their account: a later import skips them. Each digest has its key; usually all have the same. */
+export const deletedImports = schema.table("deleted_imports", {
+  emailDigest: text("email_digest").primaryKey(),
+  digestKey: text("digest_key").notNull(),
+  deletedAt: timestamp("deleted_at").notNull().default(now),
+});
