@@ -2,15 +2,21 @@
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
  * recipient are counted one after another, so that all replicas share its budget.
  */
-import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import type { MailKind, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
-/** Mails of these kinds count together: so many in 24 hours, then a further one after each pause. */
-const LINKS = { kinds: ["reset", "verification"], mails: 3, pauseSeconds: 2 * 60 * 60 } as const;
-const NOTIFICATIONS = { kinds: ["password"], mails: 5, pauseSeconds: DAY_SECONDS } as const;
+const LINKS = { mails: 3, pauseSeconds: 2 * 60 * 60 };
+const NOTIFICATIONS = { mails: 5, pauseSeconds: DAY_SECONDS };
+/**
+ * Mails of one kind count together: so many in 24 hours, then a further one after each pause. The budgets are separate, because
+ * anybody can cause the mails of an account that has a foreign e-mail, and must not prevent its owner's resets.
+ */
+const BUDGETS = { reset: LINKS, verification: LINKS, password: NOTIFICATIONS };
+/** The digest of no e-mail: a mail of the operator is counted in no budget. */
+const UNLIMITED = "";
 
 export function createOutboxRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
@@ -31,13 +37,13 @@ export function createOutboxRepository(
 
   /** Waits until other transactions have counted their mails to this recipient. */
   const countWithinBudget = async (transaction: Orm, id: number, kind: MailKind, emailDigest: string) => {
-    const { kinds, mails, pauseSeconds } = kind === "password" ? NOTIFICATIONS : LINKS;
+    const { mails, pauseSeconds } = BUDGETS[kind];
     const own = eq(outbox.id, id);
     const locked = lockText(emailDigest);
     await transaction.select({ locked }).from(outbox).where(own).execute();
     const counted = and(
       eq(outbox.emailDigest, emailDigest),
-      inArray(outbox.kind, [...kinds]),
+      eq(outbox.kind, kind),
       gt(outbox.attemptedAt, later(-DAY_SECONDS)),
     );
     const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
@@ -48,11 +54,11 @@ export function createOutboxRepository(
   };
 
   return {
-    request: (kind, email) => {
+    request: (kind, email, { isLimited = true } = {}) => {
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
-      return run(orm.insert(outbox).values({ kind, userId }));
+      return run(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
     },
-    claim: async (digestEmail) => {
+    claim: async (digestMailbox) => {
       // Without this query, each process would lock the embedded database every second.
       if ((await due({})).length === 0) return null;
       return transact(async (transaction) => {
@@ -72,7 +78,7 @@ export function createOutboxRepository(
         const [user = null] = await transaction.select().from(users).where(recipient).execute();
         const isCounted =
           emailDigest !== null ||
-          (user !== null && (await countWithinBudget(transaction, id, kind, digestEmail(user.email))));
+          (user !== null && (await countWithinBudget(transaction, id, kind, digestMailbox(user))));
         return { ...mail, user, isWithinBudget: isCounted };
       });
     },

@@ -142,17 +142,25 @@ export interface Mail extends OutboxRow {
 }
 
 /**
- * The mails that wait, and the budgets of their recipients: three resets and verifications in 24 hours, then one every two
- * hours, and five notifications in 24 hours. Every method can reject with `DatabaseUnavailable`.
+ * The mails that wait, and the budgets of their recipients: three resets in 24 hours, then one every two hours, as many
+ * verifications, and five notifications in 24 hours. Every method can reject with `DatabaseUnavailable`.
  */
 export interface OutboxRepository {
-  /** Runs the same statement whether or not a user has this e-mail. */
-  request(kind: "reset" | "verification", email: string): Promise<void>;
+  /**
+   * Runs the same statement whether or not a user has this e-mail.
+   * @param options.isLimited whether the mail counts in the budget of its recipient. @default true
+   */
+  request(
+    kind: "reset" | "verification",
+    email: string,
+    options?: { readonly isLimited?: boolean },
+  ): Promise<void>;
   /**
    * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
    * attempt is counted in the recipient's budget.
+   * @param digestMailbox users with the same digest share their budgets
    */
-  claim(digestEmail: (email: string) => string): Promise<Mail | null>;
+  claim(digestMailbox: (user: Pick<User, "email" | "emailVerified">) => string): Promise<Mail | null>;
   /** The mail was sent or rejected for good: only its budget remains. */
   finish(id: number): Promise<void>;
   /** @param attempts as claimed: a mail that was claimed again stays claimed */

@@ -93,8 +93,8 @@ export function createUserRepository(
     and(eq(users.id, id), condition && isValid(condition));
 
   /**
-   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. Those that the
-   * recipient's budget counts only end, because they can have been sent.
+   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. Those that were
+   * attempted only end, because they can have been sent and count in the recipient's budget.
    */
   const update = async (
     connection: Orm,
@@ -110,8 +110,8 @@ export function createUserRepository(
     const [user = null] = await query.execute();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
       const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
-      const uncounted = and(resets, isNull(outbox.emailDigest));
-      await connection.delete(outbox).where(uncounted).execute();
+      const unattempted = and(resets, isNull(outbox.attemptedAt));
+      await connection.delete(outbox).where(unattempted).execute();
       await connection.update(outbox).set({ nextAttemptAt: null }).where(resets).execute();
     }
     return user;

@@ -1,3 +1,4 @@
-/** Mail: composing a plain message, and sending it over SMTP. */
+/** Mail: reading addresses, composing a plain message, and sending it over SMTP. */
+export * from "./address.ts";
 export { composeMessage, type Message } from "./message.ts";
 export * from "./smtp-transport.ts";

@@ -2,8 +2,8 @@
  * Sends messages over SMTP, each over a connection of its own. Invariant: no error contains text of the server, which can
  * repeat the recipient's address.
  */
-import { domainToASCII, domainToUnicode } from "node:url";
 import { createTransport, type SMTPConnectionOptions } from "nodemailer";
+import { isUnambiguous } from "./address.ts";
 import { addressOf, composeMessage, type Message } from "./message.ts";
 
 export interface Transport {
@@ -50,16 +50,6 @@ export function openSmtpTransport(server: SMTPConnectionOptions): Transport {
       });
     },
   };
-}
-
-/**
- * Whether the address can be read in one way only. nodemailer parses it as a list, and maps the domain to ASCII: a mail to
- * `x<ada@example.com`, or with a soft hyphen in the domain, would arrive at `ada@example.com`.
- */
-function isUnambiguous(address: string): boolean {
-  const domain = address.slice(address.lastIndexOf("@") + 1);
-  const ascii = domainToASCII(domain);
-  return /^[^\s\p{Cc}()<>[\]:;\\,"]+$/u.test(address) && [ascii, domainToUnicode(ascii)].includes(domain);
 }
 
 /** Without a reply code, the connection or a file failed. A rejected login is not the message's fault. */

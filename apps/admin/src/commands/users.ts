@@ -3,6 +3,7 @@ import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
 import { sendsMail } from "@latchkey/config";
 import { ID_MAX } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
@@ -147,14 +148,19 @@ export function usersCommand(variables: Variables): Command {
     withExamples(
       new Command("send-reset").description("send a user the link that resets the password"),
       ["bun run admin users send-reset ada@example.com"],
-      "The running service sends the mail within seconds. It counts against the budget\nof the recipient: three links in 24 hours, then one every two hours.",
+      "The running service sends the mail within seconds. The budget of the recipient\ndoes not limit it.",
     ),
     async ({ users, outbox }, ref) => {
       if (!readSendsMail())
         throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
       const user = await findUser(users, ref);
       if (!user.isActive) throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
-      await outbox.request("reset", user.email);
+      if (isNonexistent(user.email) || !isUnambiguous(user.email))
+        throw new CliError(
+          "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
+          EXIT.failed,
+        );
+      await outbox.request("reset", user.email, { isLimited: false });
       return audited("reset.requested", user, user);
     },
   );

@@ -30,16 +30,24 @@ test("send-reset writes a reset and set-password a notification, unless the serv
   expect(await shared.json(["users", "send-reset", EMAIL])).toMatchObject({
     email_verified: false,
   });
-  const claimed = await outbox.claim((email) => email);
+  const claimed = await outbox.claim(({ email }) => email);
   expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 } });
+  for (let index = 0; index < 3; index++) await shared.json(["users", "send-reset", EMAIL]);
+  for (let index = 0; index < 3; index++)
+    expect(await outbox.claim(({ email }) => email)).toMatchObject({ isWithinBudget: true });
   const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
   expect(unknown.code).toBe(1);
   await users.setActive(1, false);
   const inactive = await shared.tool(["users", "send-reset", EMAIL]);
   expect([inactive.code, inactive.stderr]).toEqual([1, "An inactive user gets no mail.\n"]);
+  for (const email of ["cy@example.invalid", "=?utf-8?q?ada?=@example.com"]) {
+    await users.create({ email, username: email, hashedPassword: "s$d" });
+    const refused = await shared.tool(["users", "send-reset", email]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("gets no mail")]);
+  }
   await users.setActive(1, true);
   await shared.json(["users", "set-password", EMAIL], "a new passphrase\n");
-  expect(await outbox.claim((email) => email)).toMatchObject({ kind: "password" });
+  expect(await outbox.claim(({ email }) => email)).toMatchObject({ kind: "password" });
   const env = { NODE_ENV: "production", ...shared.env };
   const refused = await runTool(["users", "send-reset", EMAIL], { env });
   expect([refused.code, refused.stderr]).toEqual([

@@ -5,7 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import { withTimeout } from "@latchkey/contracts";
 import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
-import { MailNotSent, type Transport, toMailError } from "@latchkey/mail";
+import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
 import { type createLinks, TEMPLATES } from "./messages.ts";
@@ -42,7 +42,9 @@ export function startMailSender(options: MailSenderOptions) {
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user } = mail;
-    if (!user || !isWanted(kind, user)) return outbox.delete(id);
+    // An earlier attempt still counts: the server can have accepted the mail without an answer.
+    if (!user || !isWanted(kind, user))
+      return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {
       observe?.("suppressed", kind);
       return outbox.delete(id);
@@ -64,9 +66,12 @@ export function startMailSender(options: MailSenderOptions) {
     await outbox.finish(id);
   };
 
+  const digestMailbox = ({ email, emailVerified }: Pick<User, "email" | "emailVerified">): string =>
+    digests.email(mailboxOf(email, emailVerified));
+
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim(digests.email);
+      const mail = await outbox.claim(digestMailbox);
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
@@ -99,9 +104,8 @@ export function startMailSender(options: MailSenderOptions) {
   };
 }
 
-/** `.invalid` never exists (RFC 2606); tests and imports use it for addresses that get no mail. */
 const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boolean =>
-  !email.endsWith(".invalid") && { reset: isActive, verification: !emailVerified, password: true }[kind];
+  !isNonexistent(email) && { reset: isActive, verification: !emailVerified, password: true }[kind];
 
 /** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
 const pauseSeconds = (attempts: number): number =>

@@ -104,6 +104,7 @@ describe.concurrent("the sender", () => {
     const ambiguous = [
       ...["x<ada@example.org", "x,ada@example.org", "x:ada@example.org", "ada(x)@example.org"],
       ...["ada@example.org,x.org", "ada@exam\u00ADple.org", "ada@ｅxample.org", '"ada"@example.org'],
+      "=?utf-8?q?ada?=@example.org",
     ];
     for (const email of ambiguous) await service.register({ email });
     const failed = await sender.event("mail.failed", ambiguous.length);
@@ -112,6 +113,46 @@ describe.concurrent("the sender", () => {
     for (const email of usual) await service.register({ email });
     const received = await server.waitFor(usual.length);
     expect(received.flatMap(({ recipients }) => recipients).toSorted()).toEqual(usual.toSorted());
+  });
+
+  test("sends no more to tagged or differently spelled addresses of one mailbox than its budget", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    const verified = await service.register({ email: "flood+own@corp.example" });
+    await service.database.users.update(verified.user.id, { emailVerified: true });
+    await service.sql("delete from outbox");
+    for (let index = 0; index < 12; index++) await service.register({ email: `flood+${index}@corp.example` });
+    const spellings = ["ada@bücher.example", "ada@xn--bcher-kva.example"];
+    for (const email of spellings) await service.register({ email });
+    for (const email of [...spellings, ...spellings, "flood+own@corp.example"])
+      await requestReset(service, email);
+    await service.register({ email: "flood@corp.example" });
+    await using sender = await startSender(service, smtp(server));
+    await sender.drained();
+    const sent = server.received.flatMap(({ recipients, message }) =>
+      recipients.map((to) => `${/Subject: (\w+)/.exec(message)?.[1]} ${to.replace(/\+\d+@|@.*cher.*/, "…")}`),
+    );
+    const counts = Map.groupBy(sent, String);
+    expect(Object.fromEntries([...counts].map(([mail, { length }]) => [mail, length]))).toEqual({
+      "Confirm flood…corp.example": 3,
+      "Confirm flood@corp.example": 1,
+      "Confirm ada…": 2,
+      "Reset ada…": 3,
+      "Reset flood+own@corp.example": 1,
+    });
+  });
+
+  test("a mail to which the server has not answered counts also if its user is deleted meanwhile", async () => {
+    await using server = await startMailServer({ answer: () => "close" });
+    await using service = await startService();
+    await using sender = await startSender(service, smtp(server));
+    const { user } = await service.register();
+    await sender.event("mail.postponed");
+    await service.database.users.delete(user.id);
+    await expirePauses(service);
+    await sender.drained();
+    const digests = "select id from outbox where email_digest is not null";
+    expect(await service.sql(digests)).toHaveLength(1);
   });
 
   test("gives up when the link has expired", async () => {

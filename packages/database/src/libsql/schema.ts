@@ -95,7 +95,7 @@ export const outbox = sqliteTable(
     kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
     /** null: no user has the e-mail of the request. */
     userId: integer("user_id"),
-    /** Of the recipient, once the mail is counted in its budget. */
+    /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */
     emailDigest: text("email_digest"),
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),

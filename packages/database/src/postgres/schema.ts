@@ -99,7 +99,7 @@ export const outbox = schema.table(
     kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
     /** null: no user has the e-mail of the request. */
     userId: bigint("user_id", { mode: "number" }),
-    /** Of the recipient, once the mail is counted in its budget. */
+    /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */
     emailDigest: text("email_digest"),
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),

@@ -1,9 +1,9 @@
 /** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
 import { describe, expect } from "bun:test";
-import type { Database, MailKind, NewUser } from "../../src/index.ts";
+import type { Database, MailKind, NewUser, User } from "../../src/index.ts";
 import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
 
-const digest = (email: string): string => `digest of ${email}`;
+const digest = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
 const claim = ({ outbox }: Database) => outbox.claim(digest);
 
 interface Row {
@@ -17,6 +17,12 @@ async function waiting({ query }: TestDatabase): Promise<string[]> {
     "select kind, user_id from outbox where next_attempt_at is not null order by id",
   );
   return rows.map(({ kind, user_id }) => `${kind} ${user_id}`);
+}
+
+/** Changes the time of all attempts. */
+function age({ query }: TestDatabase, hours: number): Promise<unknown> {
+  const attemptedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
+  return query(`update outbox set attempted_at = '${attemptedAt}'`);
 }
 
 /** Claims everything that is due and finishes what is within the budget. Returns how many mails of each kind those are. */
@@ -118,7 +124,7 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       expect(await outbox.count()).toBe(0);
     });
 
-    test("two replicas share the budgets: three links, then one in two hours, and five notifications", async (testDatabase) => {
+    test("two replicas share the budgets: three resets, then one in two hours, as many verifications, and five notifications", async (testDatabase) => {
       const { database, query, reopen } = testDatabase;
       await using second = await reopen();
       const { users, outbox } = database;
@@ -133,29 +139,48 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       const sendBoth = async () => {
         const [one, other] = await Promise.all([send(database), send(second)]);
         const total = (kind: MailKind) => (one[kind] ?? 0) + (other[kind] ?? 0);
-        return { links: total("reset") + total("verification"), notifications: total("password") };
-      };
-      const age = (hours: number) => {
-        const attemptedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
-        return query(`update outbox set attempted_at = '${attemptedAt}'`);
+        return (["reset", "verification", "password"] as const).map(total);
       };
       await request();
-      expect(await sendBoth()).toEqual({ links: 3, notifications: 5 });
-      await age(1.9);
+      expect(await sendBoth()).toEqual([3, 3, 5]);
+      await age(testDatabase, 1.9);
       await request();
-      expect(await sendBoth()).toEqual({ links: 0, notifications: 0 });
-      await age(2.1);
+      expect(await sendBoth()).toEqual([0, 0, 0]);
+      await age(testDatabase, 2.1);
       await request();
-      expect(await sendBoth()).toEqual({ links: 1, notifications: 0 });
+      expect(await sendBoth()).toEqual([1, 1, 0]);
       // The budget belongs to the address: a new user with it has no other one.
       await users.delete(id);
       await users.create(ada);
       await outbox.request("verification", ada.email);
-      expect(await sendBoth()).toEqual({ links: 0, notifications: 0 });
+      expect(await sendBoth()).toEqual([0, 0, 0]);
       await outbox.deleteOld();
-      await age(24.1);
+      await age(testDatabase, 24.1);
       await outbox.deleteOld();
       expect(await query("select id from outbox")).toEqual([]);
+    });
+
+    test("verifications that an attacker requests prevent no reset, in three periods, and resets of the operator have no limit", async (testDatabase) => {
+      const { users, outbox } = testDatabase;
+      const { id } = await users.create(ada);
+      const period = async (resets: number) => {
+        for (let index = 0; index < 4; index++) await outbox.request("verification", ada.email);
+        for (let index = 0; index < resets; index++) await outbox.request("reset", ada.email);
+        return (await send(testDatabase)).reset;
+      };
+      expect(await period(3)).toBe(3);
+      for (const _ of [1, 2]) {
+        await age(testDatabase, 2.1);
+        expect(await period(1)).toBe(1);
+      }
+      const operate = () => outbox.request("reset", ada.email, { isLimited: false });
+      for (let index = 0; index < 4; index++) await operate();
+      expect(await send(testDatabase)).toEqual({ reset: 4 });
+      await operate();
+      await users.revokeTokens(id);
+      await age(testDatabase, 24.1);
+      await outbox.deleteOld();
+      expect(await testDatabase.query("select id from outbox")).toEqual([]);
     });
   });
 }

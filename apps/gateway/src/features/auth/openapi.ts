@@ -72,7 +72,7 @@ export const operations = defineOperations("Auth", {
   requestPasswordReset: {
     summary: "Request a mail that resets a password",
     description:
-      "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets and verifications in 24 hours, then one every two hours.",
+      "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets in 24 hours, then one every two hours.",
     body: contracts.PasswordResetRequest,
     success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
     rateLimit: MAIL_LIMIT,
