@@ -86,6 +86,7 @@ export function createApp({
     loginThrottle,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
     sendsMail,
+    isVerifiedElsewhere: config.auth.privateKey !== null,
   });
   const write = createAccessLog({ logger, isProbe, logsPaths: config.log.format === "pretty" });
   const assets = readAssets();

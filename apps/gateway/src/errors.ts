@@ -78,7 +78,7 @@ export const ERROR_TABLE = defineErrors({
   },
   INACTIVE_USER: {
     status: 403,
-    description: "The current user is deactivated.",
+    description: "The user is deactivated.",
     detail: "The user is inactive",
   },
   CURRENT_PASSWORD_INCORRECT: {

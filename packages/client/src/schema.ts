@@ -71,7 +71,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange e-mail and password for an access token
-         * @description An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403.
+         * @description An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.
          */
         post: operations["login"];
         delete?: never;
@@ -839,6 +839,19 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForbiddenError"];
+                };
+            };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
@@ -944,7 +957,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
-            /** @description The current user is deactivated. */
+            /** @description The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1059,7 +1072,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
-            /** @description The current user is deactivated. */
+            /** @description The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1180,7 +1193,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
-            /** @description The current user is deactivated. The current password is wrong. */
+            /** @description The user is deactivated. The current password is wrong. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1322,7 +1335,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
-            /** @description The current user is deactivated. */
+            /** @description The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1740,7 +1753,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnauthorizedError"];
                 };
             };
-            /** @description The current user is deactivated. */
+            /** @description The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -9,6 +9,7 @@ export const AUDIT_EVENTS = [
   "login.succeeded",
   "login.failed",
   "login.limited",
+  "login.inactive",
   "password.changed",
   "password.rejected",
   "password.limited",

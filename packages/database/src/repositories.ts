@@ -110,7 +110,10 @@ export interface UserRepository {
   import(users: readonly ImportedUser[]): Promise<string[]>;
   /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
   revokeTokens(id: number, condition?: ValidToken): Promise<User | null>;
-  /** Deactivating a user deletes the resets in the outbox. */
+  /**
+   * Changes nothing if the user is already so. Activating a user revokes all tokens, so that those of before stay invalid;
+   * both delete the resets in the outbox.
+   */
   setActive(id: number, isActive: boolean): Promise<User | null>;
   /** Returns false if the user does not exist or the condition is not met. */
   delete(id: number, condition?: ValidToken): Promise<boolean>;

@@ -98,18 +98,21 @@ export function createUserRepository(
    */
   const update = async (
     connection: Orm,
-    id: number,
     values: PgUpdateSetSource<typeof users>,
-    condition?: ValidToken,
+    selection: SQL | undefined,
   ) => {
     const query = connection
       .update(users)
       .set({ ...values, updatedAt: now })
-      .where(selected(id, condition))
+      .where(selection)
       .returning();
     const [user = null] = await query.execute();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
-      const resets = and(eq(outbox.userId, id), eq(outbox.kind, "reset"), isNotNull(outbox.nextAttemptAt));
+      const resets = and(
+        eq(outbox.userId, user.id),
+        eq(outbox.kind, "reset"),
+        isNotNull(outbox.nextAttemptAt),
+      );
       const unattempted = and(resets, isNull(outbox.attemptedAt));
       await connection.delete(outbox).where(unattempted).execute();
       await connection.update(outbox).set({ nextAttemptAt: null }).where(resets).execute();
@@ -171,11 +174,11 @@ export function createUserRepository(
       if (hashedPassword === undefined)
         return username === undefined && emailVerified === undefined
           ? findById(id)
-          : attempt(() => update(orm, id, { username, emailVerified }, condition));
+          : attempt(() => update(orm, { username, emailVerified }, selected(id, condition)));
       const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
       const values = { username, emailVerified, ...stored };
       return transact(async (transaction) => {
-        const user = await update(transaction, id, values, condition);
+        const user = await update(transaction, values, selected(id, condition));
         if (!user) return null;
         // A separate statement, which sees the networks that were stored before the first one locked the user.
         const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
@@ -204,8 +207,12 @@ export function createUserRepository(
       return (await attempt(() => skipping.execute())).map(({ email }) => email);
     },
     revokeTokens: (id, condition) =>
-      transact((transaction) => update(transaction, id, revocation(null), condition)),
-    setActive: (id, isActive) => transact((transaction) => update(transaction, id, { isActive })),
+      transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
+    setActive: async (id, isActive) => {
+      const values = { isActive, ...(isActive && revocation(null)) };
+      const isOther = and(selected(id), eq(users.isActive, !isActive));
+      return (await transact((transaction) => update(transaction, values, isOther))) ?? findById(id);
+    },
     delete: async (id, condition) => {
       const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;

@@ -17,3 +17,13 @@ export function createKeyPair(algorithm: "ES256" | "EdDSA") {
     publicPem: publicKey.export({ type: "spki", format: "pem" }).toString(),
   };
 }
+
+/** Variables of a service that signs with this private key, in place of the secret key of other tests. */
+export const privateKeyVariables = (
+  algorithm: "ES256" | "EdDSA",
+  { privatePem } = createKeyPair(algorithm),
+) => ({
+  AUTH_SECRET_KEY: undefined,
+  AUTH_ALGORITHM: algorithm,
+  AUTH_PRIVATE_KEY: privatePem,
+});

@@ -118,7 +118,7 @@ export function usersCommand(variables: Variables): Command {
       withExamples(
         new Command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
-        "An inactive user can still log in with the correct password, but every request\nwith its tokens returns 403, also with tokens issued earlier.",
+        "Every request with a token of an inactive user returns 403. With AUTH_PRIVATE_KEY,\nso does a login with the correct password. Tokens and reset links of before stay\ninvalid after the activation.",
       ),
       async ({ users }, ref) => {
         const { id } = await findUser(users, ref);

@@ -93,8 +93,8 @@ test("each event is logged once, in the line of its request, and no line contain
   const lines = await linesOf(service);
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
-  // Has a line of its own: see verify-password.test.ts.
-  const seen = new Set(logged.map(({ event }) => event)).add("password.rehashed");
+  // See verify-password.test.ts and login-throttle.test.ts.
+  const seen = new Set(logged.map(({ event }) => event)).add("password.rehashed").add("login.inactive");
   expect(seen).toEqual(new Set(AUDIT_EVENTS));
   expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
   const text = JSON.stringify(service.log);

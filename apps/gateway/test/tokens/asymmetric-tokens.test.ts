@@ -1,7 +1,7 @@
 /** Tokens of ES256 and EdDSA: which key verifies which token, and that no key verifies tokens of another algorithm. */
 import { describe, expect, test } from "bun:test";
 import { createPublicKey } from "node:crypto";
-import { createKeyPair, type KeyPairPem } from "@latchkey/testing/keys";
+import { createKeyPair, type KeyPairPem, privateKeyVariables } from "@latchkey/testing/keys";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
@@ -11,12 +11,6 @@ const exp = 4_000_000_000;
 const claims = { sub: "7", exp };
 const ALGORITHMS = ["ES256", "EdDSA"] as const;
 type Variables = Readonly<Record<string, string | undefined>>;
-
-const privateKey = (AuthAlgorithm: string, { privatePem }: KeyPairPem): Variables => ({
-  AUTH_SECRET_KEY: undefined,
-  AUTH_ALGORITHM: AuthAlgorithm,
-  AUTH_PRIVATE_KEY: privatePem,
-});
 
 async function tokensOf(env: Variables) {
   const { auth } = readConfig(env);
@@ -41,7 +35,7 @@ describe.each(ALGORITHMS)("with %s", (alg) => {
   const [own, next, previous, unknown] = [pair(), pair(), pair(), pair()];
   const otherAlgorithm = alg === "ES256" ? "EdDSA" : "ES256";
   const env = {
-    ...privateKey(alg, own),
+    ...privateKeyVariables(alg, own),
     AUTH_NEXT_PUBLIC_KEY: next.publicPem,
     AUTH_PREVIOUS_PUBLIC_KEY: previous.publicPem,
   };
@@ -152,7 +146,7 @@ describe.each(ALGORITHMS)("with %s", (alg) => {
       for (const variables of [
         {},
         { AUTH_ALGORITHM: "HS512" },
-        privateKey(otherAlgorithm, createKeyPair(otherAlgorithm)),
+        privateKeyVariables(otherAlgorithm, createKeyPair(otherAlgorithm)),
       ]) {
         expect(await (await tokensOf({ ...variables, [name]: next.publicPem })).isValid(token)).toBe(true);
         expect(await (await tokensOf(variables)).isValid(token)).toBe(false);
@@ -204,7 +198,7 @@ describe("GET /.well-known/jwks.json", () => {
   test("returns every public key, and can be cached for five minutes by everyone", async () => {
     const [own, next, previous] = [createKeyPair("ES256"), createKeyPair("EdDSA"), createKeyPair("ES256")];
     const env = {
-      ...privateKey("ES256", own),
+      ...privateKeyVariables("ES256", own),
       AUTH_NEXT_PUBLIC_KEY: next.publicPem,
       AUTH_PREVIOUS_PUBLIC_KEY: previous.publicPem,
     };

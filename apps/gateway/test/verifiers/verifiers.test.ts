@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
-import { createKeyPair } from "@latchkey/testing/keys";
+import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { startService } from "../support/service.ts";
 
@@ -70,9 +70,7 @@ describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) 
       const [own, next, unknown] = [createKeyPair(alg), createKeyPair("EdDSA"), createKeyPair(alg)];
       await using service = await startService({
         env: {
-          AUTH_SECRET_KEY: undefined,
-          AUTH_ALGORITHM: alg,
-          AUTH_PRIVATE_KEY: own.privatePem,
+          ...privateKeyVariables(alg, own),
           AUTH_NEXT_PUBLIC_KEY: next.publicPem,
           AUTH_ISSUER: ISSUER,
           AUTH_AUDIENCE: AUDIENCE,

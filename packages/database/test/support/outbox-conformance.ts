@@ -66,7 +66,7 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       expect((await users.findById(id))?.hashedPassword).toBe("d$d");
     });
 
-    test("a new hash, a revocation and a deactivation delete the user's queued resets only", async (testDatabase) => {
+    test("a new hash, a revocation, a deactivation and its end delete the user's queued resets only", async (testDatabase) => {
       const { users, outbox } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       const changes = [
@@ -85,6 +85,9 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
         await change();
         expect(await waiting(testDatabase)).toEqual(others);
       }
+      await outbox.request("reset", ada.email);
+      await users.setActive(first.id, true);
+      expect(await waiting(testDatabase)).toEqual(others);
     });
 
     test("a reset that is being sent when its user revokes all tokens is counted, and not sent again", async (testDatabase) => {

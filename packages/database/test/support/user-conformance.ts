@@ -149,7 +149,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(id)).toEqual(revoked);
     });
 
-    test("a new hash increments the token version and stores the token's id, and a revocation removes the id", async (testDatabase) => {
+    test("a new hash increments the token version and stores the token's id, a revocation or an activation of an inactive user removes the id", async (testDatabase) => {
       const { users } = testDatabase;
       const { id } = await users.create(ada);
       const other = await users.create(bob);
@@ -168,10 +168,14 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       await users.update(id, { hashedPassword: "e$f" });
       expect(await revoked()).toEqual([3, null]);
       await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
+      await users.setActive(id, false);
       expect(await revoked()).toEqual([4, "third"]);
-      const after = await users.revokeTokens(id);
-      expect(after).toMatchObject({ tokenVersion: 5, passwordChangeTokenId: null, hashedPassword: "g$h" });
+      await users.setActive(id, true);
       expect(await revoked()).toEqual([5, null]);
+      await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "fourth" });
+      const after = await users.revokeTokens(id);
+      expect(after).toMatchObject({ tokenVersion: 7, passwordChangeTokenId: null, hashedPassword: "g$h" });
+      expect(await revoked()).toEqual([7, null]);
       expect(await users.findById(other.id)).toEqual(other);
     });
 

@@ -26,10 +26,10 @@ export const operations = defineOperations("Auth", {
   login: {
     summary: "Exchange e-mail and password for an access token",
     description:
-      "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403.",
+      "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.",
     body: contracts.LoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
-    errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
+    errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...HASHING_ERRORS],
     rateLimit: {
       variable: "RATE_LIMIT_LOGIN",
       describe: (quota) =>

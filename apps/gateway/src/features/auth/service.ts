@@ -37,13 +37,15 @@ interface AuthServiceOptions extends Pick<Database, "users" | "outbox">, Pick<To
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
   /** Whether registrations and password changes write mails. */
   readonly sendsMail: boolean;
+  /** Whether other services verify tokens, without reading the user: then an inactive one gets none. */
+  readonly isVerifiedElsewhere: boolean;
 }
 
 export type AuthService = ReturnType<typeof createAuthService>;
 
 export function createAuthService(options: AuthServiceOptions) {
-  const { users, outbox, hasher, tokens, oneTimeTokens, loginThrottle, wrongPasswordLimit, sendsMail } =
-    options;
+  const { users, outbox, hasher, tokens, oneTimeTokens, loginThrottle, wrongPasswordLimit } = options;
+  const { sendsMail, isVerifiedElsewhere } = options;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
@@ -81,7 +83,7 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /**
      * Returns an access token, also for an inactive user; `authenticate` then rejects it.
-     * @throws TOO_MANY_REQUESTS or INVALID_CREDENTIALS
+     * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
       const { network, audit, warn } = request;
@@ -98,6 +100,10 @@ export function createAuthService(options: AuthServiceOptions) {
       if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
         audit("login.failed", email, user?.id);
         throw new ServiceError("INVALID_CREDENTIALS");
+      }
+      if (isVerifiedElsewhere && !current.isActive) {
+        audit("login.inactive", email, user.id);
+        throw new ServiceError("INACTIVE_USER");
       }
       audit("login.succeeded", email, user.id);
       // The response does not depend on its success.

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { QueueFull } from "@latchkey/hashing";
+import { privateKeyVariables } from "@latchkey/testing/keys";
 import { createMemoryBudgetStore } from "../../../src/rate-limit/memory-budget-store.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Service, type ServiceOptions, startService } from "../../support/service.ts";
@@ -132,6 +133,20 @@ test("a failed login does not make a network familiar, and networks are familiar
   expect(await statusOf(service, ABROAD)).toBe(429);
   const digest = expect.stringMatching(/^[0-9a-f]{32}$/);
   expect(await digestsOf(service)).toEqual([digest, digest]);
+});
+
+test("with a private key, the correct password of an inactive user returns 403 and makes no network familiar", async () => {
+  await using service = await start({ env: privateKeyVariables("EdDSA") });
+  await register(service);
+  await service.database.users.setActive(1, false);
+  expect((await logIn(service, ABROAD, wrong)).body).toMatchObject({ code: "INVALID_CREDENTIALS" });
+  expect(await logIn(service, ABROAD)).toMatchObject({ status: 403, body: { code: "INACTIVE_USER" } });
+  expect(await networkRows(service)).toHaveLength(1);
+  await service.database.users.setActive(1, true);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  // A line is written after its response.
+  const events = service.log.flatMap(({ event, user_id }) => (event ? [`${event} ${user_id}`] : []));
+  expect(events.slice(1, 3)).toEqual(["login.failed 1", "login.inactive 1"]);
 });
 
 test("a network is an IPv4 address or an IPv6 /64", async () => {

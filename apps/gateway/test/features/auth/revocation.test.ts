@@ -87,12 +87,14 @@ test("a token without a version has version 0; a version beyond the user's retur
   expect(await statusesOf(...tokens)).toEqual([401, 401, 200, 200, 200]);
 });
 
-test("a revoked token returns 404 if the user is deleted, and 401, not 403, if the user is inactive", async () => {
+test("a token of before returns 403 while the user is inactive, 401 if it is revoked or the user active again, and 404 if deleted", async () => {
   const user = await shared().createUser();
   const valid = await shared().login(user);
   await changePassword(valid, PASSWORDS[0]);
   await shared().database.users.setActive(user.id, false);
   expect(await statusesOf(user.token, valid)).toEqual([401, 403]);
+  await shared().database.users.setActive(user.id, true);
+  expect(await statusesOf(user.token, valid)).toEqual([401, 401]);
   await shared().database.users.delete(user.id);
   expect(await statusesOf(user.token, valid)).toEqual([404, 404]);
 });

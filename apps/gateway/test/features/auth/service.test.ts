@@ -1,6 +1,7 @@
 /** A derivation or a write can wait long enough for the user to change: what was read before it is checked again. */
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
+import { privateKeyVariables } from "@latchkey/testing/keys";
 import { openToken } from "../../support/forge-token.ts";
 import { type Service, startService, type TestUser } from "../../support/service.ts";
 
@@ -54,9 +55,9 @@ const logIn: Act = ({ call }, { email, password }) =>
   call("POST", "/auth/login", { body: { email, password } });
 
 /** Runs `sql` while a derivation of `act` is held, and returns the outcome of `act`. */
-async function actDuring(act: Act, held: Derivation, sql: (id: number) => string) {
+async function actDuring(act: Act, held: Derivation, sql: (id: number) => string, env = {}) {
   const hold = holdDerivations();
-  await using service = await startService({ wrapHasher: hold.wrapHasher });
+  await using service = await startService({ env, wrapHasher: hold.wrapHasher });
   const user = await service.createUser();
   hold.held = held;
   const pending = act(service, user);
@@ -116,6 +117,11 @@ test.each([
     expect((await actDuring(act, held, sql)).outcome[0]).toBe(200);
   },
 );
+
+test("a login whose user was deactivated during its derivation returns no token if the service publishes its key", async () => {
+  const { outcome } = await actDuring(logIn, "verify", DEACTIVATE, privateKeyVariables("ES256"));
+  expect(outcome).toEqual(INACTIVE);
+});
 
 test.each([
   ["a rename", rename, 200],

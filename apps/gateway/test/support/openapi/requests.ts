@@ -1,6 +1,7 @@
 /** For each status, a request that produces it, for any operation. */
 import { BODY_MAX_BYTES, type Todo } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
+import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
 import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
@@ -40,6 +41,8 @@ function send(service: Service, operation: NamedOperation, variation: Variation 
 
 interface Subjects extends AsyncDisposable {
   readonly working: Service;
+  /** Publishes the key of its tokens. */
+  readonly publishing: Service;
   /** Allows one request per hour. */
   readonly limited: Service;
   /** Every call of its database rejects with an unexpected error. */
@@ -48,10 +51,11 @@ interface Subjects extends AsyncDisposable {
   readonly unavailable: Service;
 }
 
-/** All use the same key, so each accepts the tokens of the others. */
+/** All but `publishing` use the same key, so each accepts the tokens of the others. */
 export async function startSubjects(): Promise<Subjects> {
   const subjects = {
     working: await startService(),
+    publishing: await startService({ env: privateKeyVariables("EdDSA") }),
     limited: await startService({ env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" } }),
     failing: await startBroken(() => new Error("unexpected")),
     unavailable: await startBroken(() => new DatabaseUnavailable("ECONNREFUSED")),
@@ -81,10 +85,11 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   400: (operation, { working }) =>
     send(working, operation, { body: { token: "forged", password: newCredentials().password } }),
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
-  async 403(operation, { working }) {
-    const { id, token } = await working.createUser();
-    await working.sql(`update users set is_active = false where id = ${id}`);
-    return send(working, operation, { token });
+  async 403(operation, { working, publishing }) {
+    const service = operation.operationId === "login" ? publishing : working;
+    const success = await prepareSuccess(service, operation);
+    await service.sql("update users set is_active = false");
+    return send(service, operation, success);
   },
   async 404(operation, { working }) {
     const { token } = await working.createUser();
