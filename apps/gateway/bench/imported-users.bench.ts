@@ -1,9 +1,11 @@
 /**
+ * Prints the processor time of verifications, as recorded in hash-costs.json, with which a test compares the hasher's estimates.
  * Compares the times of failed logins of imported users with those of unknown e-mails, and measures `/healthz` during such
  * logins. Hashes that take more than 5 % longer are listed in docs/security.md. The service has two workers and should be idle.
  */
+import { cpus } from "node:os";
 import { openDatabase } from "@latchkey/database";
-import { bindImportedHash } from "@latchkey/hashing";
+import { bindImportedHash, createHasher, parseImportedHash } from "@latchkey/hashing";
 import {
   interleave,
   median,
@@ -13,12 +15,20 @@ import {
   printRow,
   ratios,
 } from "@latchkey/testing/benchmark";
+import HASH_COSTS from "@latchkey/testing/hash-costs";
 import { closedLoopRate, runLoadTest, startService } from "@latchkey/testing/measured-service";
 import { send } from "./support/clients.ts";
 
-const { rounds, seconds, clients } = parseOptions({ rounds: 25, seconds: 5, clients: 32 });
+const { rounds, seconds, clients, costRounds } = parseOptions({
+  rounds: 25,
+  seconds: 5,
+  clients: 32,
+  costRounds: 5,
+});
 const MAX_DIFFERENCE = 0.05;
 const MAX_PROBE_MS = 5;
+/** The clock of processor times advances by microseconds. */
+const MIN_COST_MS = 20;
 
 /** Of salts and keys: no password matches them. */
 const TEXT = Buffer.alloc(32, 1).toString("base64");
@@ -42,6 +52,39 @@ const HASHES = {
   "Argon2id, 100 MiB, two passes": `$argon2id$v=19$m=102400,t=2,p=1${ARGON2_TAIL}`,
   "the same, parallelism 8": `$argon2id$v=19$m=102400,t=2,p=8${ARGON2_TAIL}`,
 } as const;
+
+const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+/** The least processor time of one run, which other processes change little. */
+async function leastProcessorMs(run: () => Promise<unknown>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < costRounds; round++) {
+    const startMs = processorMs();
+    let runs = 0;
+    for (; processorMs() - startMs < MIN_COST_MS; runs++) await run();
+    least = Math.min(least, (processorMs() - startMs) / runs);
+  }
+  return Number(least.toPrecision(3));
+}
+
+async function measureCosts() {
+  await using hasher = createHasher({ workers: 1, nice: 0 });
+  const { lanes } = hasher.stats();
+  const fillLanes = () => Promise.all(Array.from({ length: lanes }, () => hasher.hash("password")));
+  const derivationMs = (await leastProcessorMs(fillLanes)) / lanes;
+  const milliseconds: Record<string, number> = {};
+  for (const hash of Object.keys(HASH_COSTS.milliseconds)) {
+    const parsed = parseImportedHash(hash);
+    if (parsed.runsIn === "thread")
+      milliseconds[hash] = await leastProcessorMs(() => parsed.verify("password"));
+  }
+  return { processor: cpus()[0]?.model, derivationMs, milliseconds };
+}
+
+if (costRounds > 0) print(JSON.stringify(await measureCosts(), null, 2));
 
 const emailOf = (name: string): string => `${name.replace(/\W+/g, "-")}@example.org`;
 

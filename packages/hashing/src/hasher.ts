@@ -59,7 +59,7 @@ export interface Hasher extends AsyncDisposable {
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
   /**
    * Whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane, all others in the runtime's
-   * threads: one for every two workers, and together at most 128 MiB. Rejects with WorkerCrashed if the verification fails
+   * threads: one for every two workers, and together at most 129 MiB. Rejects with WorkerCrashed if the verification fails
    * or is not supported.
    */
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;

@@ -1,37 +1,41 @@
 /** Argon2 as a PHC string, and as wrapped by Django. */
 import {
   bounded,
+  createThreadHash,
   type Format,
   fromBase64,
-  MAX_MEMORY_BYTES,
   match,
   type ThreadHash,
   UnsupportedHash,
 } from "./format.ts";
 
 const KIBIBYTE = 1024;
+const MAX_MEMORY_KIBIBYTES = 128 * KIBIBYTE;
 /** Memory times passes. */
 const MAX_WORK_KIBIBYTES = 512 * KIBIBYTE;
-/** Each lane is a thread. */
 const MAX_LANES = 16;
+/** Passes times lanes: each pass starts four threads per lane, unless there is only one lane. */
+const MAX_LANE_PASSES = 256;
 /** Of the verifier. */
 const MAX_BYTES = 64;
-/** An estimate of the time in a busy worker. */
 const ITERATIONS_PER_KIB = 24;
+const ITERATIONS_PER_LANE_PASS = 2_500;
 
 const ARGON2 =
-  /^(?:argon2)?(\$argon2(?:i|id)\$(?:v=(\d+)\$)?m=([1-9]\d*),t=([1-9]\d*),p=([1-9]\d*)\$([\w+/]+)\$([\w+/]+))$/;
+  /^(?:argon2)?(\$argon2(?:i|id)\$(?:v=([1-9]\d*)\$)?m=([1-9]\d*),t=([1-9]\d*),p=([1-9]\d*)\$([\w+/]+)\$([\w+/]+))$/;
 
 function parse(text: string): ThreadHash {
   const [hash = "", version = 16, m = "", t = "", p = "", salt = "", key = ""] = match(text, ARGON2);
   bounded("The version of Argon2", version, 19, 19);
   const lanes = bounded("The parallelism of Argon2", p, MAX_LANES);
-  const memory = bounded("The memory of Argon2 in KiB", m, MAX_MEMORY_BYTES / KIBIBYTE, 8 * lanes);
+  const memory = bounded("The memory of Argon2 in KiB", m, MAX_MEMORY_KIBIBYTES, 8 * lanes);
   const work = bounded("Memory × passes of Argon2 in KiB", memory * Number(t), MAX_WORK_KIBIBYTES);
+  const lanePasses = bounded("Passes × parallelism of Argon2", Number(t) * lanes, MAX_LANE_PASSES);
   bounded("The length of the salt in bytes", decode(salt).length, MAX_BYTES, 8);
   bounded("The length of the key in bytes", decode(key).length, MAX_BYTES, 16);
   const verify = (password: string) => Bun.password.verify(password, hash);
-  return { runsIn: "thread", iterations: ITERATIONS_PER_KIB * work, memoryBytes: memory * KIBIBYTE, verify };
+  const iterations = ITERATIONS_PER_KIB * work + (lanes > 1 ? ITERATIONS_PER_LANE_PASS * lanePasses : 0);
+  return createThreadHash({ iterations, memoryBytes: memory * KIBIBYTE, verify });
 }
 
 /** The verifier rejects any other encoding of the bytes. */

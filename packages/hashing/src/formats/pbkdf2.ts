@@ -8,21 +8,21 @@ import { promisify } from "node:util";
 import * as format from "./format.ts";
 
 const MAX_ITERATIONS = 2_000_000;
-const DIGEST_BYTES = new Map(Object.entries({ sha1: 20, sha256: 32, sha512: 64 }));
-/** An iteration in Bun's thread pool takes about as long as eight in the lanes of a busy worker. */
-const THREAD_FACTOR = 8;
+/** The bytes, and how many iterations in busy lanes take as long as one in Bun's thread pool. */
+const DIGESTS = new Map(Object.entries({ sha1: [20, 4], sha256: [32, 1], sha512: [64, 15] }));
 
 const derive = promisify(pbkdf2);
 
 function createHash(digest: string, given: string | number, salt: string | Uint8Array, givenKey: Buffer) {
-  const bytes = DIGEST_BYTES.get(digest);
-  if (!bytes) throw new format.UnsupportedHash("The digest of PBKDF2 must be SHA-1, SHA-256 or SHA-512.");
+  const [bytes, cost] = DIGESTS.get(digest) ?? [];
+  if (!bytes || !cost)
+    throw new format.UnsupportedHash("The digest of PBKDF2 must be SHA-1, SHA-256 or SHA-512.");
   const iterations = format.bounded("The number of iterations", given, MAX_ITERATIONS);
   const key = format.checkedKey(givenKey).subarray(0, bytes);
   if (digest === "sha256") return { runsIn: "lane", salt, iterations, key } as const;
   const verify = async (password: string) =>
     format.startsWith(await derive(password, salt, iterations, key.length, digest), key);
-  return { runsIn: "thread", iterations: THREAD_FACTOR * iterations, memoryBytes: 0, verify } as const;
+  return format.createThreadHash({ iterations: cost * iterations, memoryBytes: 0, verify });
 }
 
 const PHC = /^\$pbkdf2(?:-(\w+))?\$(?:i=)?([1-9]\d*)(?:,l=\d+)?\$([\w+/.]+={0,2})\$([\w+/.]+={0,2})$/;

@@ -3,10 +3,17 @@ import { createCipheriv, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import * as format from "./format.ts";
 
-const MAX_PARALLELISM = 4;
+const MAX_PARALLELISM = 16;
+const MAX_BLOCK_SIZE = 64;
 const MAX_LOG_N = 20;
-/** An estimate of the time in a busy worker: one step of N × r × p. */
+/** RFC 7914, section 6: N is less than 2^(128 × r / 8). */
+const MAX_N_OF_BLOCK_SIZE_1 = 2 ** 15;
+/** Memory without overhead, times p. */
+const MAX_WORK_BYTES = 512 * 1024 * 1024;
+/** One step of N × r × p. */
 const ITERATIONS_PER_BLOCK = 8;
+/** What PBKDF2 adds to the steps of N. */
+const PBKDF2_STEPS = 3;
 /** In UTF-16 units; better-auth accepts 128 by default. Normalising 128,000 bytes of combining characters takes 25 s. */
 const MAX_NORMALIZED_LENGTH = 256;
 
@@ -24,19 +31,22 @@ function createHash(
   { toInput = String, toKey }: Conversions = {},
 ): format.ThreadHash {
   const key = format.checkedKey(givenKey);
-  const N = format.bounded("The cost N of scrypt", n, 2 ** MAX_LOG_N, 2);
+  const r = format.bounded("The block size r of scrypt", given.r, MAX_BLOCK_SIZE);
+  const maxN = r === 1 ? MAX_N_OF_BLOCK_SIZE_1 : 2 ** MAX_LOG_N;
+  const N = format.bounded("The cost N of scrypt", n, maxN, 2);
   if (!Number.isInteger(Math.log2(N)))
     throw new format.UnsupportedHash("The cost N of scrypt must be a power of two.");
-  const r = format.bounded("The block size r of scrypt", given.r, format.MAX_MEMORY_BYTES / 128);
   const p = format.bounded("The parallelism p of scrypt", given.p, MAX_PARALLELISM);
-  const memoryBytes = format.bounded("The memory of scrypt in bytes", 128 * N * r, format.MAX_MEMORY_BYTES);
-  // The limit also counts the blocks of each lane and a few bytes of overhead.
-  const options = { N, r, p, maxmem: 2 * memoryBytes + 1024 * r * p };
+  const bytes = 128 * r * (N + p + 2);
+  const memoryBytes = format.bounded("The memory of scrypt in bytes", bytes, format.MAX_MEMORY_BYTES);
+  format.bounded("Memory × parallelism of scrypt in bytes", 128 * r * N * p, MAX_WORK_BYTES);
+  const iterations = ITERATIONS_PER_BLOCK * (N + PBKDF2_STEPS) * r * p;
+  const options = { N, r, p, maxmem: 2 * memoryBytes };
   const verify = async (password: string) => {
     const derived = await derive(toInput(password), salt, toKey ? 32 : key.length, options);
     return format.startsWith(toKey?.(derived) ?? derived, key);
   };
-  return { runsIn: "thread", iterations: ITERATIONS_PER_BLOCK * N * r * p, memoryBytes, verify };
+  return format.createThreadHash({ iterations, memoryBytes, verify });
 }
 
 const PHC = /^\$scrypt\$ln=(\d+),r=([1-9]\d*),p=([1-9]\d*)\$([\w+/.]+={0,2})\$([\w+/.]+={0,2})$/;
@@ -74,9 +84,11 @@ function parseFirebase(text: string) {
     FIREBASE,
   );
   const salts = Buffer.concat([format.fromBase64(salt), format.fromBase64(separator)]);
+  const [keyBytes, signerBytes] = [format.fromBase64(key), format.fromBase64(signer)];
+  format.bounded("The length of the key in bytes", keyBytes.length, signerBytes.length);
   const toKey = (derived: Buffer) =>
-    createCipheriv("aes-256-ctr", derived, Buffer.alloc(16)).update(signer, "base64");
-  return createHash({ n: powerOfTwo(n), r, p }, salts, format.fromBase64(key), { toKey });
+    createCipheriv("aes-256-ctr", derived, Buffer.alloc(16)).update(signerBytes);
+  return createHash({ n: powerOfTwo(n), r, p }, salts, keyBytes, { toKey });
 }
 
 /** The hexadecimal text of the salt is the salt (better-auth, crypto/password.ts). */

@@ -107,8 +107,15 @@ test.each([
   [`$argon2id$v=19$m=4096,t=3,p=1${ARGON2_TAIL.slice(0, -1)}a`, "malformed"],
   [`$scrypt$ln=16384,r=8,p=1$c2FsdA$${KEY}`, "logarithm"],
   [`$scrypt$ln=18,r=8,p=1$c2FsdA$${KEY}`, "memory"],
-  [`scrypt$16384$salt$8$5$${KEY}`, "The parallelism p of scrypt must be from 1 to 4."],
+  [`$argon2id$v=019$m=4096,t=3,p=1${ARGON2_TAIL}`, "malformed"],
+  [`$argon2id$v=19$m=128,t=17,p=16${ARGON2_TAIL}`, "parallelism"],
+  [`scrypt$16384$salt$8$17$${KEY}`, "The parallelism p of scrypt must be from 1 to 16."],
+  [`$scrypt$ln=1,r=65,p=1$c2FsdA$${KEY}`, "The block size r of scrypt must be from 1 to 64."],
+  [`$scrypt$ln=16,r=1,p=1$c2FsdA$${KEY}`, "The cost N of scrypt must be from 2 to 32768."],
+  [`$scrypt$ln=17,r=8,p=5$c2FsdA$${KEY}`, "Memory × parallelism"],
   [`scrypt:16383:8:1$salt$${HEX_KEY}`, "power of two"],
+  // The key is encrypted from as many bytes as the signer key has, so no password matches a longer one.
+  [`$fbscrypt$v=1,n=1,r=8,p=1,sk=${KEY.slice(0, 28)}$c2FsdA==$${KEY}`, "key"],
   [`$fbscrypt$v=1,n=21,r=8,p=1,ss=Bw==,sk=${KEY}$c2FsdA==$${KEY}`, "logarithm"],
   ["better-auth$abc", "malformed"],
   ["aspnet$AgAA", "malformed"],
@@ -127,10 +134,60 @@ test.each([
   `$2b$13$${BCRYPT}`,
   `$argon2id$v=19$m=131072,t=4,p=8${ARGON2_TAIL}`,
   `$scrypt$ln=17,r=8,p=4$c2FsdA$${KEY}`,
-])("%s is within the bounds", (hash) => {
-  expect(parseImportedHash(hash)).toBeObject();
+  `scrypt$16384$salt$8$5$${KEY}`,
+  `$scrypt$ln=19,r=2,p=1$c2FsdA$${KEY}`,
+])("%s is within the bounds", async (hash) => {
+  expect(await hasher.verifyImported("password", hash)).toBe(false);
 });
 
-test("scrypt of 128 MiB has enough memory", async () => {
-  expect(await hasher.verifyImported("password", `$scrypt$ln=17,r=8,p=1$c2FsdA$${KEY}`)).toBe(false);
+/** Around each bound, also with all others: `#` is the next value. */
+const key = (bytes: number) => Buffer.alloc(bytes, 1).toString("base64").replaceAll("=", "");
+const [SALTS, KEYS] = [[1, 7, 8, 64, 65].map(key), [15, 16, 20, 32, 64, 65, 128, 129].map(key)];
+const [LANES, LOGS] = [[0, 1, 2, 16, 17] as const, [0, 1, "01", 15, 16, 17, 20, 21]];
+const ITERATIONS = [0, 1, "01", 1000, 2_000_000, 2_000_001];
+const EDGES: Readonly<Record<string, readonly (readonly (string | number)[])[]>> = {
+  "$pbkdf2-#$#$#$#": [["sha1", "sha256", "sha512", "md5"], ITERATIONS, SALTS, KEYS],
+  "pbkdf2_#$#$#$#": [["sha1", "sha256"], ITERATIONS, SALTS, KEYS],
+  "$2#$#$#": [
+    ["", "a", "b", "x", "y"],
+    ["03", "04", "4", "05", 13, 14],
+    [BCRYPT, BCRYPT.slice(1)],
+  ],
+  "$argon2#$v=#$m=#,t=#,p=#$c29tZXNhbHQ$AQEBAQEBAQEBAQEBAQEBAQ": [
+    ...[
+      ["d", "i", "id"],
+      [16, 19, "019"],
+      [7, 8, 128, "0128", 131_072, 131_073],
+      [0, 1, "01", 256, 257],
+      LANES,
+    ],
+  ],
+  "$argon2id$v=19$m=8,t=1,p=1$#$#": [SALTS, KEYS],
+  "$scrypt$ln=#,r=#,p=#$c2FsdA$AQEBAQEBAQEBAQEBAQEBAQ": [LOGS, [0, 1, "01", 2, 64, 65], LANES],
+  "$scrypt$ln=1,r=1,p=1$#$#": [SALTS, KEYS],
+  "$fbscrypt$v=1,n=#,r=#,p=#,sk=#$c2FsdA$AQEBAQEBAQEBAQEBAQEBAQ": [LOGS, [1, 8, 64], LANES, KEYS],
+  "better-auth$#:#": [
+    ["01", "1", "01".repeat(64)],
+    [15, 16, 64, 128, 129].map((bytes) => "01".repeat(bytes)),
+  ],
+};
+/** A bound of validity is also verified with the smallest values beside it, which take less. */
+const MAX_TEST_ITERATIONS = 600_000;
+
+test("what is accepted can be verified", async () => {
+  let verified = 0;
+  for (const [template, edges] of Object.entries(EDGES)) {
+    const fill = (texts: string[], values: readonly (string | number)[]) =>
+      texts.flatMap((text) => values.map((value) => text.replace("#", () => `${value}`)));
+    for (const hash of edges.reduce(fill, [template])) {
+      const parsed = await Promise.try(parseImportedHash, hash).catch((error) => {
+        expect(error).toBeInstanceOf(UnsupportedHash);
+      });
+      if (!parsed || parsed.iterations > MAX_TEST_ITERATIONS) continue;
+      const result = hasher.verifyImported("password", hash).catch((error) => error);
+      expect([hash, await result]).toEqual([hash, false]);
+      verified += 1;
+    }
+  }
+  expect(verified).toBeGreaterThan(500);
 });

@@ -23,7 +23,7 @@ function createVerifications(queue: ThreadQueue) {
   };
 }
 
-test("no more run than there are threads, and 128 MiB are never exceeded", async () => {
+test("no more run than there are threads, and 129 MiB are never exceeded", async () => {
   const queue = new ThreadQueue(2);
   const { running, submit } = createVerifications(queue);
   const results = [100, 100, 20, 5].map((size) => submit({ memoryBytes: size * MEBIBYTE }));
