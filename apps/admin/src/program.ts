@@ -17,8 +17,8 @@ const ENVIRONMENT = `Environment (as for the service):
                      default: file:./data/latchkey.db; required if NODE_ENV is
                      production
   DATABASE_URL_FILE  path of a file that contains the URL
-  MAIL_URL, MAIL_FROM
-                     mail server and sender
+  MAIL_*, PRODUCT_*, PUBLIC_URL
+                     mail server, sender, texts and links
   HASH_KERNEL        auto or the name of a kernel
                      default: auto
   HASH_WORKERS       number of threads for hash bench

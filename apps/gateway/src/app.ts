@@ -142,7 +142,7 @@ export function createApp({
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(pageRoutes({ document: createDocument(features), assets, hasAccountPages: sendsMail }));
+    .use(pageRoutes({ document: createDocument(features), assets, product: config.mail?.product ?? null }));
 
   return app.use(methodNotAllowed(app));
 }

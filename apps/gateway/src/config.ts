@@ -2,6 +2,7 @@
 import {
   describeEnvironment,
   type Environment,
+  mailOptions,
   type ParseOptions,
   parseEnvironment,
   sendsMail,
@@ -91,8 +92,7 @@ function createConfig({ values, warnings }: Environment) {
           /** null: mails are files. */
           server: values.MAIL_URL,
           from: values.MAIL_FROM ?? "Latchkey <latchkey@localhost.invalid>",
-          publicUrl: values.PUBLIC_URL,
-          templates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
+          ...mailOptions(values),
         }
       : null,
     redisUrl: values.REDIS_URL,

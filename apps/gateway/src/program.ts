@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
 import { ConfigurationError, type Variables } from "@latchkey/config";
+import { createMails } from "@latchkey/contracts";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
@@ -12,7 +13,6 @@ import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { createFileTransport } from "./mail/file-transport.ts";
-import { createLinks } from "./mail/messages.ts";
 import { startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { createMetrics, serveMetrics } from "./observability/metrics.ts";
@@ -123,7 +123,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
         ? openSmtpTransport(config.mail.server)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
-      links: createLinks(config.mail, url),
+      writeMail: createMails({ ...config.mail, publicUrl: config.mail.publicUrl ?? url }),
       logger,
       observe: metrics?.observeMail,
     });

@@ -3,5 +3,5 @@ export * from "./describe.ts";
 export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
 export * from "./parse.ts";
 export * from "./secret-strength.ts";
-export { InvalidValue, type Quota, TOKEN_PLACEHOLDER } from "./variable-kinds.ts";
+export { InvalidValue, type Quota } from "./variable-kinds.ts";
 export * from "./variables.ts";

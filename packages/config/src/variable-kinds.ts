@@ -1,5 +1,5 @@
 /** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
-import { decodePercent } from "@latchkey/contracts";
+import { decodePercent, TOKEN_PLACEHOLDER } from "@latchkey/contracts";
 import { leavesMachine } from "./network.ts";
 
 export interface Kind<Value> {
@@ -163,15 +163,21 @@ export const origin: Kind<string> = {
   },
 };
 
-/** Replaced by the token in a template of a link. */
-export const TOKEN_PLACEHOLDER = "{token}";
+export const LINK_MAX_LENGTH = 500;
+
+export const link: Kind<string> = {
+  accepted: "a URL such as https://app.example.com",
+  parse: (text) => (isLink(text) ? text : invalid()),
+};
+
+const isLink = (text: string): boolean =>
+  /^[\x21-\x7e]+$/.test(text) && text.length <= LINK_MAX_LENGTH && isHttp(URL.parse(text));
 
 export const linkTemplate: Kind<string> = {
   accepted: "a URL with {token} such as https://app.example.com/reset#token={token}",
   parse: (text) => {
     const [before, ...rest] = text.split(TOKEN_PLACEHOLDER);
-    const isUrl = /^[\x21-\x7e]{1,500}$/.test(text) && isHttp(URL.parse(text));
-    return isUrl && rest.length === 1 && before?.includes("/", "https://".length) ? text : invalid();
+    return isLink(text) && rest.length === 1 && before?.includes("/", "https://".length) ? text : invalid();
   },
 };
 

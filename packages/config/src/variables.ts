@@ -1,11 +1,13 @@
 /** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
+import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
 import { isPublicAddress, leavesMachine } from "./network.ts";
 import {
   boolean,
   InvalidValue,
   type Kind,
+  link,
   linkTemplate,
   mailUrl,
   oneOf,
@@ -39,10 +41,13 @@ const secretKey: Kind<string> = {
     return value;
   },
 };
-/** In ASCII, because it becomes a header as it is. */
 const sender = text(
   "ADDRESS or NAME <ADDRESS>, such as Example <accounts@example.com>",
-  /^(?:[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+|[\w .'-]{1,64} <[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+>)$/,
+  /^(?:[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+|[\p{L}\p{M}\p{N}_ .'-]{1,64} <[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+>)$/u,
+);
+const productName = text(
+  `1 to ${PRODUCT_NAME_MAX_LENGTH} characters in one line`,
+  new RegExp(`^(?!\\s)[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,${PRODUCT_NAME_MAX_LENGTH}}(?<!\\s)$`, "u"),
 );
 const warnAboutHttp = (url: string): string | null =>
   url.startsWith("http:") && leavesMachine(url) ? "is not https: others can read the links in mails" : null;
@@ -183,7 +188,7 @@ export const VARIABLES = {
     warn: ({ ignoreTLS }) =>
       ignoreTLS ? "sends passwords and links without encryption; remove tls=off" : null,
   }),
-  MAIL_FROM: variable(sender, { description: "Sender of mails, in ASCII" }),
+  MAIL_FROM: variable(sender, { description: "Sender of mails; the address in ASCII" }),
   PUBLIC_URL: variable(origin, {
     unset: "none; without `MAIL_URL`, the address of the port",
     description: "Where users reach this service, for links in mails",
@@ -191,6 +196,19 @@ export const VARIABLES = {
   }),
   MAIL_RESET_URL: linkVariable("reset-password", "resets a password"),
   MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
+  MAIL_TEXTS: variable(mailTexts, {
+    unset: "built-in texts",
+    description: "Folder of texts in place of the built-in ones",
+    warn: warnAboutMissingTexts,
+  }),
+  PRODUCT_NAME: variable(productName, {
+    unset: "your account",
+    description: "Name of your product, in mails and on the pages of accounts",
+  }),
+  PRODUCT_URL: variable(link, {
+    unset: "no link",
+    description: "Where these pages lead back to after a success, also in mails",
+  }),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
     description: "Redis or Valkey that counts requests and login attempts for all replicas",
@@ -260,6 +278,24 @@ export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 /** Whether the service sends mail: without a server, it writes files, but not in production. */
 export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
   MAIL_URL !== null || NODE_ENV !== "production";
+
+/** The variables of {@link mailOptions}. */
+export const MAIL_OPTIONS = [
+  "PUBLIC_URL",
+  "MAIL_RESET_URL",
+  "MAIL_VERIFICATION_URL",
+  "MAIL_TEXTS",
+  "PRODUCT_NAME",
+  "PRODUCT_URL",
+] as const;
+
+/** What the links and texts of mails depend on. */
+export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>) => ({
+  publicUrl: values.PUBLIC_URL,
+  linkTemplates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
+  texts: values.MAIL_TEXTS,
+  product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
+});
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];

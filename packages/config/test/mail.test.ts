@@ -39,9 +39,18 @@ const TWO_HEADERS = "a@b.c\r\nBcc: x@y.zz";
 test.each<[name: string, ...values: string[]]>([
   ["MAIL_URL", "", "http://mail.example.com", "smtp://", "smtp://:pass@host", "smtp://u:%zz@host"],
   ["MAIL_URL", "smtp://host/path", "smtp://host?tls=on", "smtps://host?tls=off", "smtp://host:99999"],
-  ["MAIL_FROM", "", "accounts", TWO_HEADERS, "<a@b.cd>", "A <a@b.cd> B", "É <a@b.cd>", "a@b.c, d@e.f"],
+  ["MAIL_FROM", "", "accounts", TWO_HEADERS, "<a@b.cd>", "A <a@b.cd> B", "a@b.c, d@e.f"],
   ["PUBLIC_URL", "", "accounts.example.com", "https://a.example/path", "ftp://a.example"],
   ["MAIL_RESET_URL", "", "https://a.example/", "https://a.example/#{token}{token}", "javascript:{token}"],
+  ["PRODUCT_NAME", "", " Example", "Example\r\nBcc: x@y.zz", "Exam\u2028ple", "x".repeat(65)],
+  [
+    "PRODUCT_URL",
+    "",
+    "app.example.com",
+    "javascript:alert(1)",
+    "https://a.example/\r\nx",
+    "https://a b.example",
+  ],
   ["MAIL_RESET_URL", "/reset#{token}", "https://{token}.example/", "https://a.example/#{token}\r\nx"],
 ])("%s rejects other values, without printing a secret", (name, ...values) => {
   expect(values.filter((value) => !invalidIn({ ...COMPLETE, [name]: value }).includes(name))).toEqual([]);
@@ -58,4 +67,48 @@ test("a server requires a sender and the origin of links, unless both templates 
   expect(invalidIn({ MAIL_URL, MAIL_FROM, MAIL_RESET_URL })).toEqual(["PUBLIC_URL"]);
   for (const complete of [{ MAIL_URL, MAIL_FROM, ...templates }, COMPLETE, {}])
     expect(invalidIn(complete)).toEqual([]);
+});
+
+const READ = new Map([
+  ["/texts/reset.txt", "Your link for {product}\r\n\r\nOpen it:\r\n\r\n{link}\r\n"],
+  ["/texts/password.txt", "News\n\nThe password for {product} is new.\n"],
+]);
+
+const parseTexts = (changed: string) =>
+  parseEnvironment(
+    { AUTH_SECRET_KEY: SECRET_KEY, MAIL_TEXTS: "/texts" },
+    {
+      readFile(path) {
+        const content = path === "/texts/reset.txt" ? changed : READ.get(path);
+        if (content === "denied") throw Object.assign(new Error(), { code: "EACCES" });
+        if (content === undefined || content === "missing")
+          throw Object.assign(new Error(), { code: "ENOENT" });
+        return content;
+      },
+    },
+  );
+
+test("MAIL_TEXTS reads subject and text from a file per kind, with one warning for all that are missing", () => {
+  const { values, warnings } = parseTexts(READ.get("/texts/reset.txt") ?? "");
+  expect(values.MAIL_TEXTS).toEqual({
+    reset: { subject: "Your link for {product}", text: "Open it:\n\n{link}\n" },
+    password: { subject: "News", text: "The password for {product} is new.\n" },
+  });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^MAIL_TEXTS has no verification\.txt.*: the built-in text/),
+  ]);
+});
+
+test.each([
+  ["cannot be read", "denied"],
+  ["has no subject or no text", "{product} {link}\n\n"],
+  ["has no {link}", "{product}\n{Link}"],
+  ["has no {product}", "Hello\n{link}"],
+  ["contains {token}", "{product}\n{link} {token}"],
+  ["has {link} in its subject", "{link}\n{product} {link}"],
+  ["contains a control character", "Hi\rBcc: x@y.zz\n{product} {link}"],
+  ["has a line that is too long", `Hi\n{product} {link}${"é".repeat(30)}`],
+])("a text that %s is an error", (problem, changed) => {
+  const [error] = linesOf(() => parseTexts(changed));
+  expect(error).toStartWith(`MAIL_TEXTS: names a folder whose reset.txt ${problem}; accepted: `);
 });

@@ -4,6 +4,7 @@ export * from "./database-url.ts";
 export * from "./errors.ts";
 export * from "./keys.ts";
 export * from "./limits.ts";
+export * from "./mails.ts";
 export * from "./probes.ts";
 export * from "./text.ts";
 export * from "./timeout.ts";

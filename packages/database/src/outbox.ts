@@ -2,8 +2,9 @@
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
  * recipient are counted one after another, so that all replicas share its budget.
  */
+import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
-import type { MailKind, OutboxRepository } from "./repositories.ts";
+import type { OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;

@@ -134,7 +134,6 @@ export interface TodoRepository {
 }
 
 type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
-export type MailKind = OutboxRow["kind"];
 
 /** A mail that this process has claimed; `attempts` includes this one. */
 export interface Mail extends OutboxRow {

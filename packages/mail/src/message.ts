@@ -1,8 +1,8 @@
-/** Composes messages of plain text. Nothing in them is encoded, so that a stored message is readable. */
+/** Composes messages of plain text. Only headers that are not ASCII are encoded, so that a stored message is readable. */
 import { randomUUID } from "node:crypto";
 
 export interface Message {
-  /** `address@example.com` or `Name <address@example.com>`, in ASCII. */
+  /** `address@example.com` or `Name <address@example.com>`, the address in ASCII. */
   readonly from: string;
   /** One address. It is passed to the server as it is, never parsed; mail to an ambiguous one is not sent. */
   readonly to: string;
@@ -14,12 +14,25 @@ export interface Message {
 /** The address in `Name <address>`. */
 export const addressOf = (from: string): string => /<([^>]*)>$/.exec(from)?.[1] ?? from;
 
+/** The words of RFC 2047 if it is not ASCII: no character is split, and lines have at most 76 characters (§2). */
+function encodeHeader(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text) && !text.includes("=?")) return text;
+  const words = text.match(/.{1,9}/gsu) ?? [];
+  return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString("base64")}?=`).join("\r\n ");
+}
+
+const encodeSender = (from: string): string =>
+  from.replace(/^(.+) </, (found, name: string) => {
+    const encoded = encodeHeader(name);
+    return encoded === name ? found : `${encoded}\r\n <`;
+  });
+
 /** `Auto-Submitted` (RFC 3834) prevents automatic replies. */
 export const composeMessage = ({ from, to, subject, text }: Message): string =>
   [
-    `From: ${from}`,
+    `From: ${encodeSender(from)}`,
     `To: <${to}>`,
-    `Subject: ${subject}`,
+    `Subject: ${encodeHeader(subject)}`,
     `Date: ${new Date().toUTCString().replace("GMT", "+0000")}`,
     `Message-ID: <${randomUUID()}@${addressOf(from).replace(/^.*@/, "")}>`,
     "Auto-Submitted: auto-generated",

@@ -1,7 +1,9 @@
 /** `mail …`: the mail server. */
 import { CliError, EXIT, toJson, write } from "@latchkey/cli";
+import { MAIL_OPTIONS, mailOptions } from "@latchkey/config";
+import { createMails, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { openSmtpTransport } from "@latchkey/mail";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { readVariables, type Variables } from "../environment.ts";
 import { parseEmail } from "../user-arguments.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
@@ -9,18 +11,25 @@ import { JSON_OPTION, withExamples } from "./help.ts";
 export function mailCommand(variables: Variables): Command {
   const test = withExamples(
     new Command("test"),
-    ["bun run admin mail test you@example.com"],
-    "Connects to MAIL_URL as the service does, and sends a mail from MAIL_FROM.",
+    ["bun run admin mail test you@example.com", "bun run admin mail test you@example.com --kind reset"],
+    "Connects to MAIL_URL as the service does, and sends a mail from MAIL_FROM. With --kind,\nit has the text that users get; its link is not valid.",
   )
     .description("send a test mail")
     .argument("<address>", "recipient")
+    .addOption(new Option("--kind <kind>", "send this mail of the service").choices(MAIL_KINDS))
     .option(...JSON_OPTION)
-    .action(async (text: string, { json = false }: { json?: boolean }) => {
+    .action(async (text: string, { kind, json = false }: { kind?: MailKind; json?: boolean }) => {
       const to = parseEmail(text);
-      const { MAIL_URL: server, MAIL_FROM: from } = readVariables(["MAIL_URL", "MAIL_FROM"], variables);
+      const values = readVariables(["MAIL_URL", "MAIL_FROM", ...MAIL_OPTIONS], variables);
+      const { MAIL_URL: server, MAIL_FROM: from } = values;
       if (server === null || from === null)
         throw new CliError(`${server ? "MAIL_FROM" : "MAIL_URL"}: is not set`, EXIT.config);
-      await openSmtpTransport(server).send({ from, to, subject: "Test", text: "This mail server works.\n" });
+      const writeMail = createMails({
+        ...mailOptions(values),
+        publicUrl: values.PUBLIC_URL ?? "http://127.0.0.1:3000",
+      });
+      const mail = kind ? writeMail(kind, "test") : { subject: "Test", text: "This mail server works.\n" };
+      await openSmtpTransport(server).send({ from, to, ...mail });
       await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);
     });
   return new Command("mail").description("test the mail server").addCommand(test);

@@ -1,5 +1,7 @@
 /** `mail test` and `users send-reset`, with a real SMTP server and the outbox of a real database. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { EMAIL, openSharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
@@ -22,6 +24,36 @@ test("mail test sends a mail, or reports the server's code without its text", as
   const unset = await runTool(["mail", "test", "ada@example.com"], { env: { MAIL_URL: server.url } });
   expect([unset.code, unset.stderr]).toEqual([78, "MAIL_FROM: is not set\n"]);
 });
+
+test("mail test --kind sends a mail of the service, whose names cannot add a header", async () => {
+  await using server = await startMailServer();
+  await using folder = await openFolder();
+  const env = {
+    MAIL_URL: server.url,
+    MAIL_FROM: "Bjørn's Ünïcode Fjørd Åbningstider 日本語 <accounts@example.com>",
+    MAIL_RESET_URL: "https://app.example.com/reset#{token}",
+    PRODUCT_NAME: "Bjørn {link} & Søn",
+    MAIL_TEXTS: folder.path,
+  };
+  await Bun.write(join(folder.path, "password.txt"), "Changed for {product}\n\nAt {product}.\n");
+  const run = (kind: string) => runTool(["mail", "test", "ada@example.com", "--kind", kind], { env });
+  for (const kind of ["reset", "password"]) expect(await run(kind)).toMatchObject({ code: 0 });
+  const [reset = "", password = ""] = server.received.map(({ message }) => message);
+  const [head = ""] = reset.split("\r\n\r\n");
+  expect(head).toMatch(/^[\x20-\x7e\r\n]*$/);
+  expect(Math.max(...head.split("\r\n").map(({ length }) => length))).toBeLessThanOrEqual(76);
+  expect(decodeWords(reset)).toStartWith(`From: ${env.MAIL_FROM}\r\nTo: <ada@example.com>\r\n`);
+  expect(decodeWords(reset)).toContain("\r\nSubject: Reset your password at Bjørn {link} & Søn\r\n");
+  expect(reset).toContain("\r\n\r\nhttps://app.example.com/reset#test\r\n\r\n");
+  expect(decodeWords(password)).toContain("\r\nSubject: Changed for Bjørn {link} & Søn\r\n");
+  expect(password).toEndWith("\r\n\r\nAt Bjørn {link} & Søn.\r\n");
+});
+
+/** Decodes the words of RFC 2047 and joins their lines. */
+const decodeWords = (message: string): string =>
+  message
+    .replaceAll(/=\?utf-8\?B\?(.*?)\?=(?:\r\n (?==))?/g, (_, word) => Buffer.from(word, "base64").toString())
+    .replaceAll("\r\n <", " <");
 
 test("send-reset writes a reset and set-password a notification, unless the service sends no mail", async () => {
   await using shared = await openSharedDatabase();

@@ -3,12 +3,11 @@
  * sent again if this process ends between the server's answer and the next statement.
  */
 import { setTimeout } from "node:timers/promises";
-import { withTimeout } from "@latchkey/contracts";
-import type { Mail, MailKind, OutboxRepository, User } from "@latchkey/database";
+import { type createMails, hasLink, MAILS, type MailKind, withTimeout } from "@latchkey/contracts";
+import type { Mail, OutboxRepository, User } from "@latchkey/database";
 import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
-import { type createLinks, TEMPLATES } from "./messages.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
@@ -17,7 +16,7 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly links: ReturnType<typeof createLinks>;
+  readonly writeMail: ReturnType<typeof createMails>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
@@ -36,25 +35,24 @@ const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
 
 export function startMailSender(options: MailSenderOptions) {
-  const { outbox, transport, from, links, digests, oneTimeTokens, logger, observe } = options;
+  const { outbox, transport, from, writeMail, digests, oneTimeTokens, logger, observe } = options;
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user } = mail;
     // An earlier attempt still counts: the server can have accepted the mail without an answer.
-    if (!user || !isWanted(kind, user))
+    if (!user || isNonexistent(user.email) || !MAILS[kind].isWanted(user))
       return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {
       observe?.("suppressed", kind);
       return outbox.delete(id);
     }
-    const { lifetimeMs, subject, text } = TEMPLATES[kind];
-    const expiresAt = Date.parse(mail.createdAt) + lifetimeMs;
+    const expiresAt = Date.parse(mail.createdAt) + MAILS[kind].lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const link = kind === "password" ? "" : links(kind, oneTimeTokens.sign(kind, expiresAt, user));
-      await transport.send({ from, to: user.email, subject, text: text(link) });
+      const token = hasLink(kind) ? oneTimeTokens.sign(kind, expiresAt, user) : "";
+      await transport.send({ from, to: user.email, ...writeMail(kind, token) });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);
@@ -103,9 +101,6 @@ export function startMailSender(options: MailSenderOptions) {
     },
   };
 }
-
-const isWanted = (kind: MailKind, { email, isActive, emailVerified }: User): boolean =>
-  !isNonexistent(email) && { reset: isActive, verification: !emailVerified, password: true }[kind];
 
 /** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
 const pauseSeconds = (attempts: number): number =>

@@ -1,6 +1,6 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { AUDIT_EVENTS } from "@latchkey/contracts";
-import { type Database, type MailKind, UserAlreadyExists } from "@latchkey/database";
+import { AUDIT_EVENTS, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
+import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -27,7 +27,6 @@ const USELESS_METRICS =
   /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
 /** Methods used as label values; all others are `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
-const MAIL_KINDS: readonly MailKind[] = ["reset", "verification", "password"];
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];

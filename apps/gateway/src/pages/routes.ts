@@ -1,8 +1,9 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
+import type { Product } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { ACCOUNT_PAGES } from "./account.ts";
+import { createAccountPages } from "./account.ts";
 import type { Assets } from "./assets.ts";
 import { createText, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
@@ -11,13 +12,13 @@ interface PageRoutesOptions {
   /** The OpenAPI document as JSON. */
   readonly document: Promise<string>;
   readonly assets: Assets;
-  /** Whether there are pages to which mails link. */
-  readonly hasAccountPages: boolean;
+  /** What the pages to which mails link name; null: there are none. */
+  readonly product: Product | null;
 }
 
-export function pageRoutes({ document, assets, hasAccountPages }: PageRoutesOptions) {
+export function pageRoutes({ document, assets, product }: PageRoutesOptions) {
   const json = document.then((text) => createText(text, { type: "application/json; charset=utf-8" }));
-  const pages = { "/docs": EXPLORER, "/redoc": REFERENCE, ...(hasAccountPages && ACCOUNT_PAGES) };
+  const pages = { "/docs": EXPLORER, "/redoc": REFERENCE, ...(product && createAccountPages(product)) };
   const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };
 

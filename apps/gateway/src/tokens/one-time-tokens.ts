@@ -3,10 +3,11 @@
  * user and until its expiry. That of a reset names the state that a reset changes, so it works once.
  */
 import { timingSafeEqual } from "node:crypto";
+import type { LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
-export type Purpose = "reset" | "verification";
+export type Purpose = LinkKind;
 /** What a token depends on. */
 export type TokenUser = Pick<User, "id" | "hashedPassword" | "tokenVersion">;
 

@@ -21,10 +21,10 @@ async function visit(url: string) {
 }
 
 /** A service whose mails a real server receives. */
-async function startWithMail() {
+async function startWithMail(env = {}) {
   await using resources = new AsyncDisposableStack();
   const server = resources.use(await startMailServer());
-  const service = resources.use(await startService());
+  const service = resources.use(await startService({ env }));
   resources.use(await startSender(service, smtp(server)));
   const owned = resources.move();
   return {
@@ -86,7 +86,7 @@ async function submit({ keyboard }: Page, text: string): Promise<void> {
 }
 
 test("a click confirms the address, and a page without a token offers no form until a link is opened in it", async () => {
-  await using mail = await startWithMail();
+  await using mail = await startWithMail({ PRODUCT_URL: "https://app.example.com" });
   const { id } = await mail.service.createUser();
   const isVerified = async () => (await mail.service.database.users.findById(id))?.emailVerified;
   const { page, faults } = await visit(await mail.link(1));
@@ -94,6 +94,9 @@ test("a click confirms the address, and a page without a token offers no form un
   await page.click("button");
   await page.getByText("Your e-mail address is confirmed").waitFor();
   expect(await isVerified()).toBe(true);
+  expect(await page.getByRole("link", { name: "Continue" }).getAttribute("href")).toBe(
+    "https://app.example.com",
+  );
   const empty = await visit(mail.service.url + RESET_PAGE);
   expect(await empty.page.locator("form").isVisible()).toBe(false);
   expect(await empty.page.getByText("Request a new link").isVisible()).toBe(true);

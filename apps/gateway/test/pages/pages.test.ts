@@ -67,6 +67,21 @@ describe("documents", async () => {
     expect(await policyOf("/openapi.json")).toBe("default-src 'none'; frame-ancestors 'none'");
   });
 
+  test("the pages of accounts name the product and lead back to it, without markup of its name", async () => {
+    const env = { PRODUCT_NAME: `"A" & <b>Söhne</b>`, PRODUCT_URL: "https://app.example.com/?a='<b>&c" };
+    await using named = await startService({ env });
+    const product = "&quot;A&quot; &amp; &lt;b&gt;Söhne&lt;/b&gt;";
+    for (const path of ACCOUNT_PAGES) {
+      const html = await (await fetch(named.url + path)).text();
+      expect(html).toContain(` – ${product}</title>`);
+      expect(html).toContain(`<p>${product}</p>\n<h1>`);
+      expect(html).toContain(
+        ` <a href="https://app.example.com/?a=&#x27;&lt;b&gt;&amp;c">Continue to ${product}</a></p>`,
+      );
+      expect(html).not.toContain("<b>");
+    }
+  });
+
   test("pages and document are revalidated on each use, and assets are cached forever", async () => {
     const cachingOf = async (path: string) => (await get(path)).headers.get("cache-control");
     for (const path of DOCUMENTS) expect(await cachingOf(path)).toBe("no-cache");

@@ -1,8 +1,7 @@
 /** A mail sender beside a service under test, with what it has logged and observed. */
-import type { MailKind } from "@latchkey/database";
+import { createMails, type MailKind } from "@latchkey/contracts";
 import { openSmtpTransport, type Transport } from "@latchkey/mail";
 import type { MailServer } from "@latchkey/testing/mail-server";
-import { createLinks } from "../../src/mail/messages.ts";
 import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
@@ -22,7 +21,7 @@ export async function startSender(service: Service, transport: Transport) {
     outbox: service.database.outbox,
     transport,
     from: "Example <accounts@example.com>",
-    links: createLinks(mail, service.url),
+    writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
     observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),
   });

@@ -1,4 +1,5 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
+import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
@@ -92,7 +93,7 @@ export const outbox = sqliteTable(
   "outbox",
   {
     id: id(),
-    kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
+    kind: text().$type<MailKind>().notNull(),
     /** null: no user has the e-mail of the request. */
     userId: integer("user_id"),
     /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */

@@ -1,4 +1,5 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
+import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
 import { toTimestamp } from "../timestamp.ts";
@@ -96,7 +97,7 @@ export const outbox = schema.table(
   {
     id: id(),
     /** `password`: the notification of a new password. */
-    kind: text({ enum: ["reset", "verification", "password"] }).notNull(),
+    kind: text().$type<MailKind>().notNull(),
     /** null: no user has the e-mail of the request. */
     userId: bigint("user_id", { mode: "number" }),
     /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */

@@ -1,6 +1,7 @@
 /** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
 import { describe, expect } from "bun:test";
-import type { Database, MailKind, NewUser, User } from "../../src/index.ts";
+import type { MailKind } from "@latchkey/contracts";
+import type { Database, NewUser, User } from "../../src/index.ts";
 import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
 
 const digest = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
