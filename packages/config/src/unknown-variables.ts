@@ -15,7 +15,9 @@ export function describeUnknownVariables(names: readonly string[]): string[] {
   return names
     .filter((name) => !NAMES.includes(name))
     .flatMap((name) => {
-      const [nearest] = NAMES.map((known) => ({ known, changes: countChanges(name, known) }))
+      // Each difference in length is a change: most names need no comparison.
+      const [nearest] = NAMES.filter((known) => Math.abs(known.length - name.length) <= maxChanges(known))
+        .map((known) => ({ known, changes: countChanges(name, known) }))
         .filter(({ known, changes }) => changes <= maxChanges(known))
         .sort((a, b) => a.changes - b.changes);
       return nearest ? [`${name} is not a variable of the service; did you mean ${nearest.known}?`] : [];
