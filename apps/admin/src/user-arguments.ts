@@ -2,7 +2,7 @@
 import { usageError } from "@latchkey/cli";
 import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest } from "@latchkey/contracts";
 import type Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 
 /** The service's logs identify users by id. */
 export type UserRef = { readonly email: string } | { readonly id: number };
@@ -35,7 +35,7 @@ function textParser(name: string, schema: Type.TSchema, normalize = (text: strin
   const compiled = Compile(schema);
   return (given: string): string => {
     const text = normalize(given);
-    const [error] = compiled.Errors(text);
+    const [, [error]] = compiled.Errors(text);
     if (!error) return text;
     throw usageError(`The ${name} ${describeViolation(error).msg}.`);
   };

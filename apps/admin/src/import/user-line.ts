@@ -4,7 +4,7 @@ import { CliError } from "@latchkey/cli";
 import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { parseEmail, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
@@ -40,7 +40,7 @@ export function parseLine(text: string, options: { readonly usernameFromEmail: b
 
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
-    const [error] = LINE.Errors(line);
+    const [, [error]] = LINE.Errors(line);
     // The schema of an unknown member is false.
     const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;

@@ -4,8 +4,8 @@
  */
 import { describeTooLong, describeViolation, type ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
-import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
+import { Compile } from "typebox/schema";
 import { ServiceError } from "../errors.ts";
 
 /** https://standardschema.dev, version 1, as far as the router uses it. */
@@ -85,7 +85,7 @@ export function createCheck<Schema extends Type.TObject>(
 
     // The other members are checked as if these were empty.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
-    const errors = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
+    const [, errors] = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
     const issues = [
       ...tooLong.map(({ name, maxLength }) => ({ loc: [location, name], ...describeTooLong(maxLength) })),
       ...errors
