@@ -142,7 +142,13 @@ export function createApp({
     .use(bodyLimit())
     .use(accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }))
     .use(features)
-    .use(pageRoutes({ document: createDocument(features), assets, product: config.mail?.product ?? null }));
+    .use(
+      pageRoutes({
+        createDocument: () => createDocument(features),
+        assets,
+        product: config.mail?.product ?? null,
+      }),
+    );
 
   return app.use(methodNotAllowed(app));
 }

@@ -15,7 +15,6 @@ import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { createFileTransport } from "./mail/file-transport.ts";
 import { startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
-import { createMetrics, serveMetrics } from "./observability/metrics.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { importTokenKeys } from "./tokens/token-keys.ts";
@@ -52,8 +51,10 @@ async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<D
 }
 
 async function serve(config: Config, { onListen, exit }: ProgramContext): Promise<void> {
-  const logger: Logger = createLogger(config.log);
+  const logger: Logger = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
+  // First, because its workers measure their kernels while the rest is opened.
+  const hasher = createHasher(config.hash);
 
   // A relative `file:` starts at the repository's root in any working directory.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
@@ -65,10 +66,10 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     ...config.auth,
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
-  const hasher = createHasher(config.hash);
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const { poolSize } = config.database;
-  const metrics = config.metrics && createMetrics({ ...database, hasher, poolSize });
+  const observability = config.metrics && (await import("./observability/metrics.ts"));
+  const metrics = observability?.createMetrics({ ...database, hasher, poolSize });
 
   const app = createApp({
     config,
@@ -80,7 +81,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
     isStopping: () => shutdown.isStopping(),
   });
-  let metricsServer: ReturnType<typeof serveMetrics> | null = null;
+  let metricsServer: Bun.Server<unknown> | null = null;
   let mailSender: ReturnType<typeof startMailSender> | null = null;
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
@@ -110,8 +111,10 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
   await hasher.ready();
   onListen(shutdown);
   const metricsAddress = config.metrics;
-  if (metrics && metricsAddress)
-    metricsServer = listen("METRICS_PORT", metricsAddress, () => serveMetrics(metrics, metricsAddress));
+  if (observability && metrics && metricsAddress)
+    metricsServer = listen("METRICS_PORT", metricsAddress, () =>
+      observability.serveMetrics(metrics, metricsAddress),
+    );
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
@@ -120,7 +123,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
       ...keys,
       outbox: database.outbox,
       transport: config.mail.server
-        ? openSmtpTransport(config.mail.server)
+        ? await openSmtpTransport(config.mail.server)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
       writeMail: createMails({ ...config.mail, publicUrl: config.mail.publicUrl ?? url }),

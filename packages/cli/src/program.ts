@@ -1,5 +1,5 @@
 /** Runs a commander program. Every error becomes one message on standard error and an exit code. */
-import { type Command, CommanderError } from "commander";
+import type { Command, CommanderError as UsageError } from "commander";
 import { CliError, EXIT, usageError } from "./errors.ts";
 import { printable, toJson, writeError } from "./output.ts";
 
@@ -20,6 +20,8 @@ export async function runProgram({
   convertError,
   jsonErrors = false,
 }: ProgramOptions): Promise<number> {
+  // Only now, because the service imports this package and parses no commands.
+  const { CommanderError } = await import("commander");
   throwErrors(program);
   try {
     await program.parseAsync(normalizeHelp(program, args), { from: "user" });
@@ -72,7 +74,7 @@ function throwErrors(command: Command): void {
 }
 
 /** Commander's message as one sentence. The value in `--name=value` is removed because it can be a secret. */
-function describeUsage({ message }: CommanderError): CliError {
+function describeUsage({ message }: UsageError): CliError {
   const text = message
     .replace(/^error: /, "")
     .replace(/=.*'/s, "'")

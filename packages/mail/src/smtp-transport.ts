@@ -2,7 +2,7 @@
  * Sends messages over SMTP, each over a connection of its own. Invariant: no error contains text of the server, which can
  * repeat the recipient's address.
  */
-import { createTransport, type SMTPConnectionOptions } from "nodemailer";
+import type { SMTPConnectionOptions } from "nodemailer";
 import { isUnambiguous } from "./address.ts";
 import { addressOf, composeMessage, type Message } from "./message.ts";
 
@@ -31,7 +31,8 @@ export class MailNotSent extends Error {
 const TOTAL_TIMEOUT_MS = 45_000;
 
 /** Certificates are always verified. */
-export function openSmtpTransport(server: SMTPConnectionOptions): Transport {
+export async function openSmtpTransport(server: SMTPConnectionOptions): Promise<Transport> {
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     ...server,
     // In milliseconds; the last one without any byte from the server.

@@ -29,7 +29,8 @@ export function mailCommand(variables: Variables): Command {
         publicUrl: values.PUBLIC_URL ?? "http://127.0.0.1:3000",
       });
       const mail = kind ? writeMail(kind, "test") : { subject: "Test", text: "This mail server works.\n" };
-      await openSmtpTransport(server).send({ from, to, ...mail });
+      const transport = await openSmtpTransport(server);
+      await transport.send({ from, to, ...mail });
       await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);
     });
   return new Command("mail").description("test the mail server").addCommand(test);

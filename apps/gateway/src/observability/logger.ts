@@ -5,7 +5,6 @@
 import { writeSync } from "node:fs";
 import { printable } from "@latchkey/cli";
 import pino from "pino";
-import pretty from "pino-pretty";
 import { isErrorCode } from "../errors.ts";
 
 export type Logger = pino.Logger;
@@ -46,8 +45,8 @@ const IGNORED =
 const MAX_PATH_LENGTH = 80;
 
 /** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. The path is printed only here, because it can contain a token. */
-const createReadableOutput = () =>
-  pretty({
+const createReadableOutput = async () =>
+  (await import("pino-pretty")).default({
     sync: true,
     translateTime: "SYS:HH:MM:ss.l",
     ignore: IGNORED,
@@ -65,7 +64,7 @@ const createReadableOutput = () =>
   });
 
 /** Writes the level by name and the time as RFC 3339. */
-export function createLogger({ level, format }: LoggerOptions): Logger {
+export async function createLogger({ level, format }: LoggerOptions): Promise<Logger> {
   return pino(
     {
       level,
@@ -74,7 +73,7 @@ export function createLogger({ level, format }: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === "pretty" ? createReadableOutput() : createBufferedOutput(),
+    format === "pretty" ? await createReadableOutput() : createBufferedOutput(),
   );
 }
 

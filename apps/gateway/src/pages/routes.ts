@@ -9,21 +9,30 @@ import { createText, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
 
 interface PageRoutesOptions {
-  /** The OpenAPI document as JSON. */
-  readonly document: Promise<string>;
+  /** Creates the OpenAPI document as JSON. Called at the first request for it. */
+  readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
   /** What the pages to which mails link name; null: there are none. */
   readonly product: Product | null;
 }
 
-export function pageRoutes({ document, assets, product }: PageRoutesOptions) {
-  const json = document.then((text) => createText(text, { type: "application/json; charset=utf-8" }));
+export function pageRoutes({ createDocument, assets, product }: PageRoutesOptions) {
+  const createJson = async () =>
+    createText(await createDocument(), { type: "application/json; charset=utf-8" });
+  let json: ReturnType<typeof createJson> | undefined;
   const pages = { "/docs": EXPLORER, "/redoc": REFERENCE, ...(product && createAccountPages(product)) };
   const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
-    .get("/openapi.json", async (context) => serve(await json, context), hidden)
+    .get(
+      "/openapi.json",
+      async (context) => {
+        json ??= createJson();
+        return serve(await json, context);
+      },
+      hidden,
+    )
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
   for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
     routes.get(path, (context) => serve(content, context), hidden);

@@ -6,11 +6,11 @@ import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
-export const smtp = ({ port }: Pick<MailServer, "port">): Transport =>
+export const smtp = ({ port }: Pick<MailServer, "port">): Promise<Transport> =>
   openSmtpTransport({ host: "127.0.0.1", port });
 
 /** Starts a sender beside a service, as `program.ts` does. */
-export async function startSender(service: Service, transport: Transport) {
+export async function startSender(service: Service, transport: Transport | Promise<Transport>) {
   const { auth, mail } = service.config;
   if (!mail) throw new Error("The service sends no mail");
   const log: Record<string, unknown>[] = [];
@@ -19,7 +19,7 @@ export async function startSender(service: Service, transport: Transport) {
   const sender = startMailSender({
     ...(await importTokenKeys({ ...auth, openSecretKey: () => "" })),
     outbox: service.database.outbox,
-    transport,
+    transport: await transport,
     from: "Example <accounts@example.com>",
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
