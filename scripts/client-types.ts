@@ -7,11 +7,14 @@ export const CLIENT_TYPES = join(ROOT, "packages/client/src/schema.ts");
 
 const HEADER = `/** The types of the OpenAPI document. Generated: run \`bun run --cwd packages/client generate\`, do not edit. */\n`;
 
-/** Generates the types from the document that the routes describe, without a server. */
+/** Generates the types from the document of all features, without a server. */
 export async function generateClientTypes(): Promise<string> {
-  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, "run", "--silent", "openapi"], {
-    cwd: ROOT,
-  });
+  const { stdout, stderr, success } = Bun.spawnSync(
+    [process.execPath, "run", "--silent", "openapi", "--all"],
+    {
+      cwd: ROOT,
+    },
+  );
   if (!success) throw new Error(`bun run openapi failed:\n${stderr}`);
   // A member that has a default can be omitted from a request.
   const types = await openapiTS(stdout.toString(), { defaultNonNullable: false });

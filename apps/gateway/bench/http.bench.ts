@@ -1,21 +1,39 @@
 /**
  * Compares three routes on the embedded database, in the configuration of production, with small programs without
- * middleware that return the same bodies, and measures the memory of the service.
+ * middleware that return the same bodies, renewals of tokens with reads of the current user, and measures the memory of the
+ * service.
  */
-import { parseOptions, printRow } from "@latchkey/testing/benchmark";
-import { residentBytes, startService } from "@latchkey/testing/measured-service";
+import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
+import {
+  type LoadResult,
+  measureLoad,
+  residentBytes,
+  startService,
+} from "@latchkey/testing/measured-service";
 import { compareRoutes } from "./support/compare.ts";
 import { seed, startElysia, startFastify } from "./support/servers.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
 const printMemory = async (name: string) => printRow(name, [(await residentBytes(service.pid)) / 1024 ** 2]);
 
-await using service = await startService({ NODE_ENV: "production" });
+await using service = await startService({ NODE_ENV: "production", AUTH_RENEWAL_DAYS: "30" });
 await Bun.sleep(1000);
 await printMemory("MiB resident, idle");
-const headers = await seed(service.url);
+const load = { ...options, headers: await seed(service.url) };
 await using elysia = await startElysia("elysia-sqlite.ts", service.databaseUrl);
 await using fastify = await startFastify(service.databaseUrl);
 const yardsticks = { "Elysia + bun:sqlite": elysia, ...(fastify && { "Fastify + better-sqlite3": fastify }) };
-await compareRoutes({ Latchkey: service, ...yardsticks }, { ...options, headers });
+await compareRoutes({ Latchkey: service, ...yardsticks }, load);
+const { renewals, reads } = await interleave(
+  {
+    renewals: () => measureLoad({ ...load, method: "POST", url: `${service.url}/auth/tokens` }),
+    reads: () => measureLoad({ ...load, url: `${service.url}/auth/me` }),
+  },
+  { ...options, warmUp: 1 },
+);
+const ratesOf = (results: readonly LoadResult[]) => results.map(({ rate }) => rate);
+print();
+printRow("POST /auth/tokens, requests/s", ratesOf(renewals), {
+  baselines: { "GET /auth/me": ratesOf(reads) },
+});
 await printMemory("MiB resident, after the load");

@@ -110,6 +110,7 @@ export function createApp({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     sendsMail,
+    renewsTokens: config.auth.renewalDays > 0,
     limiters,
     publicKeySet,
     digests,

@@ -73,6 +73,7 @@ function createConfig({ values, warnings }: Environment) {
       issuer: values.AUTH_ISSUER,
       audience: values.AUTH_AUDIENCE,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
+      renewalDays: values.AUTH_RENEWAL_DAYS,
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
     },
     corsOrigins: values.CORS_ORIGINS,

@@ -30,6 +30,8 @@ interface ErrorDefinition {
   readonly description: string;
   readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
+  /** Belongs to a feature that is off by default: the document of a service without the feature does not mention it. */
+  readonly isOptional?: true;
 }
 
 /** What the response depends on; an error has the properties that its own definition uses. */
@@ -75,6 +77,13 @@ export const ERROR_TABLE = defineErrors({
     description: "The token is missing, expired, revoked, wrongly signed or malformed.",
     detail: "Invalid or expired token",
     headers: challenge,
+  },
+  LOGIN_REQUIRED: {
+    status: 401,
+    description: "The token is valid, but cannot be renewed: the user must log in again.",
+    detail: "Log in again",
+    headers: challenge,
+    isOptional: true,
   },
   INACTIVE_USER: {
     status: 403,

@@ -1,4 +1,7 @@
-/** Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. */
+/**
+ * Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. With `--all`, it
+ * also describes the features that are off by default.
+ */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { createFeatures } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
@@ -6,10 +9,12 @@ import { createDocument } from "./openapi/document.ts";
 /** The cast is safe because describing the routes calls none of their services. */
 const uncalled = <Service>(): Service => ({}) as Service;
 
+const isComplete = process.argv.includes("--all");
 const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   sendsMail: true,
+  renewsTokens: isComplete,
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,

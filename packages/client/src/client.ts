@@ -67,6 +67,8 @@ export interface Client extends Operations {
   deleteMe(options?: RequestOptions): Promise<void>;
   /** Revokes all tokens of the current user and forgets the stored one. */
   revokeTokens(options?: RequestOptions): Promise<void>;
+  /** Replaces the stored token by a new one of the same login, if the service renews tokens. */
+  renewToken(options?: RequestOptions): Promise<Token>;
   /** Requests a mail with a link; resolves also if no user has the e-mail. */
   requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
   /** Sets a new password with the token of the link, and revokes all tokens of the user. */
@@ -167,6 +169,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
       forget(sent);
     },
+    async renewToken(init) {
+      const sent = token;
+      const response = await callWithToken((authorized) => api.POST("/auth/tokens", authorized), init);
+      if (token === sent) storeToken(response.access_token);
+      return response;
+    },
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
     confirmPasswordReset: (body, init) =>
       unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
@@ -206,7 +214,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
 function isSessionEnd(error: unknown): error is LatchkeyError {
   if (!(error instanceof LatchkeyError)) return false;
   const code = error.status === 401 ? (error.code ?? "INVALID_TOKEN") : error.code;
-  return code === "INVALID_TOKEN" || code === "INACTIVE_USER" || code === "USER_NOT_FOUND";
+  return (
+    code === "INVALID_TOKEN" ||
+    code === "LOGIN_REQUIRED" ||
+    code === "INACTIVE_USER" ||
+    code === "USER_NOT_FOUND"
+  );
 }
 
 /** The `exp` claim of a JWT (RFC 7519 §4.1.4); undefined for a text that is none. */

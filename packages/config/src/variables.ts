@@ -144,6 +144,12 @@ export const VARIABLES = {
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
   }),
+  AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), {
+    default: "0",
+    description:
+      "Days after a login within which its tokens can be renewed, `0` for none. A leaked token is worth as long until it " +
+      "is revoked",
+  }),
   AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
     default: "false",
     description: "`true` rejects a new password without the current one",

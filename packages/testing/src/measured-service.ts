@@ -89,6 +89,8 @@ export interface Load {
 
 interface LoadOptions extends Load {
   readonly url: string;
+  /** @default "GET" */
+  readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -98,11 +100,12 @@ export type LoadResult = Awaited<ReturnType<typeof measureLoad>>;
  * Loads a URL with wrk over several connections. Throws if a response is not 2xx.
  * @returns requests per second and response times in milliseconds
  */
-export async function measureLoad({ url, headers = {}, connections, seconds }: LoadOptions) {
+export async function measureLoad({ url, method = "GET", headers = {}, connections, seconds }: LoadOptions) {
   if (Bun.which("wrk") === null) throw new Error("wrk is not installed");
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const size = ["--latency", "-t", "1", "-c", String(connections), "-d", `${seconds}s`];
-  const child = Bun.spawn(["wrk", ...size, ...headerArguments, url], { stdout: "pipe" });
+  const script = method === "POST" ? ["-s", join(import.meta.dir, "wrk-post.lua")] : [];
+  const child = Bun.spawn(["wrk", ...size, ...script, ...headerArguments, url], { stdout: "pipe" });
   const report = await new Response(child.stdout).text();
   const perSecond = /Requests\/sec:\s+([\d.]+)/.exec(report)?.[1];
   if (perSecond === undefined || /Non-2xx|Socket errors/.test(report)) throw new Error(report);

@@ -7,7 +7,7 @@ import {
   PAGE_SIZE_MAX,
 } from "@latchkey/contracts";
 import { type AnyElysia, Elysia } from "elysia";
-import { ERROR_TABLE } from "../errors.ts";
+import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
@@ -34,6 +34,10 @@ export async function createDocument(features: AnyElysia): Promise<string> {
 }
 
 function completeDocument(paths: DescribedPaths): JsonObject {
+  const described = JSON.stringify(paths);
+  const codes = ERROR_CODES.filter(
+    (code) => !ERROR_TABLE[code].isOptional || described.includes(`"${code}"`),
+  );
   return {
     openapi: "3.0.3",
     info: {
@@ -46,11 +50,15 @@ function completeDocument(paths: DescribedPaths): JsonObject {
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       // Tags without operations are sections of the reference.
-      ...Object.entries(TOPICS).map(([name, description]) => ({ name, description, "x-traitTag": true })),
+      ...Object.entries(topics(codes)).map(([name, description]) => ({
+        name,
+        description,
+        "x-traitTag": true,
+      })),
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(),
+      schemas: componentSchemas(codes),
       headers: HEADERS,
       securitySchemes: {
         bearer: {
@@ -79,9 +87,11 @@ Register, log in, and send the token as \`Authorization: Bearer <token>\`; in th
 The same document has three views: [/docs](/docs) to call operations, [/redoc](/redoc) to read about them, and
 [/openapi.json](/openapi.json) for tools.`;
 
-const errorItems = Object.entries(ERROR_TABLE)
-  .sort(([, one], [, other]) => one.status - other.status)
-  .map(([code, { status, description }]) => `- ${status} \`${code}\`: ${description}`);
+const errorItems = (codes: readonly ErrorCode[]): string[] =>
+  codes
+    .map((code) => ({ code, ...ERROR_TABLE[code] }))
+    .sort((one, other) => one.status - other.status)
+    .map(({ code, status, description }) => `- ${status} \`${code}\`: ${description}`);
 
 const text = (example: string) => ({ schema: { type: "string" }, example });
 const count = (example: number) => ({ schema: { type: "integer", minimum: 0 }, example });
@@ -112,7 +122,7 @@ export type HeaderName = keyof typeof HEADERS;
 
 const headerItems = Object.entries(HEADERS).map(([name, { description }]) => `- \`${name}\`: ${description}`);
 
-const TOPICS = {
+const topics = (codes: readonly ErrorCode[]) => ({
   Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
 ${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
 ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
@@ -131,8 +141,8 @@ examples of each operation are named after its codes. An unknown path returns 40
 method 405 with an \`Allow\` header, and a body that is too large 413, also on paths that need no body. A proxy in front of
 the service can respond with other codes, such as \`BAD_GATEWAY\`.
 
-${errorItems.join("\n")}`,
-};
+${errorItems(codes).join("\n")}`,
+});
 
 /** The plugin lists every content type that the framework can parse; this service accepts JSON only. */
 function completeOperation(operation: DescribedOperation): JsonObject {

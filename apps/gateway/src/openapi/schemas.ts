@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
-import { ERROR_CODES, ERROR_TABLE } from "../errors.ts";
+import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -28,10 +28,10 @@ export const errorSchemaName = (status: number): string =>
   `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
 
 /** No operation returns 405, and 422 has issues. */
-function errorSchemas(): Record<string, JsonObject> {
+function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
   const { code, ...others } = contracts.ErrorBody.properties;
-  const codes = ERROR_CODES.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
-  const byStatus = Map.groupBy(codes, (name) => ERROR_TABLE[name].status);
+  const described = codes.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
+  const byStatus = Map.groupBy(described, (name) => ERROR_TABLE[name].status);
   const entries = [...byStatus].map(([status, names]) => {
     const properties = { ...others, code: { ...code, enum: names } };
     return [errorSchemaName(status), { ...contracts.ErrorBody, properties }] as const;
@@ -39,9 +39,9 @@ function errorSchemas(): Record<string, JsonObject> {
   return Object.fromEntries(entries);
 }
 
-/** `components.schemas`. */
-export const componentSchemas = (): Record<string, JsonObject> =>
-  mapMembers({ ...SCHEMAS, ...errorSchemas() }, translateMembers);
+/** `components.schemas`. @param codes of the errors that the operations return */
+export const componentSchemas = (codes: readonly ErrorCode[]): Record<string, JsonObject> =>
+  mapMembers({ ...SCHEMAS, ...errorSchemas(codes) }, translateMembers);
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 

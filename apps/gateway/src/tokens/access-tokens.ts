@@ -2,7 +2,9 @@
  * Access tokens (JWT, RFC 7519): signed with one key of `token-keys.ts` and verified with all of them. The plugin signs; `jose`,
  * which it is based on, verifies, because the plugin would reject an `iat` that this service ignores.
  */
+import { createHmac, type KeyObject } from "node:crypto";
 import { jwt } from "@elysiajs/jwt";
+import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
@@ -10,6 +12,7 @@ import type { TokenKey, TokenKeys } from "./token-keys.ts";
 
 const TOKEN_ID = /^[\w.-]{1,128}$/;
 const MAX_VERIFIED_TOKENS = 10_000;
+const SECONDS_PER_DAY = 86_400;
 
 /** The user whom a token identifies, and what decides whether the token has been revoked. */
 export interface TokenClaims {
@@ -18,29 +21,51 @@ export interface TokenClaims {
   readonly version: number;
   /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
   readonly tokenId: string | null;
+  readonly login: LoginClaims;
 }
+
+/** The claims about a login, which its renewed tokens keep. */
+export interface LoginClaims {
+  /** Its time in seconds since the epoch; absent if tokens cannot be renewed. */
+  readonly auth_time?: number;
+}
+
+type TokenUser = Pick<User, "id" | "tokenVersion">;
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-interface TokensOptions extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes"> {
+interface TokensOptions
+  extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays"> {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
 }
 
-export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: TokensOptions) {
-  const { algorithm, key: secret, kid } = keys.signing;
+export function createTokens({ keys, issuer, audience, tokenExpireMinutes, renewalDays }: TokensOptions) {
+  const { algorithm, key, kid, secret } = keys.signing;
+  const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
-    jwt({
-      secret,
-      alg: algorithm,
-      exp: `${tokenExpireMinutes}m`,
-      ...(kid !== null && { kid }),
-      ...(issuer !== null && { iss: issuer }),
-      ...(audience !== null && { aud: audience }),
-    }),
+    jwt({ secret: key, alg: algorithm, ...(kid !== null && { kid }), ...parties }),
   );
+  const signHere = secret && createHmacSigner(algorithm, secret);
   // RFC 7519 §4.1.3: one audience, or an array of them.
   const isExpected = ({ iss, aud }: Members): boolean =>
     (issuer === null || iss === issuer) && (audience === null || [aud].flat().includes(audience));
+
+  const lifetimeSeconds = Math.round(tokenExpireMinutes * 60);
+  /** When the tokens of a login end, however often they are renewed. */
+  const endOf = (loginSeconds: number): number => loginSeconds + renewalDays * SECONDS_PER_DAY;
+
+  const claimsOf = ({ id, tokenVersion }: TokenUser, login: LoginClaims = {}) => {
+    const now = currentSeconds();
+    const { auth_time = now } = login;
+    return {
+      sub: String(id),
+      ver: tokenVersion,
+      jti: Bun.randomUUIDv7(),
+      ...login,
+      ...(renewalDays > 0 && { auth_time }),
+      exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
+    };
+  };
 
   /**
    * The payloads of tokens with a valid signature. Keys are digests of the tokens; the oldest entry comes first. Only the
@@ -49,8 +74,17 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
   const verified = new Map<string, Members>();
 
   return {
-    sign: ({ userId, version }: Omit<TokenClaims, "tokenId">): Promise<string> =>
-      signer.decorator.jwt.sign({ sub: String(userId), ver: version, jti: Bun.randomUUIDv7() }),
+    /** Returns the token of a login, by default of one at this time. */
+    sign: (user: TokenUser, login?: LoginClaims): Promise<string> =>
+      signer.decorator.jwt.sign(claimsOf(user, login)),
+    /** Returns a token with the login of another one; null if that cannot be renewed, for example without the time of its login. */
+    async renew(user: TokenUser, login: LoginClaims): Promise<string | null> {
+      const { auth_time = Infinity } = login;
+      const iat = currentSeconds();
+      if (auth_time > iat || iat >= endOf(auth_time)) return null;
+      const claims = claimsOf(user, login);
+      return signHere ? signHere({ ...parties, ...claims, iat }) : signer.decorator.jwt.sign(claims);
+    },
     /** Returns null if the token is invalid. */
     async verify(token: string): Promise<TokenClaims | null> {
       const digest = Bun.SHA256.hash(token, "base64");
@@ -64,6 +98,17 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes }: Tok
       }
       return isExpected(payload) ? readClaims(payload) : null;
     },
+  };
+}
+
+/** Signs in this thread. The plugin's signature waits for another thread, which doubles the processor time of a renewal. */
+function createHmacSigner(algorithm: string, secret: KeyObject) {
+  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const header = encode({ alg: algorithm, typ: "JWT" });
+  return (claims: object): string => {
+    const content = `${header}.${encode(claims)}`;
+    const mac = createHmac(`sha${algorithm.slice(2)}`, secret).update(content);
+    return `${content}.${mac.digest("base64url")}`;
   };
 }
 
@@ -93,15 +138,19 @@ function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey
 const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").toString("base64url") === text;
 
 /** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
-function readClaims({ sub, exp, nbf = 0, ver = 0, jti }: Members): TokenClaims | null {
+function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time }: Members): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
   // The canonical decimal text of a safe integer.
   const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
   if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
-  if (typeof ver !== "number" || !Number.isSafeInteger(ver) || ver < 0) return null;
-  return { userId, version: ver, tokenId: typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null };
+  if (!isSafeInteger(ver) || ver < 0) return null;
+  const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
+  return { userId, version: ver, tokenId, login: isSafeInteger(auth_time) ? { auth_time } : {} };
 }
+
+const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+const currentSeconds = (): number => Math.floor(Date.now() / 1000);
 
 type Members = Readonly<Record<string, unknown>>;
 

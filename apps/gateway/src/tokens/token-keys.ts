@@ -1,5 +1,5 @@
 /** The keys that sign and verify tokens, their public parts for other services, and digests with keys derived from them. */
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
@@ -13,6 +13,8 @@ export interface TokenKey {
   readonly key: CryptoKey;
   /** RFC 7638; null for a secret key. */
   readonly kid: string | null;
+  /** The same key if it is a secret one. */
+  readonly secret?: KeyObject;
 }
 
 export interface TokenKeys {
@@ -65,7 +67,7 @@ async function importSecretKey(secret: string, algorithm: SecretAlgorithm): Prom
   const hmac = { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` };
   const bytes = new TextEncoder().encode(secret);
   const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["sign", "verify"]);
-  return { algorithm, key, kid: null };
+  return { algorithm, key, kid: null, secret: createSecretKey(bytes) };
 }
 
 async function importPublicKey({ algorithm, jwk }: PublicKey) {

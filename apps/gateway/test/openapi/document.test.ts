@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_CODES, ERROR_TABLE } from "../../src/errors.ts";
 import { VERSION } from "../../src/version.ts";
 import { fetchDocument, type NamedOperation, operationsOf } from "../support/openapi/document.ts";
-import { startService } from "../support/service.ts";
+import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
 
@@ -17,7 +17,7 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
 }
 
 describe("the document", async () => {
-  await using service = await startService();
+  await using service = await startService({ env: EVERY_FEATURE });
   const document = await fetchDocument(service);
   const operations = operationsOf(document);
 
@@ -108,17 +108,27 @@ describe("the document", async () => {
     }
   });
 
-  test("is printed by `bun run openapi` without a running service", async () => {
-    const command = [process.execPath, "run", "openapi"];
+  test.each([
+    ["--all", EVERY_FEATURE],
+    ["", {}],
+  ])("is printed by `bun run openapi %s` without a running service", async (option, env) => {
+    await using configured = await startService({ env });
+    const command = [process.execPath, "run", "openapi", ...option.split(" ")];
     const child = Bun.spawn(command, {
       cwd: ROOT,
       stdout: "pipe",
       stderr: "ignore",
       env: { PATH: process.env.PATH },
     });
-    expect(await new Response(child.stdout).json()).toEqual(document);
+    expect(await new Response(child.stdout).json()).toEqual(await fetchDocument(configured));
     expect(await child.exited).toBe(0);
   });
+});
+
+test("the document does not mention features that are off", async () => {
+  await using service = await startService();
+  const document = JSON.stringify(await fetchDocument(service));
+  expect(document).not.toMatch(/LOGIN_REQUIRED|renew/i);
 });
 
 test("bun run openapi ends without an error if the reader closes the pipe, as head does", () => {

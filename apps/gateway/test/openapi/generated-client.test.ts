@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import ts from "typescript";
 import { fetchDocument, type NamedOperation, operationsOf } from "../support/openapi/document.ts";
 import { prepareSuccess } from "../support/openapi/requests.ts";
-import { type Service, startService } from "../support/service.ts";
+import { EVERY_FEATURE, type Service, startService } from "../support/service.ts";
 
 const PACKAGE = join(import.meta.dir, "../..");
 
@@ -62,7 +62,7 @@ function compile(files: string[]): string[] {
 }
 
 test("a client of another generator compiles and uses every operation", async () => {
-  await using service = await startService();
+  await using service = await startService({ env: EVERY_FEATURE });
   await using folder = await openFolder();
   const document = await fetchDocument(service);
   await Bun.write(join(folder.path, "openapi.json"), JSON.stringify(document));

@@ -5,7 +5,7 @@ import { createKeyPair } from "@latchkey/testing/keys";
 import { createContract } from "../support/openapi/contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { PRODUCERS, startSubjects, validBody } from "../support/openapi/requests.ts";
-import { startService } from "../support/service.ts";
+import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 describe("the document and the service", async () => {
   const subjects = await startSubjects();
@@ -49,7 +49,7 @@ describe("the document and the service", async () => {
     operations.flatMap((one) => ("429" in one.responses ? [[one.operationId ?? "", one] as const] : [])),
   )("agree on the default quota of %s", async (_id, operation) => {
     const { method, path, responses } = operation;
-    await using service = await startService({ env: { RATE_LIMIT_ENABLED: "true" } });
+    await using service = await startService({ env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true" } });
     const { token } = await service.createUser();
     const valid = validBody(operation);
     // Only a current password makes an update count.

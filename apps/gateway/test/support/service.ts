@@ -93,6 +93,9 @@ export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   readonly wrapHasher?: (hasher: Hasher) => Partial<Hasher>;
 }
 
+/** Every feature that is off by default. */
+export const EVERY_FEATURE = { AUTH_RENEWAL_DAYS: "30" } as const;
+
 export interface Credentials {
   readonly email: string;
   readonly username: string;
@@ -233,7 +236,7 @@ async function assertDocumented(request: SentRequest, response: ReceivedResponse
 }
 
 async function readContract(): Promise<Contract> {
-  await using service = await startService();
+  await using service = await startService({ env: EVERY_FEATURE });
   return createContract(await fetchDocument({ request: (path) => fetch(service.url + path) }));
 }
 

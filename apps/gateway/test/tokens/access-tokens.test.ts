@@ -197,10 +197,10 @@ const change = (token: string, at: number): string =>
 
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
   const { sign, verify } = await openTokens();
-  const token = await sign({ userId: 7, version: 3 });
+  const token = await sign({ id: 7, tokenVersion: 3 });
   const tokenId = String(openToken(token).claims.jti);
-  expect(await verify(token)).toEqual({ userId: 7, version: 3, tokenId });
-  expect(await sign({ userId: 7, version: 3 })).not.toBe(token);
+  expect(await verify(token)).toEqual({ userId: 7, version: 3, tokenId, login: {} });
+  expect(await sign({ id: 7, tokenVersion: 3 })).not.toBe(token);
 
   const tokenIdOf = async (jti?: unknown) => (await verify(forge({ claims: { sub, exp, jti } })))?.tokenId;
   expect(await tokenIdOf("x".repeat(128))).toBe("x".repeat(128));

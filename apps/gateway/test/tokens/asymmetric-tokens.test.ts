@@ -18,7 +18,7 @@ async function tokensOf(env: Variables) {
   const { sign, verify } = createTokens({ ...auth, keys });
   return {
     keys: keys.publicKeySet.keys,
-    sign: () => sign({ userId: 7, version: 0 }),
+    sign: () => sign({ id: 7, tokenVersion: 0 }),
     isValid: async (token: string) => (await verify(token)) !== null,
   };
 }

@@ -69,6 +69,14 @@ export const operations = defineOperations("Auth", {
     success: { status: 204, description: "The tokens are revoked." },
     isProtected: true,
   },
+  renewToken: {
+    summary: "Exchange a token for a new one of the same login",
+    description:
+      "The token in the request remains valid until it expires. No token of a login is valid later than the configured number of days after it. The token that made the latest password change cannot be renewed.",
+    success: { status: 200, description: "An access token.", schema: "TokenResponse" },
+    errors: ["LOGIN_REQUIRED"],
+    isProtected: true,
+  },
   requestPasswordReset: {
     summary: "Request a mail that resets a password",
     description:

@@ -14,6 +14,8 @@ export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** false: the routes that need mail do not exist. */
   readonly sendsMail: boolean;
+  /** false: the route that renews tokens does not exist. */
+  readonly renewsTokens: boolean;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -22,7 +24,7 @@ export interface AuthRoutesOptions {
 }
 
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, sendsMail, limiters, digests, requireCurrentPassword } = options;
+  const { authService, sendsMail, renewsTokens, limiters, digests, requireCurrentPassword } = options;
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -59,16 +61,20 @@ export function authRoutes(options: AuthRoutesOptions) {
 
   const login = routes("login").post(
     "/auth/login",
-    async ({ body, authRequest }): Promise<Token> => ({
-      access_token: await authService.login(body, authRequest),
-      token_type: "bearer",
-    }),
+    async ({ body, authRequest }): Promise<Token> => toToken(await authService.login(body, authRequest)),
     operations.login,
   );
 
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe)
+    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe);
+  if (renewsTokens)
+    me.post(
+      "/auth/tokens",
+      async ({ principal }): Promise<Token> => toToken(await authService.renew(principal)),
+      { ...operations.renewToken, parse: [ignoreBody] },
+    );
+  const changes = me
     .use(withAuthRequest)
     .patch(
       "/auth/me",
@@ -96,7 +102,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       { ...operations.revokeTokens, parse: [ignoreBody] },
     );
 
-  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(me);
+  const auth = new Elysia({ name: "auth" }).use(register).use(login).use(changes);
   if (!sendsMail) return auth;
 
   const requestReset = routes("mail").post(
@@ -123,6 +129,8 @@ export function authRoutes(options: AuthRoutesOptions) {
     );
   return auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
 }
+
+const toToken = (access_token: string): Token => ({ access_token, token_type: "bearer" });
 
 /** A response without a body. */
 async function respondWith(set: Context["set"], status: 202 | 204, work: Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ import type { AuditEvent, LoginRequest, RegisterRequest, UpdateUserRequest } fro
 import { type Database, type User, UserAlreadyExists, type ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { Tokens } from "../../tokens/access-tokens.ts";
+import type { TokenClaims, Tokens } from "../../tokens/access-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
@@ -25,7 +25,7 @@ export interface AuthRequest extends VerifyRequest {
 /** The authenticated user, as read from the database. */
 export interface Principal {
   readonly user: User;
-  readonly token: ValidToken;
+  readonly token: TokenClaims;
 }
 
 interface AuthServiceOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
@@ -110,7 +110,18 @@ export function createAuthService(options: AuthServiceOptions) {
       await loginThrottle
         ?.storeNetwork(current, network, seenAt)
         .catch((error) => warn(new NetworkNotStored(error)));
-      return tokens.sign({ userId: user.id, version: current.tokenVersion });
+      return tokens.sign(current);
+    },
+
+    /**
+     * Returns a new token of the same login. The token that made the latest password change ends with its `exp`, because a copy
+     * of it could be renewed, too.
+     * @throws LOGIN_REQUIRED
+     */
+    async renew({ user, token }: Principal): Promise<string> {
+      const renewed = token.version === user.tokenVersion ? await tokens.renew(user, token.login) : null;
+      if (renewed === null) throw new ServiceError("LOGIN_REQUIRED");
+      return renewed;
     },
 
     /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */

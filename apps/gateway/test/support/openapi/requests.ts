@@ -5,7 +5,7 @@ import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
 import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
-import { newCredentials, type Service, startService } from "../service.ts";
+import { EVERY_FEATURE, newCredentials, type Service, startService } from "../service.ts";
 import { parseResponses } from "../wire.ts";
 import type { ReceivedResponse } from "./contract.ts";
 import type { NamedOperation } from "./document.ts";
@@ -54,9 +54,11 @@ interface Subjects extends AsyncDisposable {
 /** All but `publishing` use the same key, so each accepts the tokens of the others. */
 export async function startSubjects(): Promise<Subjects> {
   const subjects = {
-    working: await startService(),
+    working: await startService({ env: EVERY_FEATURE }),
     publishing: await startService({ env: privateKeyVariables("EdDSA") }),
-    limited: await startService({ env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" } }),
+    limited: await startService({
+      env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
+    }),
     failing: await startBroken(() => new Error("unexpected")),
     unavailable: await startBroken(() => new DatabaseUnavailable("ECONNREFUSED")),
   };
@@ -141,6 +143,7 @@ function startBroken(error: () => Error): Promise<Service> {
   const refuse = () => Promise.reject(error());
   const refuseAll = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
   return startService({
+    env: EVERY_FEATURE,
     wrapDatabase: ({ users, todos, outbox }) => ({
       users: refuseAll(users),
       todos: refuseAll(todos),
