@@ -31,15 +31,6 @@ await describeNative("the addon in workers", ({ path, variants }) => {
 
   const derived = (password: string) => referenceDigest({ password, salt: "", iterations: 1_000 });
 
-  test("can be loaded by many workers that derive at the same time", async () => {
-    const passwords = Array.from({ length: 8 }, (_, index) => `password ${index}`);
-    const results = passwords.map(async (password) => {
-      await using worker = start({ path, kernel, password });
-      return await worker.result;
-    });
-    expect(await Promise.all(results)).toEqual(passwords.map(derived));
-  });
-
   /** The ids of the hashing threads in this process. */
   const hashingThreads = () => readdirSync("/proc/self/task").filter((id) => nameOf(id).startsWith("derive"));
 

@@ -7,20 +7,12 @@ import { once } from "node:events";
 import { getPriority } from "node:os";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
-import type { KernelVariant, NativeAddon } from "../../src/kernel/addon.ts";
 import { NativeKernel } from "../../src/kernel/native-kernel.ts";
+import { ADDON, recorded } from "../fixtures/recorded-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
-/** Seconds per iteration. Two lanes together are as efficient as four. */
-const COSTS: Readonly<Record<number, number>> = { 1: 1e-6, 2: 1.2e-6, 4: 2.4e-6 };
-const VARIANTS: KernelVariant[] = [1, 2, 4].map((width) => ({ id: width, family: "test", width }));
-/** Only computes costs. */
-const ADDON: NativeAddon = {
-  kernels: [],
-  prepareLane() {},
-  startThread: () => false,
-  advance: (id, _state, _lanes, iterations) => iterations * (COSTS[id] ?? 0),
-};
+/** Two lanes together are as efficient as four. */
+const VARIANTS = recorded("Arm Cortex-A76");
 const N = 100_002;
 
 function createKernel() {

@@ -1,33 +1,31 @@
 /** The planner picks the smallest group whose cost per lane is close to the lowest, resists noise and remeasures old costs. */
 import { describe, expect, test } from "bun:test";
 import { VariantPlanner } from "../../src/kernel/variant-planner.ts";
+import { recorded } from "../fixtures/recorded-addon.ts";
 
-const WIDTHS = [16, 1, 2, 4, 8];
-/** Milliseconds for 600,000 iterations; only the ratios matter. On Zen 5, sixteen lanes are cheapest by far. */
-const COSTS = [250, 42.5, 53, 94];
-/** On Zen 4, four lanes are as cheap as sixteen. */
-const ZEN_4 = [304, 42.6, 45.8, 74];
+/** Sixteen lanes are cheapest by far, but not if they take twice the time. */
+const ZEN_5 = recorded("AMD Zen 5", "sha", "avx512");
+const costs = new Map(ZEN_5.map(({ id, seconds }) => [id, seconds]));
+const [four, sixteen] = [4, 16].flatMap((width) => ZEN_5.filter((variant) => variant.width === width));
+if (!four || !sixteen) throw new Error("Zen 5 has both widths");
 
-/** On Intel, a wide register is cheaper per lane than SHA instructions, and eight lanes are cheap while few are busy. */
-const INTEL = [248, 45, 59.6, 119, 174];
-
-const createPlanner = (costs: readonly number[] = COSTS) =>
-  new VariantPlanner(costs.map((seconds, id) => ({ id, family: "test", width: WIDTHS[id] ?? 0, seconds })));
+/** The time of sixteen lanes in several slices. */
+const record = (planner: VariantPlanner, seconds: number): void => {
+  for (let slice = 0; slice < 5; slice++) planner.record(sixteen, seconds);
+};
 
 describe("VariantPlanner", () => {
   test.each([
-    ["Zen 5", COSTS, { 1: 1, 2: 2, 3: 2, 4: 4, 10: 4, 12: 16, 16: 16 }],
-    ["Zen 4", ZEN_4, { 1: 1, 2: 2, 3: 2, 4: 4, 16: 4 }],
-    ["Intel", INTEL, { 6: 2, 7: 8, 11: 8, 12: 16 }],
-  ])(
-    "plans the widths of groups for any number of lanes with the costs of %s",
-    (_processor, costs, widths) => {
-      const planned = Object.keys(widths).map(
-        (lanes) => createPlanner(costs).chooseMeasured(Number(lanes)).width,
-      );
-      expect(planned).toEqual(Object.values(widths));
-    },
-  );
+    ["AMD Zen 5", { 1: 1, 2: 2, 3: 2, 4: 4, 8: 4, 9: 16, 16: 16 }],
+    ["AMD Zen 4", { 1: 1, 2: 2, 3: 2, 4: 4, 11: 4, 12: 16, 16: 16 }],
+    ["Intel Xeon", { 1: 1, 2: 2, 7: 8, 12: 8, 13: 16 }],
+    ["Arm Cortex-A76", { 1: 1, 2: 2, 3: 2, 4: 2 }],
+    ["pathological", { 1: 1, 13: 1, 15: 16, 16: 16 }],
+  ] as const)("plans the widths of groups for any number of lanes with the costs of %s", (name, widths) => {
+    const planner = new VariantPlanner(recorded(name));
+    const planned = Object.keys(widths).map((lanes) => planner.chooseMeasured(Number(lanes)).width);
+    expect(planned).toEqual(Object.values(widths));
+  });
 
   test.each([
     [1.04, 4],
@@ -35,58 +33,45 @@ describe("VariantPlanner", () => {
   ])(
     "prefers four lanes to sixteen if they cost %p times as much per lane: width %p, whichever was used before",
     (ratio, width) => {
-      for (const before of [100, 400]) {
-        const planner = createPlanner([before, 100, 100, 50]);
+      for (const before of [0.5, 2]) {
+        const planner = new VariantPlanner([four, { ...sixteen, seconds: before * sixteen.seconds }]);
         planner.chooseMeasured(16);
-        for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, (4 * 50) / ratio);
+        record(planner, (4 * four.seconds) / ratio);
         expect(planner.chooseMeasured(16).width).toBe(width);
       }
     },
   );
 
   test("ignores one interrupted slice, but not a lasting change", () => {
-    const planner = createPlanner();
-    for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, 250);
-    planner.record({ id: 0 }, 5_000);
+    const planner = new VariantPlanner(ZEN_5);
+    record(planner, sixteen.seconds);
+    planner.record(sixteen, 20 * sixteen.seconds);
     expect(planner.chooseMeasured(16).width).toBe(16);
-    for (let slice = 0; slice < 5; slice++) planner.record({ id: 0 }, 500);
+    record(planner, 2 * sixteen.seconds);
     expect(planner.chooseMeasured(16).width).toBe(4);
   });
 
   test("returns to a kernel that was slow only for a while", () => {
-    const planner = createPlanner();
-    const costsNow = [...COSTS];
-    const run = (slices: number) => {
+    const planner = new VariantPlanner(ZEN_5);
+    const run = (slices: number, slowdown: number) => {
       for (let slice = 0; slice < slices; slice++) {
         const variant = planner.choose(16);
-        planner.record(variant, costsNow[variant.id] ?? 0);
+        planner.record(variant, (variant.width === 16 ? slowdown : 1) * (costs.get(variant.id) ?? 0));
       }
     };
-    costsNow[0] = 500;
-    run(50);
+    run(50, 2);
     expect(planner.chooseMeasured(16).width).toBe(4);
-    costsNow[0] = 250;
-    run(2_000);
+    run(2_000, 1);
     expect(planner.chooseMeasured(16).width).toBe(16);
   });
 
-  test("corrects a wrong initial measurement", () => {
-    const planner = createPlanner([1_000, 42.5, 53, 400]);
-    expect(planner.chooseMeasured(4).width).toBe(2);
-    for (let slice = 0; slice < 500; slice++) {
-      const variant = planner.choose(4);
-      planner.record(variant, COSTS[variant.id] ?? 0);
-    }
-    expect(planner.chooseMeasured(4).width).toBe(4);
-  });
-
   test("explores other plans in less than one slice of a hundred", () => {
-    const planner = createPlanner();
+    const planner = new VariantPlanner(ZEN_5);
     let explored = 0;
     for (let slice = 0; slice < 1_000; slice++) {
       const occupied = 1 + (slice % 16);
       const variant = planner.choose(occupied);
-      planner.record(variant, COSTS[variant.id] ?? 0);
+      planner.record(variant, costs.get(variant.id) ?? 0);
       if (variant.id !== planner.chooseMeasured(occupied).id) explored += 1;
     }
     expect(explored).toBeLessThan(10);

@@ -22,7 +22,7 @@ export function compilingTest(): typeof test {
 /** Defines tests that use the addon, which can also have been built on another machine. */
 export async function describeNative(name: string, define: (native: NativeFixture) => void): Promise<void> {
   const isBuilt = "path" in findAddonFile(BUILD_DIRECTORY);
-  const reason = isBuilt ? null : skipReason(findCompiler(process.env));
+  const reason = skipReason(isBuilt ? unsupportedProcessor() : findCompiler(process.env));
   if (reason === null) {
     const native = await openNativeFixture();
     describe(name, () => define(native));
@@ -30,6 +30,13 @@ export async function describeNative(name: string, define: (native: NativeFixtur
     reportSkipped(name, reason);
     test.skip(name, () => {});
   }
+}
+
+/** A processor can lack the instructions of every native kernel. */
+function unsupportedProcessor(): object {
+  const { variants, unavailable } = checkNativeKernels();
+  const isUnsupported = variants.length === 0 && unavailable.every(({ status }) => status === "unsupported");
+  return isUnsupported ? { reason: "this processor supports no native kernel" } : {};
 }
 
 /** Always null in continuous integration: a missing compiler fails the tests there. */

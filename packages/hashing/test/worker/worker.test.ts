@@ -4,21 +4,24 @@ import { createQuotaBudget } from "../../src/cpu-quota.ts";
 import { kernels } from "../../src/index.ts";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
+import type { KernelChoice } from "../../src/kernel/kernel.ts";
+import { recorded } from "../fixtures/recorded-addon.ts";
 import { hex, referenceDigest } from "../support/derivation.ts";
 import { nativeKernelNames } from "../support/native-addon.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 describe("a worker with a CPU quota", () => {
   test("reports the capacity of its share before the first job", async () => {
-    const { choice, lanes } = chooseKernel("auto");
+    const path = fixtureUrl("recorded-addon.ts").pathname;
+    const kernel: KernelChoice = { kind: "native", path, variants: recorded("Intel Xeon") };
     const capacityOf = async (cores: number) => {
-      const quota = createQuotaBudget(cores, 1);
-      await using pool = openPool({ lanes, setup: { kernel: choice, nice: 0, quota } });
+      await using pool = openPool({ setup: { kernel, nice: 0, quota: createQuotaBudget(cores, 1) } });
       await pool.ready();
       return pool.stats().capacityPerSecond;
     };
-    const [whole, part] = [await capacityOf(Number.POSITIVE_INFINITY), await capacityOf(0.1)];
-    expect(part).toBeLessThan(0.5 * whole);
+    // Sixteen derivations in 241 ms; a tenth of the quota is for the event loop.
+    expect(await capacityOf(Number.POSITIVE_INFINITY)).toBeCloseTo(16 / 0.241);
+    expect(await capacityOf(0.1)).toBeCloseTo((0.09 * 16) / 0.241);
   });
 
   test.each(kernels().map(({ name }) => name))(
