@@ -8,5 +8,6 @@ export {
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";
+export { isImported } from "./imports.ts";
 export { backUpFile, databaseFile, openDatabase, restoreFile } from "./open.ts";
 export type * from "./repositories.ts";

@@ -106,8 +106,19 @@ export interface UserRepository {
     readonly emails: readonly string[];
     readonly usernames: readonly string[];
   }): Promise<User[]>;
-  /** Creates the users, at least one, in one statement, except those whose e-mail address or username is taken; returns the created e-mail addresses. */
-  import(users: readonly ImportedUser[]): Promise<string[]>;
+  /** Returns those of the e-mail addresses whose imported user deleted the account in the last 90 days. */
+  findDeleted(emails: readonly string[]): Promise<string[]>;
+  /**
+   * Creates the users, at least one, with random token versions, except those whose e-mail address or username is taken, or
+   * whose account was deleted as in `findDeleted`; returns the created ones.
+   */
+  import(users: readonly ImportedUser[]): Promise<Pick<User, "id" | "email">[]>;
+  /** Stores that these users were imported; the time is the current one. */
+  markImported(ids: readonly number[]): Promise<void>;
+  /** Returns the highest id ever used, also if that user was deleted; 0 without any. */
+  findLastId(): Promise<number>;
+  /** New users get ids above this one, and above those used before. */
+  raiseLastId(id: number): Promise<void>;
   /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
   revokeTokens(id: number, condition?: ValidToken): Promise<User | null>;
   /**
@@ -115,7 +126,10 @@ export interface UserRepository {
    * both delete the resets in the outbox.
    */
   setActive(id: number, isActive: boolean): Promise<User | null>;
-  /** Returns false if the user does not exist or the condition is not met. */
+  /**
+   * Returns false if the user does not exist or the condition is not met.
+   * @param condition the owner's token: if the user was imported, later imports skip the e-mail address for 90 days
+   */
   delete(id: number, condition?: ValidToken): Promise<boolean>;
   /** Deletes the users in one statement, and returns the ids of those that existed. */
   deleteAll(ids: readonly number[]): Promise<number[]>;

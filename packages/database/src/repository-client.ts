@@ -8,7 +8,10 @@ import type * as schema from "./postgres/schema.ts";
 import type { Select } from "./row-decoder.ts";
 
 export type Tables = typeof schema;
-export type Orm = Pick<PgDatabase<PgQueryResultHKT>, "select" | "insert" | "update" | "delete">;
+export type Orm = Pick<
+  PgDatabase<PgQueryResultHKT>,
+  "select" | "selectDistinct" | "insert" | "update" | "delete" | "execute"
+>;
 
 export interface RepositoryClient {
   /** Its queries run only within `attempt`. */

@@ -17,20 +17,20 @@ import {
   sql,
 } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { createImports, isImported } from "./imports.ts";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 
 const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
-export function createUserRepository(
-  { orm, prepare, attempt, attemptAll, transact }: RepositoryClient,
-  { users, userNetworks, outbox, now, forShare, isElementOf }: Tables,
-): UserRepository {
+export function createUserRepository(client: RepositoryClient, tables: Tables): UserRepository {
+  const { orm, prepare, attempt, attemptAll, transact } = client;
+  const { users, userNetworks, outbox, now, forShare } = tables;
+  const { rememberDeletion, ...imports } = createImports(client, tables);
   const given = {
     id: sql.placeholder("id"),
     email: sql.placeholder("email"),
-    username: sql.placeholder("username"),
     networkDigest: sql.placeholder("networkDigest"),
     after: sql.placeholder("after"),
     limit: sql.placeholder("limit"),
@@ -68,8 +68,6 @@ export function createUserRepository(
       .from(userNetworks)
       .where(eq(userNetworks.userId, given.id)),
   );
-  const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
-  const byNames = prepare(orm.select().from(users).where(isTaken));
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
@@ -199,13 +197,7 @@ export function createUserRepository(
       const query = orm.update(users).set(values).where(unchanged).returning({ id: users.id });
       return (await attempt(() => query.execute())).length > 0;
     },
-    findTaken: ({ emails, usernames }) =>
-      byNames({ email: JSON.stringify(emails), username: JSON.stringify(usernames) }),
-    import: async (imported) => {
-      const query = orm.insert(users).values([...imported]);
-      const skipping = query.onConflictDoNothing().returning({ email: users.email });
-      return (await attempt(() => skipping.execute())).map(({ email }) => email);
-    },
+    ...imports,
     revokeTokens: (id, condition) =>
       transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
     setActive: async (id, isActive) => {
@@ -213,10 +205,14 @@ export function createUserRepository(
       const isOther = and(selected(id), eq(users.isActive, !isActive));
       return (await transact((transaction) => update(transaction, values, isOther))) ?? findById(id);
     },
-    delete: async (id, condition) => {
-      const query = orm.delete(users).where(selected(id, condition)).returning({ id: users.id });
-      return (await attempt(() => query.execute())).length > 0;
-    },
+    delete: (id, condition) =>
+      transact(async (transaction) => {
+        const { email, importedAt, importedHash } = users;
+        const query = transaction.delete(users).where(selected(id, condition));
+        const [user] = await query.returning({ email, importedAt, importedHash }).execute();
+        if (user && condition && isImported(user)) await rememberDeletion(transaction, user.email);
+        return user !== undefined;
+      }),
     deleteAll: async (ids) => {
       const query = orm
         .delete(users)

@@ -15,6 +15,9 @@ const SECRET_KEY_FILE = "auth-secret-key";
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
 
+export const keyWarning = (event: "restore" | "import"): string =>
+  `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
+
 interface Options {
   readonly force?: boolean;
 }
@@ -69,7 +72,7 @@ export const restoreCommand = (variables: Variables): Command =>
       writeError(
         isGenerated
           ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
-          : "Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the restore can belong to other users.\n",
+          : keyWarning("restore"),
       );
     });
 

@@ -1,17 +1,20 @@
 /** `users import`, `users export` and `users stats`: users of other systems. */
 import { type FileHandle, open } from "node:fs/promises";
-import { CliError, EXIT, printable, toJson, unavailable, write, writeError } from "@latchkey/cli";
-import type { UserRepository } from "@latchkey/database";
+import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
+import type { Timestamp, UserRepository } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
+import { IsDateTime } from "typebox/format";
 import { importUsers, increment } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
 import { listUsers } from "../users.ts";
+import { keyWarning } from "./backup.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
 export type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
-type Options = Readonly<Partial<Record<"commit" | "usernameFromEmail" | "json", boolean>>>;
+type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
+type Options = Readonly<Partial<Record<Flag, boolean>>> & { readonly importedBefore?: string };
 
 const PROGRESS_INTERVAL_MS = 500;
 
@@ -19,22 +22,29 @@ export const importCommand = (withUsers: WithUsers): Command =>
   withExamples(
     new Command("import"),
     ["bun run admin users import users.jsonl", "zcat users.gz | bun run admin users import - --commit"],
-    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified and created_at;\nsee docs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
+    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified and created_at;\nid and last_id, from `users export`, are ids that new users will not get. See\ndocs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
   )
     .description("check a file of users with password hashes, and import it with --commit")
     .argument("<file>", "JSON Lines; - reads standard input")
     .option("--commit", "write the users; rejected lines are skipped")
     .option("--username-from-email", "generate missing usernames, always the same ones")
+    .option("--keep-registered", "skip lines with email_verified false whose user registered here")
+    .option("--imported-before <time>", "users created before this time were imported, by an earlier release")
     .option(...JSON_OPTION)
-    .action(async (path: string, { commit = false, usernameFromEmail = false, json = false }: Options) => {
+    .action(async (path: string, { json = false, importedBefore: time, ...flags }: Options) => {
+      const { commit = false, usernameFromEmail = false, keepRegistered = false } = flags;
+      const importedBefore = time === undefined ? undefined : parseTime(time);
       const file = path === "-" ? null : await openFile(path, "r");
       await withUsers(async (users) => {
         const onRejected = (line: number, reason: string) =>
           write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
         const lines = readLines(readChunks(file));
-        const report = await importUsers({ lines, users, commit, usernameFromEmail, onRejected });
+        const options = { commit, usernameFromEmail, keepRegistered, importedBefore };
+        const { lastId, ...report } = await importUsers({ lines, users, ...options, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
+        // Lines of an earlier `users export` have no ids.
+        if (commit && (lastId > 0 || formats.latchkey)) writeError(keyWarning("import"));
         if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
         if (counts.rejected > 0)
           throw new CliError(`Rejected ${counts.rejected} of ${counts.lines} lines.`, EXIT.dataError);
@@ -51,7 +61,9 @@ export const exportCommand = (withUsers: WithUsers): Command =>
         await using file = await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
-          await file.writeFile(page.map((user) => `${formatLine(user)}\n`).join(""));
+          // After each page, because users can register meanwhile.
+          const lastId = await list.findLastId();
+          await file.writeFile(page.map((user) => `${formatLine(user, lastId)}\n`).join(""));
           users += page.length;
         }
         await write(json ? `${toJson({ users })}\n` : formatCounts({ users }));
@@ -80,6 +92,12 @@ const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, number]) => `${name.padEnd(24)}${number}\n`)
     .join("");
+
+/** @throws {CliError} with exit code 64 */
+function parseTime(text: string): Timestamp {
+  if (IsDateTime(text)) return new Date(text).toISOString();
+  throw usageError("--imported-before must be a time such as 2026-01-31T00:00:00Z.");
+}
 
 /** A new file is readable by its owner only, because it contains hashes; an existing one is never replaced. */
 const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>

@@ -3,7 +3,7 @@
  * as imported, so an interrupted import is resumed by running it again. Of each line, only its number and two hashes stay in
  * memory.
  */
-import type { UserRepository } from "@latchkey/database";
+import { isImported, type Timestamp, type User, type UserRepository } from "@latchkey/database";
 import type { Line } from "./lines.ts";
 import { differences, type LineUser, parseLine } from "./user-line.ts";
 
@@ -12,24 +12,38 @@ const BATCH_SIZE = 500;
 
 export interface ImportOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
-  readonly users: Pick<UserRepository, "findTaken" | "import">;
+  readonly users: Pick<
+    UserRepository,
+    "findTaken" | "findDeleted" | "import" | "markImported" | "raiseLastId"
+  >;
   /** Whether users are written. */
   readonly commit: boolean;
   readonly usernameFromEmail: boolean;
+  /** Whether users who registered here keep the account, if the source has not verified the address. */
+  readonly keepRegistered: boolean;
+  /** Users who were created earlier count as imported. */
+  readonly importedBefore: Timestamp | undefined;
   /** Receives the number of a line and a sentence, in ascending order. */
   onRejected(line: number, reason: string): Promise<void>;
 }
 
 type NumberedUser = LineUser & { readonly line: number };
 
-/** `new` counts the users that are or can be created; `existing` those with the same values; `formats` both. */
+/**
+ * `new` counts the users that are or can be created; `existing` the imported ones with the same values; `formats` both;
+ * `registered` those who registered here and keep the account; `deleted` those who deleted it. `lastId` is the highest id of
+ * the source.
+ */
 export async function importUsers(options: ImportOptions) {
-  const { users, commit, onRejected } = options;
-  const counts = { lines: 0, new: 0, existing: 0, rejected: 0 };
+  const { users, commit, keepRegistered, importedBefore = "", onRejected } = options;
+  const counts = { lines: 0, new: 0, existing: 0, registered: 0, deleted: 0, rejected: 0 };
+  let lastId = 0;
   const formats: Record<string, number> = {};
   const [firstWithEmail, firstWithUsername] = [createFirstLines(), createFirstLines()];
   let batch: NumberedUser[] = [];
   let rejections: [line: number, reason: string][] = [];
+  /** The ids of users who were imported by a release that did not store it. */
+  let unmarked: number[] = [];
 
   const accept = (outcome: "new" | "existing", { format }: NumberedUser) => {
     counts[outcome] += 1;
@@ -43,36 +57,55 @@ export async function importUsers(options: ImportOptions) {
     return sameUsername === line ? null : `The username is that of line ${sameUsername}.`;
   };
 
-  /** Handles the users whose e-mail address or username is taken, and returns the others. */
+  /** Returns why the line of a user who exists is rejected. */
+  const compare = (existing: User, user: NumberedUser): string | null => {
+    if (!isImported(existing) && existing.createdAt >= importedBefore) {
+      if (!keepRegistered || user.emailVerified !== false)
+        return `The user was registered here, not imported: \`bun run admin users send-reset ${existing.id}\` hands the account to the owner of the address.`;
+      counts.registered += 1;
+      return null;
+    }
+    if (existing.importedAt === null) unmarked.push(existing.id);
+    const differing = differences(existing, user).join(", ");
+    if (differing !== "") return `The user exists with another ${differing}.`;
+    accept("existing", user);
+    return null;
+  };
+
+  /** Handles the users who exist, deleted their account, or have a username that is taken, and returns the others. */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
     const emails = candidates.map(({ email }) => email);
     const usernames = candidates.map(({ username }) => username);
     const taken = await users.findTaken({ emails, usernames });
     const byEmail = new Map(taken.map((user) => [user.email, user]));
     const takenNames = new Set(taken.map(({ username }) => username));
+    const deleted = new Set(await users.findDeleted(emails));
     return candidates.filter((user) => {
       const existing = byEmail.get(user.email);
-      const differing = existing ? differences(existing, user).join(", ") : "";
-      if (differing !== "") rejections.push([user.line, `The user exists with another ${differing}.`]);
-      else if (existing) accept("existing", user);
-      else if (takenNames.has(user.username))
-        rejections.push([user.line, "The username belongs to another user."]);
+      let reason: string | null = null;
+      if (existing) reason = compare(existing, user);
+      else if (deleted.has(user.email)) counts.deleted += 1;
+      else if (takenNames.has(user.username)) reason = "The username belongs to another user.";
       else return true;
+      if (reason !== null) rejections.push([user.line, reason]);
       return false;
     });
   };
 
   const flush = async () => {
     const startedMs = performance.now();
+    // Before the first user, because a user who registers during the import must not get an id of the source.
+    if (commit && lastId > 0) await users.raiseLastId(lastId);
     for (let remaining = await withoutTaken(batch); remaining.length > 0; ) {
-      const created = new Set(commit ? await users.import(remaining) : remaining.map(({ email }) => email));
+      const created = new Set((commit ? await users.import(remaining) : remaining).map(({ email }) => email));
       for (const user of remaining) if (created.has(user.email)) accept("new", user);
       // The others were registered since the lookup.
       remaining = await withoutTaken(remaining.filter(({ email }) => !created.has(email)));
     }
+    if (commit && unmarked.length > 0) await users.markImported(unmarked);
     counts.rejected += rejections.length;
     for (const rejection of rejections.sort(([a], [b]) => a - b)) await onRejected(...rejection);
-    [batch, rejections] = [[], []];
+    [batch, rejections, unmarked] = [[], [], []];
     // Every fourth time: otherwise the heap grows with the number of lines.
     if (counts.lines % (4 * BATCH_SIZE) < BATCH_SIZE) Bun.gc(true);
     // Leaves the embedded database to the service for as long as this batch has taken.
@@ -83,15 +116,17 @@ export async function importUsers(options: ImportOptions) {
     for (const { number: line, text, problem } of lines) {
       if (problem === null && text.trim() === "") continue;
       counts.lines += 1;
-      const parsed = problem ?? parseLine(text, options);
-      const reason = typeof parsed === "string" ? parsed : findDuplicate(parsed, line);
-      if (typeof parsed === "string" || reason !== null) rejections.push([line, reason ?? ""]);
-      else batch.push({ ...parsed, line });
+      const parsed = problem === null ? parseLine(text, options) : { user: problem, lastId };
+      lastId = Math.max(lastId, parsed.lastId);
+      const { user } = parsed;
+      const reason = typeof user === "string" ? user : findDuplicate(user, line);
+      if (typeof user === "string" || reason !== null) rejections.push([line, reason ?? ""]);
+      else batch.push({ ...user, line });
       if (batch.length + rejections.length >= BATCH_SIZE) await flush();
     }
   }
   await flush();
-  return { ...counts, formats };
+  return { ...counts, formats, lastId };
 }
 
 export function increment(counts: Record<string, number>, name: string): void {

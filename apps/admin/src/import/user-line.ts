@@ -1,6 +1,7 @@
 /** One line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
 import { createHash } from "node:crypto";
 import { CliError } from "@latchkey/cli";
+import { ID_MAX } from "@latchkey/contracts";
 import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
@@ -12,9 +13,15 @@ export interface LineUser extends ImportedUser {
   readonly format: string;
 }
 
+/** Leaves the upper half to new users. */
+const Id = Type.Optional(Type.Integer({ minimum: 1, maximum: Math.floor(ID_MAX / 2) }));
+const IDS = { id: Id, last_id: Id };
+const LINE_IDS = Compile(Type.Object(IDS));
+
 const LINE = Compile(
   Type.Object(
     {
+      ...IDS,
       email: Type.String(),
       password_hash: Type.Union([Type.String({ pattern: "^[^\\0]*$" }), Type.Null()]),
       username: Type.Optional(Type.String()),
@@ -26,16 +33,25 @@ const LINE = Compile(
   ),
 );
 
-/** Returns the user, or the sentence that explains why the line is rejected. */
-export function parseLine(text: string, options: { readonly usernameFromEmail: boolean }): LineUser | string {
-  try {
-    return parseUser(JSON.parse(text), options.usernameFromEmail);
-  } catch (error) {
-    // The parser's message quotes the line.
-    if (error instanceof SyntaxError) return "The line is not valid JSON.";
-    if (error instanceof CliError || error instanceof hashing.UnsupportedHash) return error.message;
-    throw error;
-  }
+/**
+ * Returns the user, or the sentence that explains why the line is rejected; and the highest id that the source has used, as far as
+ * the line contains it, also if it is rejected.
+ */
+export function parseLine(text: string, options: { readonly usernameFromEmail: boolean }) {
+  let lastId = 0;
+  const parse = (): LineUser | string => {
+    try {
+      const line: unknown = JSON.parse(text);
+      if (LINE_IDS.Check(line)) lastId = Math.max(line.id ?? 0, line.last_id ?? 0);
+      return parseUser(line, options.usernameFromEmail);
+    } catch (error) {
+      // The parser's message quotes the line.
+      if (error instanceof SyntaxError) return "The line is not valid JSON.";
+      if (error instanceof CliError || error instanceof hashing.UnsupportedHash) return error.message;
+      throw error;
+    }
+  };
+  return { user: parse(), lastId };
 }
 
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
@@ -92,11 +108,11 @@ export function differences(existing: User, line: LineUser): string[] {
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
 }
 
-/** The line of an export; an import creates the same user from it. */
-export function formatLine(user: User): string {
-  const { email, username, hashedPassword, createdAt: created_at } = user;
+/** The line of an export; an import creates the same user from it, with another id. */
+export function formatLine(user: User, last_id: number): string {
+  const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
   const password_hash = hashing.validImportedHash(user) ?? own;
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({ email, username, password_hash, ...flags, created_at });
+  return JSON.stringify({ id, last_id, email, username, password_hash, ...flags, created_at });
 }

@@ -1,5 +1,5 @@
 /** Composes the libsql database from its client, repositories and migrations. */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
 import type { Database } from "../repositories.ts";
@@ -38,7 +38,8 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
     const run = reader.prepare(query);
     return (values: Record<string, unknown>) => reader.attempt(() => run(values));
   };
-  const orm = writer.orm as unknown as Orm;
+  const execute = (statement: SQL) => writer.orm.run(statement);
+  const orm = Object.assign(writer.orm, { execute }) as unknown as Orm;
   const client: RepositoryClient = {
     orm,
     attempt: writer.attempt,

@@ -19,6 +19,15 @@ export const lockText = (_: string) => sql<unknown>`null`;
 /** Follows a column: whether its value is an element of the JSON array. */
 export const isElementOf = (json: Placeholder) => sql`in (select value from json_each(${json}))`;
 
+export const lastId = sql<
+  number | string
+>`coalesce((select seq from sqlite_sequence where name = 'users'), 0)`;
+
+export const raiseLastId = (id: number) => [
+  sql`insert into sqlite_sequence select 'users', 0 where not exists (select 1 from sqlite_sequence where name = 'users')`,
+  sql`update sqlite_sequence set seq = max(seq, ${id}) where name = 'users'`,
+];
+
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
 const CANONICAL =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;

@@ -26,6 +26,17 @@ export const lockText = (text: string) =>
 export const isElementOf = (json: Placeholder) =>
   sql`= any (array(select json_array_elements_text(${json}::text::json)))`;
 
+/** The highest user id ever used, also if that user was deleted. */
+export const lastId = sql<
+  number | string
+>`coalesce(pg_sequence_last_value(pg_get_serial_sequence('public.users', 'id')::regclass), 0)`;
+
+/** Never lowers it: the lock waits for transactions that have taken an id, and no other one takes one meanwhile. */
+export const raiseLastId = (id: number) => [
+  sql`lock table public.users in share row exclusive mode`,
+  sql`select setval(pg_get_serial_sequence('public.users', 'id'), ${id}::bigint) where ${lastId} < ${id}::bigint`,
+];
+
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
   toTimestamp(value instanceof Date ? value : new Date(String(value)));

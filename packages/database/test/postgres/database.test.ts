@@ -68,6 +68,7 @@ describe("the PostgreSQL schema", () => {
     expect(tables.map(({ name }) => name)).toEqual([
       "public.__drizzle_migrations",
       "public.__latchkey_migrations",
+      "public.deleted_imports",
       "public.outbox",
       "public.todos",
       "public.user_networks",

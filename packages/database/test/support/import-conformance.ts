@@ -1,5 +1,6 @@
 /** Imported users on all databases: how they are created, found and listed, and how their hash is replaced. */
 import { describe, expect } from "bun:test";
+import { isImported } from "../../src/index.ts";
 import { ada, bob, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const eve = {
@@ -23,7 +24,7 @@ export function importConformance(name: string, open: () => Promise<TestDatabase
         { ...eve, email: "eve2@example.org", username: bob.username },
         { ...eve, email: bob.email, username: "other" },
       ]);
-      expect(created.toSorted()).toEqual([ada.email, eve.email]);
+      expect(created.map(({ email }) => email).toSorted()).toEqual([ada.email, eve.email]);
       expect(await users.findByEmail(eve.email)).toMatchObject({ ...eve, isActive: false, createdAt });
       expect(await users.findByEmail(ada.email)).toMatchObject({
         ...ada,
@@ -67,7 +68,8 @@ export function importConformance(name: string, open: () => Promise<TestDatabase
       });
       await query("update users set imported_hash = '$2b$'");
       const changed = await users.update(before.id, { hashedPassword: "changed$hash" });
-      expect(changed).toMatchObject({ importedHash: null, tokenVersion: 1 });
+      expect(changed).toMatchObject({ importedHash: null, importedAt: before.importedAt });
+      expect(changed?.tokenVersion).toBe(before.tokenVersion + 1);
     });
 
     test("a change that requires an imported hash also happens after a rehash, but not after a new password", async (testDatabase) => {
@@ -75,16 +77,78 @@ export function importConformance(name: string, open: () => Promise<TestDatabase
       await users.import([eve]);
       const user = await users.findByEmail(eve.email);
       if (!user) throw new Error("The user does not exist");
-      const { id, hashedPassword } = user;
-      const token = { version: 0, tokenId: null, hashedPassword };
-      const condition = { ...token, importedVersion: 0 };
+      const { id, hashedPassword, tokenVersion: version } = user;
+      const token = { version, tokenId: null, hashedPassword };
+      const condition = { ...token, importedVersion: version };
       const rename = (given: typeof token) => users.update(id, { username: crypto.randomUUID() }, given);
       expect(await rename(condition)).not.toBeNull();
       await users.rehash(user, "new$hash");
       expect(await rename(token)).toBeNull();
       expect(await rename(condition)).not.toBeNull();
       await users.update(id, { hashedPassword: "changed$hash" });
-      expect(await rename({ ...condition, version: 1 })).toBeNull();
+      expect(await rename({ ...condition, version: version + 1 })).toBeNull();
+    });
+
+    test("no token of another database is valid for an imported user, whose import is stored", async ({
+      users,
+    }) => {
+      const registered = await users.create(bob);
+      await users.import([eve, { ...ada, importedHash: null }]);
+      const imported = await users.list({ after: registered.id, limit: 5 });
+      const versions = imported.map(({ tokenVersion }) => tokenVersion);
+      expect(new Set([0, ...versions]).size).toBe(3);
+      for (const version of versions) expect(version).toBeWithin(1, 2 ** 30);
+      expect(imported.map((user) => [isImported(user), user.importedAt])).toEqual(
+        imported.map(() => [true, expect.any(String)]),
+      );
+      expect([isImported(registered), registered.importedAt]).toEqual([false, null]);
+      await users.markImported([registered.id]);
+      expect((await users.findById(registered.id))?.importedAt).toEqual(expect.any(String));
+    });
+
+    test("ids continue after the highest one of another database, and are never lowered", async ({
+      users,
+    }) => {
+      expect(await users.findLastId()).toBe(0);
+      await users.raiseLastId(1);
+      const first = await users.create(ada);
+      expect(first.id).toBe(2);
+      await Promise.all([users.raiseLastId(40), users.create(bob), users.raiseLastId(30)]);
+      await users.delete(first.id);
+      await users.raiseLastId(7);
+      const [created] = await users.import([eve]);
+      expect(created?.id).toBeGreaterThan(40);
+      expect(await users.findLastId()).toBe(created?.id ?? 0);
+    });
+
+    test("an imported user who deleted the account is not imported again for 90 days", async ({
+      users,
+      query,
+    }) => {
+      const [one] = await users.import([eve]);
+      await users.create(bob);
+      const remove = async (email: string, isOwner = true) => {
+        const user = await users.findByEmail(email);
+        const token = { version: user?.tokenVersion ?? 0, tokenId: null };
+        expect(await users.delete(user?.id ?? 0, isOwner ? token : undefined)).toBe(true);
+      };
+      const token = { version: 0, tokenId: null };
+      expect(await users.delete(one?.id ?? 0, token)).toBe(false);
+      expect(await users.findDeleted([eve.email])).toEqual([]);
+      await remove(bob.email);
+      await remove(eve.email);
+      expect(await users.findDeleted([bob.email, eve.email, ada.email])).toEqual([eve.email]);
+      expect(await users.import([eve])).toEqual([]);
+      const rows = await query<object>("select * from deleted_imports");
+      expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining("eve")]);
+      const created = await users.import([{ ...ada, importedHash: null }]);
+      expect(created.map(({ email }) => email)).toEqual([ada.email]);
+      // The operator's deletion is not remembered.
+      await remove(ada.email, false);
+      expect(await users.findDeleted([ada.email])).toEqual([]);
+      await query("update deleted_imports set deleted_at = '2020-01-01T00:00:00.000Z'");
+      expect(await users.import([eve])).toHaveLength(1);
+      expect(await query("select * from deleted_imports")).toEqual([]);
     });
   });
 }
