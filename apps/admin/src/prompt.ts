@@ -44,6 +44,6 @@ async function readPipedLine(): Promise<string> {
     throw usageError("The password on standard input is invalid UTF-8.");
   }
   if (line === "") throw usageError("No password provided: pipe it into standard input or use a terminal.");
-  if (/[\r\n]/.test(line)) throw usageError("Standard input must contain only one line, the password.");
+  if (/[\r\n]/.test(line)) throw usageError("Standard input must contain the password once, in one line.");
   return line;
 }

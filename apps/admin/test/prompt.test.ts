@@ -21,7 +21,7 @@ describe("from standard input", () => {
   test.each([
     ["an empty line", "\n", "No password provided"],
     ["7 characters", "short12\n", "at least 8 characters"],
-    ["two lines", "correct horse\nbattery staple\n", "only one line"],
+    ["two lines", "correct horse\ncorrect horse\n", "once, in one line"],
     ["invalid UTF-8", Buffer.from("correct horse\xff", "latin1"), "invalid UTF-8"],
   ])("%s is rejected", async (_, input, message) => {
     await using shared = await openSharedDatabase();

@@ -12,7 +12,8 @@ type ResponseOf<Id extends keyof operations> = {
 
 export type RegisterRequest = RequestOf<"register">;
 export type LoginRequest = RequestOf<"login">;
-export type UpdateUserRequest = RequestOf<"updateMe">;
+/** The service ignores an `email`, so it is an error here. */
+export type UpdateUserRequest = RequestOf<"updateMe"> & { readonly email?: never };
 export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
 export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
 export type EmailVerificationConfirmation = RequestOf<"confirmEmailVerification">;

@@ -74,6 +74,9 @@ describe("the login state", () => {
     await client.login(grace);
     expect(await errorOf(client.updateMe({ username: ADA.username }))).toMatchObject({ status: 409 });
     expect(await client.updateMe({ username: "hopper" })).toMatchObject({ username: "hopper" });
+    const ignored = { username: "grace hopper", email: "hopper@example.com" };
+    // @ts-expect-error The service would ignore it.
+    expect(await client.updateMe(ignored)).toMatchObject({ email: grace.email });
     await client.deleteMe();
     expect(client.token).toBeUndefined();
     expect(await errorOf(client.login(grace))).toMatchObject({ status: 401 });

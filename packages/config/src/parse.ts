@@ -1,4 +1,5 @@
 /** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
+import { describeCutValues } from "./dotenv.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
 import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable-kinds.ts";
@@ -18,7 +19,7 @@ export interface Environment<Name extends VariableName = VariableName> {
   readonly values: Pick<Values, Name>;
   /** Each value as it would be set, defaults included; null if the variable has neither a value nor a default. */
   readonly texts: Readonly<Record<Name, string | null>>;
-  /** One sentence per insecure value and per variable with a misspelled name, for the log. */
+  /** One sentence per insecure value, and per variable with a misspelled name or a cut value, for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -28,10 +29,10 @@ type ConfigIssues = Map<string, string>;
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly code = "CONFIGURATION_ERROR";
-  /** One line per invalid variable, then one per variable with a misspelled name. */
+  /** One line per invalid variable, then one per variable with a misspelled name or a cut value. */
   readonly lines: readonly string[];
-  constructor(issues: ReadonlyMap<string, string>, misspelled: readonly string[]) {
-    const lines = [...[...issues].map(([name, issue]) => `${name}: ${issue}`), ...misspelled];
+  constructor(issues: ReadonlyMap<string, string>, hints: readonly string[]) {
+    const lines = [...[...issues].map(([name, issue]) => `${name}: ${issue}`), ...hints];
     super(lines.join("\n"));
     this.lines = lines;
   }
@@ -67,6 +68,7 @@ function parse<Name extends VariableName>(
   const context: VariableContext = { isProduction: variables.NODE_ENV === "production", isTerminal, isSet };
   const values: Record<string, unknown> = {};
   const texts: Record<string, string | null> = {};
+  const hints = [...misspelled, ...describeCutValues(names, variables, readIfPresent(".env", readFile))];
   const warnings: string[] = [];
   for (const name of names) {
     const definition: Variable<unknown> = VARIABLES[name];
@@ -98,9 +100,17 @@ function parse<Name extends VariableName>(
     }
   }
   const environment = typed<Name>({ values, texts, warnings });
-  warnings.push(...validate(environment.values, issues), ...misspelled);
-  if (issues.size > 0) throw new ConfigurationError(issues, misspelled);
+  warnings.push(...validate(environment.values, issues), ...hints);
+  if (issues.size > 0) throw new ConfigurationError(issues, hints);
   return environment;
+}
+
+function readIfPresent(path: string, readFile: ReadFile): string {
+  try {
+    return readFile(path);
+  } catch {
+    return "";
+  }
 }
 
 function describeInvalid(text: string, { secret }: Variable<unknown>): string {

@@ -137,3 +137,23 @@ test("a program can read some variables and ignores errors of the others", () =>
     "DATABASE_URL: is required in production; accepted: file:PATH, postgres://… or postgresql://…",
   );
 });
+
+test("a value that ends at an unquoted # in .env gets a hint, whether the rest is valid or not", () => {
+  const file = `
+    export MAIL_RESET_URL = https://app.example.com/reset#token={token}
+    AUTH_ISSUER=a#b
+    AUTH_AUDIENCE=b # a comment
+    HOST="h#i"
+    PORT=1#2
+  `;
+  const variables = { AUTH_ISSUER: "a", AUTH_AUDIENCE: "b", HOST: "h#i", PORT: "12" };
+  const readFile = (path: string) => (path === ".env" ? file : options.readFile(path));
+  const issuer = "AUTH_ISSUER ends at a # in .env; write its value in quotes";
+  expect(parseEnvironment(variables, { readFile }).warnings).toEqual([issuer]);
+  const cut = { ...variables, MAIL_RESET_URL: "https://app.example.com/reset" };
+  expect(linesOf(() => parseEnvironment(cut, { readFile }))).toEqual([
+    expect.stringMatching(/^MAIL_RESET_URL: .* is not valid; accepted: /),
+    issuer.replace("AUTH_ISSUER", "MAIL_RESET_URL"),
+    issuer,
+  ]);
+});

@@ -70,7 +70,7 @@ async function measure(options: Options, context: Context): Promise<void> {
 /** @throws {CliError} 130 after an interruption */
 async function searchCapacity(options: Options & { readonly p99BoundMs: number }, context: Context) {
   const { command, writeProgress, signal } = context;
-  const onStep = (step: SearchStep) => writeProgress(`${describeStep(step)}\n`);
+  const onStep = (step: SearchStep) => writeProgress(`${describeStep(step, options.p99BoundMs)}\n`);
   const report = { ...(await findCapacity({ ...options, ...context, onStep })), command };
   // The terminal has printed ^C.
   if (signal.aborted && process.stderr.isTTY) writeProgress("\n");

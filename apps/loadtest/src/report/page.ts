@@ -33,7 +33,7 @@ ${charts.map(renderChart)}</div>
 <thead><tr>${header.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ({ cells: [name = "", ...cells], failed }) => html`
-<tr class="${failed ? "failed" : ""}"><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+<tr class="${failed ? "failed" : ""}"><th scope="row">${name}</th>${cells.map((cell, index) => html`<td data-name="${header[index + 1] ?? ""}">${cell}</td>`)}</tr>`,
   )}
 </tbody></table></div>
 <dl class="panel facts">${facts.map(

@@ -50,5 +50,12 @@ th, td { padding: 5px 0 5px 16px; text-align: right; white-space: nowrap; border
 th:first-child { padding-left: 0; text-align: left; }
 tbody th { font-weight: 600; }
 tbody tr:last-child > * { border-bottom: 0; }
+@media screen and (max-width: 640px) {
+  thead { display: none; }
+  tbody tr { display: grid; grid-template-columns: 1fr 1fr; column-gap: 24px; padding: 8px 0; }
+  tbody th { grid-column: 1 / -1; }
+  td { display: flex; justify-content: space-between; padding-left: 0; }
+  td::before { content: attr(data-name); color: var(--quiet); }
+}
 .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; }
 `;

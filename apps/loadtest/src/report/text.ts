@@ -23,13 +23,22 @@ export function describe(summary: Summary): string {
     .join("\n");
 }
 
-/** One line for a run of a capacity search. */
-export function describeStep(step: SearchStep): string {
+/** One line for a run of a capacity search; if it failed, with the reasons. */
+export function describeStep(step: SearchStep, p99BoundMs: number): string {
   if ("clients" in step) return `${step.clients} clients, ${format.formatRate(step.perSecond)} logins/s`;
   const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempt } = step;
-  const outcome = passed ? "passed" : attempt === 1 ? "failed, is repeated" : "failed again";
-  const answered = `${format.formatRate(achievedPerSecond)} of ${format.formatRate(sentPerSecond)}/s answered`;
-  return `rate ${format.formatOffered(ratePerSecond)}/s, ${answered}, p99 ${format.formatMs(p99)} ms, ${outcome}`;
+  const reasons = [
+    step.shed > 0 ? `${format.formatCount(step.shed)} were rejected` : [],
+    step.errors > 0 ? `${format.formatCount(step.errors)} had errors` : [],
+    step.overloaded ? "too few were answered" : [],
+    p99 !== null && p99 > p99BoundMs ? `p99 exceeds ${format.formatMs(p99BoundMs)} ms` : [],
+  ].flat();
+  const failed = `failed${attempt === 1 ? "" : " again"}: ${reasons.join(", ") || "none succeeded"}`;
+  const outcome = passed ? "passed" : attempt === 1 ? `${failed}; is repeated` : failed;
+  // Of the answered logins, some were sent before the measurement.
+  const earlier = achievedPerSecond > sentPerSecond ? " (also logins sent before)" : "";
+  const rates = `${format.formatRate(sentPerSecond)}/s sent, ${format.formatRate(achievedPerSecond)}/s answered${earlier}`;
+  return `rate ${format.formatOffered(ratePerSecond)}/s: ${rates}, p99 ${format.formatMs(p99)} ms; ${outcome}`;
 }
 
 /** Aligns the first column left and the others right. */

@@ -59,6 +59,8 @@ const MISPLACED_LABELS = `[...document.querySelectorAll(".plot")].flatMap((plot)
   ]);
 })`;
 
+const CUT_PANELS = `[...document.querySelectorAll(".panel")].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`;
+
 const NARROWEST_LINE = `Math.min(...[...document.querySelectorAll("path")].map((path) => path.getBoundingClientRect().width))`;
 
 browserTest.each(Object.entries(SUMMARIES))(
@@ -70,6 +72,7 @@ browserTest.each(Object.entries(SUMMARIES))(
       expect(await page.evaluate(MISPLACED_LABELS)).toEqual([]);
       expect(await page.evaluate<number>(NARROWEST_LINE)).toBeGreaterThan(20);
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await page.evaluate<number>(CUT_PANELS)).toBe(0);
     }
     expect(faults).toEqual([]);
   },

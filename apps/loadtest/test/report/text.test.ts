@@ -97,11 +97,18 @@ test.each([
 });
 
 test("each run of a capacity search has a line", () => {
-  const [passed, failed, repeated] = exampleCapacity().steps.map(describeStep);
-  expect(describeStep({ clients: 48, perSecond: 75.6 })).toBe("48 clients, 75.6 logins/s");
-  expect(passed).toBe("rate 80/s, 79.9 of 80.3/s answered, p99 402 ms, passed");
-  expect(failed).toBe("rate 100/s, 96.1 of 100.3/s answered, p99 2,630 ms, failed, is repeated");
-  expect(repeated).toEndWith("p99 2,810 ms, failed again");
+  const { steps, p99BoundMs } = exampleCapacity();
+  const [passed, failed, repeated] = steps.map((step) => describeStep(step, p99BoundMs));
+  expect(describeStep({ clients: 48, perSecond: 75.6 }, p99BoundMs)).toBe("48 clients, 75.6 logins/s");
+  expect(passed).toBe("rate 80/s: 80.3/s sent, 79.9/s answered, p99 402 ms; passed");
+  expect(failed).toBe(
+    "rate 100/s: 100.3/s sent, 96.1/s answered, p99 2,630 ms; failed: 41 were rejected, too few were answered, p99 exceeds 1,000 ms; is repeated",
+  );
+  expect(repeated).toEndWith("failed again: 58 were rejected, too few were answered, p99 exceeds 1,000 ms");
+  const [more] = steps.map((step) =>
+    describeStep({ ...step, sentPerSecond: 22.5, achievedPerSecond: 25.3 }, 300),
+  );
+  expect(more).toBe("rate 80/s: 22.5/s sent, 25.3/s answered (also logins sent before), p99 402 ms; passed");
 });
 
 test("the command is quoted for a shell", () => {
