@@ -92,6 +92,7 @@ await using service = await startService({
   RATE_LIMIT_ENABLED: "false",
   HASH_WORKERS: "2",
   HASH_QUEUE_SECONDS: "60",
+  HASH_QUEUE_LIMIT: "10000",
 });
 await using database = await openDatabase({ url: service.databaseUrl });
 await database.users.import(

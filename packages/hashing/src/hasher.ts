@@ -59,8 +59,9 @@ export interface Hasher extends AsyncDisposable {
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
   /**
    * Whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane, all others in the runtime's
-   * threads: one for every two workers, and together at most 129 MiB. Rejects with WorkerCrashed if the verification fails
-   * or is not supported.
+   * threads: one for every two workers, and together at most 129 MiB. Rejects with WorkerCrashed if the verification fails.
+   * Throws WorkerCrashed if the hash is not supported and QueueFull if too many verifications wait for a thread, at once, because
+   * a caller that derives more for the same password must not begin.
    */
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
@@ -112,16 +113,14 @@ export function createHasher(options: HasherOptions = {}): Hasher {
       return isEqual;
     },
 
-    async verifyImported(password, imported, { signal } = {}) {
-      // Hashes are checked before they are stored, so one that is not supported is a failure of the verifier.
-      const hash = await Promise.try(parseImportedHash, imported).catch((error) => {
-        throw new WorkerCrashed(error);
-      });
+    verifyImported(password, imported, { signal } = {}) {
+      const hash = parseCheckedHash(imported);
       if (hash.runsIn === "thread") return pool.verify(hash, password, signal);
-      const digest = await pool.submit({ ...hash, password, signal });
-      const isEqual = startsWith(digest, hash.key);
-      digest.fill(0);
-      return isEqual;
+      return pool.submit({ ...hash, password, signal }).then((digest) => {
+        const isEqual = startsWith(digest, hash.key);
+        digest.fill(0);
+        return isEqual;
+      });
     },
 
     async derive({ password, salt, iterations, signal }) {
@@ -137,6 +136,15 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),
   };
+}
+
+/** Hashes are checked before they are stored, so one that is not supported is a failure of the verifier. */
+function parseCheckedHash(imported: string) {
+  try {
+    return parseImportedHash(imported);
+  } catch (error) {
+    throw new WorkerCrashed(error);
+  }
 }
 
 function checkInteger(name: string, value: number, { min, max }: { min: number; max: number }): void {

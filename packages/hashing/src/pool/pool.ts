@@ -53,7 +53,7 @@ export class Pool {
   /** The jobs that wait for a worker, in order of submission. */
   readonly #queue = new JobQueue<Job>();
   readonly #workers: Workers;
-  /** The verifications that cannot run in lanes. The limit and the waiting time of the queue apply to both together. */
+  /** The verifications that cannot run in lanes. They have a limit of their own, and the waiting time of the queue. */
   readonly #threads: ThreadQueue;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
@@ -95,10 +95,14 @@ export class Pool {
     return job.promise;
   }
 
-  /** Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. */
-  async verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
+  /**
+   * Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. Throws QueueFull
+   * instead if the waiting verifications take half of the time in which all workers empty a full queue.
+   */
+  verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
     this.#checkOpen(signal);
-    if (this.#isFull(this.#threads.hasFreeThread)) throw this.#rejected();
+    const isFull = !this.#threads.canStart(hash) && 2 * this.#threadsLength() >= this.#queueLimit();
+    if (isFull) throw this.#rejected(this.#threadsLength());
     this.#onSubmitted();
     const result = this.#threads.submit(hash, password, this.#nowMs(), signal);
     this.#startExpiryTimer();
@@ -170,9 +174,9 @@ export class Pool {
     this.#keepAlive.ref();
   }
 
-  /** The only definition of "full": no lane (or thread) is free, and the waiting work has reached the limit. */
-  #isFull(hasFree = this.#workers.hasFreeLane): boolean {
-    return !hasFree && this.#queueLength() >= this.#queueLimit();
+  /** The only definition of "full": no lane is free, and the waiting work has reached the limit. */
+  #isFull(): boolean {
+    return !this.#workers.hasFreeLane && this.#queueLength() >= this.#queueLimit();
   }
 
   #queueLimit(): number {
@@ -183,13 +187,19 @@ export class Pool {
   /** In derivations of 600,000 iterations. */
   #queueLength(): number {
     const { prefetchedIterations } = this.#workers;
-    return (this.#queue.iterations + prefetchedIterations + this.#threads.iterations) / STORED_ITERATIONS;
+    return (this.#queue.iterations + prefetchedIterations) / STORED_ITERATIONS;
   }
 
-  #rejected(): QueueFull {
+  /** What all workers would derive in the time that the threads need for the waiting verifications. */
+  #threadsLength(): number {
+    const workersPerThread = this.#options.workers / this.#threads.threads;
+    return (workersPerThread * this.#threads.iterations) / STORED_ITERATIONS;
+  }
+
+  #rejected(queueLength = this.#queueLength()): QueueFull {
     this.#metrics.counts.rejected += 1;
     const { capacityPerSecond } = this.#workers;
-    const seconds = capacityPerSecond > 0 ? this.#queueLength() / capacityPerSecond : 1;
+    const seconds = capacityPerSecond > 0 ? queueLength / capacityPerSecond : 1;
     return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
   }
 
@@ -205,7 +215,7 @@ export class Pool {
   }
 
   #startExpiryTimer(): void {
-    if (this.#queueLength() > 0)
+    if (this.#queueLength() + this.#threads.iterations > 0)
       this.#expiryTimer ??= setTimeout(() => this.#onExpiryTimer(), EXPIRY_INTERVAL_MS).unref();
   }
 
@@ -217,7 +227,7 @@ export class Pool {
       if (job.submittedMs >= expiredMs) break;
       this.#rejectWaiting(job);
     }
-    this.#threads.expire(expiredMs, () => this.#rejected());
+    this.#threads.expire(expiredMs, () => this.#rejected(this.#threadsLength()));
     this.#dispatch();
   }
 

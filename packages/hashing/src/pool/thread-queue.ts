@@ -25,8 +25,9 @@ export class ThreadQueue {
     return this.#waiting.iterations;
   }
 
-  get hasFreeThread(): boolean {
-    return this.#running < this.threads;
+  /** Whether the verification would start at once. */
+  canStart(hash: ThreadHash): boolean {
+    return this.iterations === 0 && this.#fits(hash);
   }
 
   /** Rejects with WorkerCrashed if the verifier fails, with an AbortError, or with the error of `expire`. */
@@ -55,10 +56,13 @@ export class ThreadQueue {
     }
   }
 
+  #fits({ memoryBytes }: Pick<ThreadHash, "memoryBytes">): boolean {
+    return this.#running < this.threads && this.#memoryBytes + memoryBytes <= MAX_MEMORY_BYTES;
+  }
+
   #start(): void {
-    while (this.hasFreeThread) {
-      const [job] = this.#waiting;
-      if (!job || this.#memoryBytes + job.memoryBytes > MAX_MEMORY_BYTES) return;
+    for (const job of this.#waiting) {
+      if (!this.#fits(job)) return;
       this.#waiting.delete(job);
       this.#running += 1;
       this.#memoryBytes += job.memoryBytes;

@@ -28,6 +28,28 @@ describe("backpressure", () => {
     await hasher.derive(createJob(1));
   });
 
+  test("verifications in threads have a limit of their own, and leave that of the lanes to the others", async () => {
+    await using pool = openSteppingPool({ workers: 2, queueLimit: 8, stepped: true });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const hash = {
+      ...({ runsIn: "thread", iterations: STORED_ITERATIONS, memoryBytes: 0 } as const),
+      verify: () => promise,
+    };
+    const ended = new AbortController();
+    const verify = async () => pool.verify(hash, "");
+    const derive = () => pool.submit(createJob(STORED_ITERATIONS, ended.signal));
+    // One runs in the only thread, which does the work of the next two in the time that the workers need for four.
+    const verified = Promise.allSettled([verify(), verify(), verify(), verify()]);
+    const derived = Promise.allSettled(Array.from({ length: 11 }, derive));
+    const stats = pool.stats();
+    ended.abort();
+    resolve(true);
+    const [accepted, rejected] = [{ status: "fulfilled", value: true }, { reason: { retryAfterSeconds: 1 } }];
+    expect(await verified).toMatchObject([accepted, accepted, accepted, rejected]);
+    expect(stats).toMatchObject({ lanesBusy: 2, queueLength: 8, rejected: 2 });
+    expect((await derived).at(-1)).toMatchObject({ reason: expect.any(QueueFull) });
+  });
+
   test("with a limit of zero accepts jobs for free lanes only", async () => {
     await using hasher = createHasher({ kernel: "portable", workers: 1, queueLimit: 0 });
     const first = hasher.derive(createJob(50_000));

@@ -22,8 +22,9 @@ export const createPasswordVerifier =
   async (user: User | null, password: string, { signal, rehashed }: VerifyRequest): Promise<boolean> => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
-    const replacement = hasher.hash(password, { signal });
+    // The first, because it throws if too many verifications wait: then nothing is derived.
     const verification = hasher.verifyImported(password, imported, { signal });
+    const replacement = hasher.hash(password, { signal });
     await Promise.allSettled([replacement, verification]);
     // A derivation that fails, as with a full queue, must not depend on whether the user exists.
     const [hashedPassword, matches] = [await replacement, await verification];

@@ -11,6 +11,8 @@ const EMAIL = "eve@example.org";
 const STORED_FORM = /^[0-9a-f]{32}\$[0-9a-f]{64}$/;
 const IMPORTED = `pbkdf2_sha256$1$salt$${pbkdf2Sync(PASSWORD, "salt", 1, 32, "sha256").toString("base64")}`;
 
+const bcrypt = (cost: number) => `$2b$${cost}$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy`;
+
 async function importUser({ database }: Service, importedHash = IMPORTED) {
   const hashedPassword = bindImportedHash(importedHash);
   await database.users.import([{ email: EMAIL, username: "eve", hashedPassword, importedHash }]);
@@ -126,6 +128,35 @@ eachDatabase((startService) => {
     await importUser(service);
     expect((await logIn(service, PASSWORD)).status).toBe(401);
     expect(await service.sql("select * from user_networks")).toEqual([]);
+  });
+
+  test("a login returns 503 before any derivation if too many verifications wait, and others do not", async () => {
+    let derivations = 0;
+    await using service = await startService({
+      env: { HASH_QUEUE_LIMIT: "200" },
+      wrapHasher: ({ hash }) => ({
+        hash: (...call) => {
+          derivations += 1;
+          return hash(...call);
+        },
+      }),
+    });
+    const user = await service.createUser();
+    await importUser(service, bcrypt(10));
+    const ended = new AbortController();
+    const { signal } = ended;
+    // All five run for two seconds, unless they are aborted.
+    const waiting = Array.from({ length: 5 }, async () =>
+      service.hasher.verifyImported(PASSWORD, bcrypt(13), { signal }),
+    );
+    const before = derivations;
+    const response = await logIn(service, PASSWORD);
+    expect([response.status, response.body]).toMatchObject([503, { code: "HASH_QUEUE_FULL" }]);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(derivations).toBe(before);
+    expect(await service.login(user)).toBeString();
+    ended.abort();
+    await Promise.allSettled(waiting);
   });
 
   test("a wrong password returns 503 if the replacement of the hash cannot be derived, as for an unknown e-mail", async () => {
