@@ -10,15 +10,28 @@ import {
 } from "@latchkey/database";
 import { ROOT, readVariables, type Variables } from "./environment.ts";
 
-/** A command runs one query at a time, so one connection is enough. */
+/**
+ * A command runs one query at a time, so one connection is enough.
+ * @throws {CliError} if the default database does not exist: a command that lacks the service's variables does not create one
+ */
 export function readOptions(variables: Variables): DatabaseOptions {
   const values = readVariables(["DATABASE_URL", "DATABASE_PREPARED_STATEMENTS"], variables);
-  return {
+  const options = {
     url: values.DATABASE_URL,
     preparedStatements: values.DATABASE_PREPARED_STATEMENTS,
     baseDirectory: ROOT,
     poolSize: 1,
   };
+  const isDefault = ["DATABASE_URL", "DATABASE_URL_FILE"].every((name) => variables[name] === undefined);
+  if (isDefault) expectFile(options, "set DATABASE_URL, or start the service to create it");
+  return options;
+}
+
+/** @throws {CliError} if the options name a file that does not exist */
+export function expectFile(options: DatabaseOptions, remedy = "run `bun run migrate` to create it"): void {
+  const path = databaseFile(options);
+  if (path !== null && !existsSync(path))
+    throw unavailable(`The database ${path} does not exist: ${remedy}.`);
 }
 
 /**
@@ -33,10 +46,7 @@ const MISSING_SCHEMA_REASONS = new Set(["SQLITE_ERROR", "42P01", "42703"]);
  */
 export async function withDatabase<T>(variables: Variables, work: (database: Database) => Promise<T>) {
   const options = readOptions(variables);
-  const path = databaseFile(options);
-  if (path !== null && !existsSync(path)) {
-    throw unavailable(`The database ${path} does not exist: run \`bun run migrate\` to create it.`);
-  }
+  expectFile(options);
   await using database = await openDatabase(options);
   try {
     return await work(database);

@@ -60,6 +60,14 @@ test("several starts at once install the production dependencies once, and repor
   expect(readdirSync(join(checkout, "packages/hashing/native/build"))).toHaveLength(1);
 });
 
+test("a command of the admin tool without DATABASE_URL does not create the default database", async () => {
+  for (const command of ["migrate", "restore -", "copy --to file:other.db"]) {
+    const { code, errors } = await run([process.execPath, "apps/admin/src/main.ts", ...command.split(" ")]);
+    expect([command, code, errors]).toEqual([command, 69, expect.stringContaining("set DATABASE_URL")]);
+  }
+  expect(existsSync(join(checkout, "data"))).toBe(false);
+});
+
 test("the first step of verify installs everything, and a later start removes and replaces nothing", async () => {
   const { scripts } = await Bun.file(join(checkout, "package.json")).json();
   expect(scripts.verify).toStartWith("bun scripts/prepare.ts && ");
