@@ -3,6 +3,7 @@ import { CliError, databaseError, EXIT, runProgram, unavailable, usageError } fr
 import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { copyCommand } from "./commands/copy.ts";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
 import { mailCommand } from "./commands/mail.ts";
@@ -29,7 +30,8 @@ const EXIT_CODES = `Exit codes:
   1    rejected: user not found, duplicate name, or confirmation declined
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release;
-       users import: lines were rejected; restore: the file is not a backup
+       users import: lines were rejected; restore: the file is not a backup;
+       copy: the target has rows, or a schema is not that of this release
   69   database: unreachable, in use, or its schema is older than this release;
        backup, secret generate: a file cannot be created;
        mail test: the mail server did not accept the mail
@@ -48,6 +50,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
     .addCommand(migrateCommand(variables))
     .addCommand(backupCommand(variables))
     .addCommand(restoreCommand(variables))
+    .addCommand(copyCommand(variables))
     .addCommand(mailCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));

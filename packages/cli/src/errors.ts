@@ -63,6 +63,7 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   DATABASE_UNAVAILABLE: EXIT.unavailable,
   UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
   INVALID_BACKUP: EXIT.dataError,
+  COPY_REJECTED: EXIT.dataError,
   SCHEMA_TOO_NEW: EXIT.dataError,
   MIGRATION_REJECTED: EXIT.dataError,
 };

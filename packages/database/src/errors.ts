@@ -58,6 +58,12 @@ export class InvalidBackup extends Error {
   }
 }
 
+/** A copy to another database would not be complete, so the target stays empty. */
+export class CopyRejected extends Error {
+  override readonly name = "CopyRejected";
+  readonly code = "COPY_REJECTED";
+}
+
 /**
  * Reasons for which a reachable database rejects a statement: PostgreSQL's classes 22, 23 and 42 (appendix A: data,
  * constraints, names and privileges), and the equivalent codes of SQLite.

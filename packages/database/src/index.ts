@@ -1,6 +1,8 @@
 /** The public API of the package: one function that opens a database, the interfaces it returns, the errors they throw. */
 export { callers } from "./caller.ts";
+export type { CopiedTable, OnCopyProgress } from "./copy.ts";
 export {
+  CopyRejected,
   DatabaseUnavailable,
   InvalidBackup,
   MigrationRejected,
@@ -9,5 +11,5 @@ export {
   UserAlreadyExists,
 } from "./errors.ts";
 export { isImported } from "./imports.ts";
-export { backUpFile, databaseFile, openDatabase, restoreFile } from "./open.ts";
+export { backUpFile, copyDatabase, databaseFile, openDatabase, restoreFile } from "./open.ts";
 export type * from "./repositories.ts";

@@ -1,6 +1,7 @@
 /** Opens the database of a URL and loads only its driver. */
 import { resolve } from "node:path";
 import { parseDatabaseUrl } from "@latchkey/contracts";
+import type { CopiedTable, CopyRole, CopySession, OnCopyProgress } from "./copy.ts";
 import type * as Backup from "./libsql/backup.ts";
 import type { Database, DatabaseOptions } from "./repositories.ts";
 
@@ -23,6 +24,31 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 export function databaseFile({ url, baseDirectory = "." }: DatabaseOptions): string | null {
   const location = parseDatabaseUrl(url);
   return "path" in location ? resolve(baseDirectory, location.path) : null;
+}
+
+/**
+ * Copies everything to an empty database, which is created if it is a file, and migrated. Either all is committed or nothing.
+ * @throws {CopyRejected | UnsupportedDatabaseUrl | DatabaseUnavailable | MigrationRejected}
+ */
+export async function copyDatabase(
+  source: DatabaseOptions,
+  target: DatabaseOptions,
+  onProgress?: OnCopyProgress,
+): Promise<CopiedTable[]> {
+  const { copyTables } = await import("./copy.ts");
+  return withCopySession(source, "source", (from) =>
+    withCopySession(target, "target", (to) => copyTables(from, to, onProgress)),
+  );
+}
+
+async function withCopySession<T>(
+  options: DatabaseOptions,
+  role: CopyRole,
+  work: (session: CopySession) => Promise<T>,
+) {
+  const path = databaseFile(options);
+  const copy = await (path === null ? import("./postgres/copy.ts") : import("./libsql/copy.ts"));
+  return copy.withCopySession(path ?? options.url, role, work);
 }
 
 /** See `libsql/backup.ts`. */

@@ -11,7 +11,7 @@ import type { Variables } from "../environment.ts";
 import { withExamples } from "./help.ts";
 
 /** The name of the signing key that the service generates beside the database. */
-const SECRET_KEY_FILE = "auth-secret-key";
+export const SECRET_KEY_FILE = "auth-secret-key";
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
 

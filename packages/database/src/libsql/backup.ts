@@ -1,7 +1,8 @@
 /** Copies the file of an embedded database while the service uses it, and replaces the file while no process has it open. */
 import { open, rename, rm } from "node:fs/promises";
-import Database from "libsql";
+import type Database from "libsql";
 import { DatabaseUnavailable, InvalidBackup } from "../errors.ts";
+import { type Connection, connect } from "./connection.ts";
 import { isLockConflict, toDomainError } from "./errors.ts";
 
 /** How long a copy waits for a process that recovers the file. */
@@ -11,19 +12,19 @@ const isDamaged = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && /^SQLITE_(CORRUPT|NOTADB)/.test(error.reason);
 
 /** Closes the connection afterwards. @throws DatabaseUnavailable */
-async function connected<T>(
+export async function connected<T>(
   path: string,
   timeoutSeconds: number,
-  use: (database: Database.Database) => T | Promise<T>,
+  use: (connection: Connection) => T | Promise<T>,
 ): Promise<T> {
-  let database: Database.Database | null = null;
+  let connection: Connection | null = null;
   try {
-    database = new Database(path, { timeout: timeoutSeconds * 1000 });
-    return await use(database);
+    connection = connect(path, timeoutSeconds * 1000);
+    return await use(connection);
   } catch (error) {
     throw toDomainError(error);
   } finally {
-    database?.close();
+    connection?.database.close();
   }
 }
 
@@ -38,7 +39,7 @@ async function sync(path: string): Promise<void> {
  */
 export async function backUpFile(path: string, target: string): Promise<void> {
   await (await open(target, "wx", 0o600)).close();
-  await connected(path, TIMEOUT_SECONDS, (database) => database.prepare("VACUUM INTO ?").run(target));
+  await connected(path, TIMEOUT_SECONDS, ({ database }) => database.prepare("VACUUM INTO ?").run(target));
   await sync(target);
 }
 
@@ -57,14 +58,14 @@ export async function restoreFile(path: string, source: string, prepare: () => P
     await rename(source, path);
   };
   // A damaged file cannot be locked.
-  await connected(path, 0, async (database) => {
+  await connected(path, 0, async ({ database }) => {
     lock(database);
     await replace();
   }).catch((error: unknown) => (isDamaged(error) ? replace() : Promise.reject(error)));
 }
 
 /** Each open connection to a write-ahead log holds a shared lock, with which the mode cannot change. */
-function lock(database: Database.Database): void {
+export function lock(database: Database.Database): void {
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   } catch (error) {
@@ -74,7 +75,7 @@ function lock(database: Database.Database): void {
 }
 
 async function checkBackup(path: string): Promise<void> {
-  const [problem] = await connected(path, 0, (database) => {
+  const [problem] = await connected(path, 0, ({ database }) => {
     // A copy of a file that was in use has this mode, and would leave files beside it.
     database.exec("PRAGMA journal_mode = DELETE");
     const rows = database.prepare("PRAGMA integrity_check(1)").raw().all();

@@ -22,7 +22,7 @@ export interface LibsqlClient {
 }
 
 /** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
-async function createFile(path: string): Promise<void> {
+export async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // "x" because closing a second handle of an open file would release this process's locks on it.

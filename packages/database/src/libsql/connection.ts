@@ -1,4 +1,4 @@
-/** A connection that never waits for a lock and prepares each statement once, because that takes as long as running it. */
+/** A connection that prepares each statement once, because that takes as long as running it. */
 import Database from "libsql";
 
 type Statement = ReturnType<Database.Database["prepare"]>;
@@ -12,9 +12,12 @@ export interface Connection {
 /** Bounds the memory: an insert of many rows is a statement of its own for each number of rows. */
 const MAX_STATEMENTS = 100;
 
-/** libsql's default is `synchronous = FULL`: each commit is synced. */
-export function connect(path: string): Connection {
-  const database = new Database(path, { timeout: 0 });
+/**
+ * libsql's default is `synchronous = FULL`: each commit is synced.
+ * @param timeoutMs how long a statement waits for a lock, blocking the event loop. @default 0
+ */
+export function connect(path: string, timeoutMs = 0): Connection {
+  const database = new Database(path, { timeout: timeoutMs });
   const statements = new Map<string, Statement>();
   return {
     database,

@@ -31,6 +31,16 @@ function toJsonQuery(sql: string, fields: readonly unknown[]): string {
   return `with selected(${names}) as (${sql}) select cast(json_group_array(json_array(${values})) as blob) from selected`;
 }
 
+/** Builds the query and returns the function that runs it over a connection with the values of its placeholders. */
+export function compile<Row>(query: Select<Row>) {
+  const { sql, params } = query.toSQL();
+  const { selectedFields } = query._;
+  const jsonQuery = toJsonQuery(sql, Object.values(selectedFields));
+  const decode = createRowDecoder<Row>(selectedFields);
+  return ({ prepare }: Connection, values: Record<string, unknown> = {}): Row[] =>
+    parseRows(prepare(jsonQuery).get(fillPlaceholders(params, values))).map(decode);
+}
+
 /** A query fails with a lock conflict only while another process recovers the file; the next query uses a new connection. */
 export function openReader(path: string): Reader {
   let connection: Connection | null = connect(path);
@@ -41,24 +51,19 @@ export function openReader(path: string): Reader {
     connection = null;
   };
 
-  const readJson = (sql: string, parameters: unknown[]): readonly unknown[][] => {
-    if (isClosed) throw new DatabaseUnavailable("CLIENT_CLOSED");
-    connection ??= connect(path);
-    try {
-      return parseRows(connection.prepare(sql).get(parameters));
-    } catch (error) {
-      if (isLockConflict(error)) disconnect();
-      throw error;
-    }
-  };
-
   return {
     prepare: <Row>(query: Select<Row>) => {
-      const { sql, params } = query.toSQL();
-      const { selectedFields } = query._;
-      const jsonQuery = toJsonQuery(sql, Object.values(selectedFields));
-      const decode = createRowDecoder<Row>(selectedFields);
-      return async (values = {}) => readJson(jsonQuery, fillPlaceholders(params, values)).map(decode);
+      const run = compile(query);
+      return async (values) => {
+        if (isClosed) throw new DatabaseUnavailable("CLIENT_CLOSED");
+        connection ??= connect(path);
+        try {
+          return run(connection, values);
+        } catch (error) {
+          if (isLockConflict(error)) disconnect();
+          throw error;
+        }
+      };
     },
     close: () => {
       isClosed = true;

@@ -85,7 +85,7 @@ async function checkPreparedStatements(client: Client): Promise<void> {
 }
 
 /** The cast is safe because the caller names in `Row` the columns that its query selects. */
-async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
+export async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
   const rows = await orm.execute(query);
   return rows as Row[];
 }
@@ -111,6 +111,12 @@ const readProgress = (orm: Orm): Promise<Progress[]> =>
     sql`select created_at::float8 as "createdAt", oldest_release as "oldestRelease",
       applied_statements as "appliedStatements" from public.__latchkey_migrations`,
   );
+
+/** Whether the database has the schema of this release, neither an older nor a newer one. */
+export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
+  const latest = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER }).at(-1)?.folderMillis;
+  return Math.max(...(await readHistory(orm))) === latest;
+}
 
 /** Records the progress before it runs the statements, so that their locks are held only until the commit. */
 async function applyStatements(

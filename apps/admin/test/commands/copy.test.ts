@@ -1,0 +1,283 @@
+/** `copy` between databases of both kinds: every column of every table, what the service promises afterwards, and refusals. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openDatabase } from "@latchkey/database";
+import { createCertificate } from "@latchkey/testing/certificates";
+import { openFolder } from "@latchkey/testing/folder";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import {
+  PATIENT_HASHING,
+  type RequestOptions,
+  request,
+  startProcess,
+} from "@latchkey/testing/service-process";
+import { querySqlite } from "@latchkey/testing/sqlite";
+import { expectSentence, runTool } from "../support/tool.ts";
+
+setDefaultTimeout(60_000);
+
+/** More than a page of a copy. */
+const ROWS = 1_100;
+
+/** Names of columns that contain the id of a row of this table or of another one. */
+const ID = /^(.*_)?id$/;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** In a process of its own, because libsql keeps its lock after `close` until a statement is garbage collected. */
+const tool = (databaseUrl: string, ...args: readonly string[]) =>
+  runTool(args, { env: { DATABASE_URL: databaseUrl }, input: "" });
+const copy = (from: string, to: string) => tool(from, "copy", "--to", to);
+
+async function expectCopied(from: string, to: string) {
+  const { code, stdout, stderr } = await copy(from, to);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("the same AUTH_SECRET_KEY")]);
+  return { stdout, stderr };
+}
+
+/** Names of embedded databases in a new folder. */
+async function openFiles() {
+  const folder = await openFolder();
+  let files = 0;
+  return Object.assign(folder, { createUrl: async () => `file:${folder.path}/${++files}.db` });
+}
+
+async function migrated(url: string): Promise<string> {
+  expect(await tool(url, "migrate")).toMatchObject({ code: 0 });
+  return url;
+}
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: number;
+}
+
+const readColumns = (url: string): Promise<Column[]> =>
+  querySqlite(
+    url,
+    `select t.name as "table", c.name, lower(c.type) as type, c."notnull" = 0 and c.pk = 0 as nullable
+      from sqlite_schema t join pragma_table_info(t.name) c
+      where t.type = 'table' and t.name not like 'sqlite%' and t.name not like '\\_\\_%' escape '\\'`,
+  );
+
+/** An expression for the value of a column in row `i`, valid for its type: ids refer to the row of another table with this number. */
+function createValue({ name, type }: Column): string {
+  if (type === "blob") return "randomblob(16)";
+  if (type === "integer") return ID.test(name) ? "i" : "i % 2";
+  return name.endsWith("_at")
+    ? "strftime('%Y-%m-%dT%H:%M:%fZ', 1e9 + i * 1.001, 'unixepoch')"
+    : `json_array('${name} ' || i)`;
+}
+
+/** Inserts rows into every table that the database has, and deletes the last ones. */
+async function fill(url: string): Promise<void> {
+  for (const [table, columns] of Map.groupBy(await readColumns(url), (column) => column.table)) {
+    const values = columns.map((column) =>
+      column.nullable ? `case when i % 3 then ${createValue(column)} end` : createValue(column),
+    );
+    await querySqlite(
+      url,
+      `insert into ${table} (${columns.map(({ name }) => name)})
+        with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${ROWS}) select ${values} from numbers`,
+    );
+    const ids = columns.filter(({ type, name }) => type === "integer" && ID.test(name));
+    for (const { name } of ids) await querySqlite(url, `delete from ${table} where ${name} > ${ROWS - 5}`);
+  }
+}
+
+/** The rows of all tables, and the last id of each. */
+async function dump(url: string) {
+  const tables = new Set((await readColumns(url)).map(({ table }) => table));
+  const rows: Record<string, string[]> = {};
+  for (const table of [...tables, "sqlite_sequence"])
+    rows[table] = (await querySqlite(url, `select * from ${table}`)).map((row) => JSON.stringify(row)).sort();
+  return rows;
+}
+
+test("copies between all kinds of databases keep every column of every table, and the last ids of deleted rows", async () => {
+  await using files = await openFiles();
+  const source = await migrated(await files.createUrl());
+  await fill(source);
+  const before = await dump(source);
+  expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
+  const urls = [
+    source,
+    await files.createUrl(),
+    await server.createDatabase(),
+    await server.createDatabase(),
+    await files.createUrl(),
+  ];
+  const reports = new Set<string>();
+  for (const [index, to] of urls.slice(1).entries())
+    reports.add((await expectCopied(urls[index] ?? "", to)).stdout);
+  expect(await dump(urls.at(-1) ?? "")).toEqual(before);
+  expect(await dump(source)).toEqual(before);
+  expect([...reports]).toEqual([expect.stringMatching(/^users +1095 rows, digest [0-9a-f]{16}$/m)]);
+});
+
+type Send = (path: string, options?: RequestOptions) => Promise<Record<string, unknown>>;
+
+const account = (username: string) => ({
+  method: "POST",
+  body: { username, email: `${username}@example.com`, password: "correct horse battery staple" },
+});
+
+/** Runs the service while `use` sends requests; a response is its status and the members of its body. */
+async function withService<T>(
+  env: Readonly<Record<string, string>>,
+  use: (send: Send) => Promise<T>,
+): Promise<T> {
+  await using service = startProcess({ ...env, ...PATIENT_HASHING, RATE_LIMIT_ENABLED: "false" });
+  const url = await service.ready();
+  const result = await use(async (path, options = {}) => {
+    const response = await request(url + path, options);
+    return { status: response.status, ...(JSON.parse((await response.text()) || "{}") as object) };
+  });
+  service.signal("SIGTERM");
+  expect((await service.ended()).code).toBe(0);
+  return result;
+}
+
+test("after a copy in either direction, tokens, links, cursors and logins work, and ids of deleted users are not used again", async () => {
+  await using files = await openFiles();
+  const certificate = await createCertificate(files.path, "mail");
+  await using mails = await startMailServer({ certificate });
+  const PUBLIC_URL = "https://accounts.example.com";
+  const mail = {
+    MAIL_URL: mails.url,
+    MAIL_FROM: "accounts@example.com",
+    PUBLIC_URL,
+    NODE_EXTRA_CA_CERTS: certificate.caFile,
+  };
+  const start = <T>(DatabaseUrl: string, use: (send: Send) => Promise<T>, key = {}) =>
+    withService({ ...mail, ...key, DATABASE_URL: DatabaseUrl }, use);
+  const logIn = async (send: Send, username: string) =>
+    String((await send("/auth/login", account(username))).access_token);
+
+  const embedded = await files.createUrl();
+  const [adaToken, cyToken, cursor, ...links] = await start(embedded, async (send) => {
+    for (const username of ["ada", "bob", "cy"])
+      expect(await send("/auth/register", account(username))).toMatchObject({ status: 201 });
+    for (const title of ["first", "second", "third"])
+      await send("/todos", { method: "POST", body: { title } });
+    for (const username of ["ada", "bob"]) await send("/auth/password-reset", account(username));
+    const resets = (await mails.waitFor(5)).filter(({ message }) =>
+      message.includes("/account/reset-password#"),
+    );
+    const linkOf = (username: string) =>
+      String(resets.find(({ recipients }) => recipients.includes(`${username}@example.com`))?.token);
+    const token = await logIn(send, "cy");
+    expect(await send("/auth/me", { method: "DELETE", token })).toEqual({ status: 204 });
+    return [
+      await logIn(send, "ada"),
+      token,
+      String((await send("/todos?limit=2")).next_cursor),
+      linkOf("bob"),
+      linkOf("ada"),
+    ];
+  });
+
+  let from = embedded;
+  let key = {};
+  for (const [index, link] of links.entries()) {
+    const to = index === 0 ? await server.createDatabase() : await files.createUrl();
+    const { stderr } = await expectCopied(from, to);
+    const generated = /AUTH_SECRET_KEY_FILE=(\S+),/.exec(stderr)?.[1];
+    if (generated) key = { AUTH_SECRET_KEY_FILE: generated };
+    await start(
+      to,
+      async (send) => {
+        expect(await send("/auth/me", { token: adaToken })).toMatchObject({ status: 200, username: "ada" });
+        expect(await send("/auth/me", { token: cyToken })).toMatchObject({ status: 404 });
+        expect(await send(`/todos?cursor=${cursor}`)).toMatchObject({ items: [{ id: 3, title: "third" }] });
+        expect(await send("/auth/login", account("ada"))).toMatchObject({ status: 200 });
+        expect(await send("/auth/register", account("new"))).toMatchObject({ status: 201, id: 4 + index });
+        const token = await logIn(send, "new");
+        expect(await send("/auth/me", { method: "DELETE", token })).toEqual({ status: 204 });
+        const body = { token: link, password: "another long passphrase" };
+        expect(await send("/auth/password-reset/confirm", { method: "POST", body })).toEqual({ status: 204 });
+      },
+      key,
+    );
+    from = to;
+  }
+});
+
+/** A session that uses no table, like an idle connection of a service. */
+async function connectTo(url: string): Promise<AsyncDisposable> {
+  if (url.startsWith("file:")) return openDatabase({ url });
+  const client = new Bun.SQL(url, { max: 1 });
+  await client.connect();
+  return { [Symbol.asyncDispose]: () => client.close() };
+}
+
+/** Runs SQL as another session, which has ended when the result resolves. */
+const execute = (url: string, sql: string): Promise<unknown[]> =>
+  url.startsWith("file:") ? querySqlite(url, sql) : server.query(sql, url);
+
+const INSERT =
+  "insert into users (email, username, hashed_password) values ('ada@example.com', 'ada', 'salt$digest')";
+
+/** Changes users, which are copied after todos. */
+const TRIGGERS: Readonly<Record<string, string>> = {
+  libsql: "create trigger change after insert on users begin update users set username = 'eve'; end",
+  postgres: `
+    create function change() returns trigger language plpgsql as 'begin new.username = ''eve''; return new; end';
+    create trigger change before insert on users for each row execute function change()`,
+};
+
+describe.each(["libsql", "postgres"])("with %s", (kind) => {
+  async function openPair() {
+    const files = await openFiles();
+    const createUrl = kind === "libsql" ? files.createUrl : () => server.createDatabase();
+    const [source, target] = [await migrated(await createUrl()), await migrated(await createUrl())];
+    await execute(source, INSERT);
+    const refuse = async (code: number, problem: string) => {
+      const { stderr, ...refused } = await copy(source, target);
+      expect([refused, stderr]).toEqual([{ code, stdout: "" }, expect.stringContaining(problem)]);
+      expectSentence(stderr);
+      expect(stderr).not.toContain("latchkey:latchkey");
+    };
+    return Object.assign(files, { source, target, refuse });
+  }
+
+  test.each(["source", "target"] as const)(
+    "a copy is refused while another session uses the %s",
+    async (role) => {
+      await using pair = await openPair();
+      await using _session = await connectTo(pair[role]);
+      await pair.refuse(69, "stop the service");
+    },
+  );
+
+  test("a copy is refused if the schema of a database is not that of this release", async () => {
+    await using pair = await openPair();
+    await execute(pair.source, "insert into __drizzle_migrations (hash, created_at) values ('', 9e12)");
+    await pair.refuse(65, "The source does not have the schema of this release");
+    await execute(pair.source, "drop table __drizzle_migrations");
+    await pair.refuse(65, "The source does not have the schema of this release");
+  });
+
+  test("a copy is refused if the target has a row, or had one", async () => {
+    await using pair = await openPair();
+    await execute(pair.target, INSERT);
+    await pair.refuse(65, "The target has rows");
+    await execute(pair.target, "delete from users");
+    await pair.refuse(65, "The target has rows, or had some");
+  });
+
+  test("a difference after the copy is found, and leaves a target into which everything can be copied", async () => {
+    await using pair = await openPair();
+    await execute(pair.source, "insert into todos (title) values ('copied before the users')");
+    await execute(pair.target, TRIGGERS[kind] ?? "");
+    await pair.refuse(65, "The target does not return the same rows of the table users");
+    await execute(pair.target, kind === "libsql" ? "drop trigger change" : "drop trigger change on users");
+    await expectCopied(pair.source, pair.target);
+  });
+});

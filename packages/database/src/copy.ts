@@ -1,0 +1,144 @@
+/**
+ * Copies all tables of one database to an empty one of either kind. Values are copied and compared as the repositories read
+ * them: a timestamp is UTC with milliseconds. Invariant: the target has all rows of the source, or none.
+ */
+import { getTableColumns, sql } from "drizzle-orm";
+import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { CopyRejected } from "./errors.ts";
+import type { Orm } from "./repository-client.ts";
+import { type Select, singleRow } from "./row-decoder.ts";
+
+export type CopyRole = "source" | "target";
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface CopyTable {
+  /** In SQL. */
+  readonly name: string;
+  readonly table: PgTable;
+  /** The members of its rows that are its primary key. */
+  readonly keys: readonly (readonly [member: string, column: PgColumn])[];
+}
+
+/** A database during a copy: one transaction, while no other session uses the database. */
+export interface CopySession {
+  /** In an order in which foreign keys allow to create their rows. */
+  readonly tables: readonly CopyTable[];
+  readonly orm: Orm;
+  readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
+  /** Returns the highest id that a row of the table has ever had, 0 if there is none. */
+  readonly lastId: (table: CopyTable) => Promise<number>;
+  /** Makes later ids higher; a rollback also undoes it. */
+  readonly setLastId: (table: CopyTable, lastId: number) => Promise<void>;
+}
+
+/** The number of rows of a table, and a digest that does not depend on their order. */
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+  readonly digest: string;
+}
+
+/** Receives the number of rows that were copied so far, and of all rows of the table. */
+export type OnCopyProgress = (table: string, rows: number, total: number) => void;
+
+/** Bounds the memory, and the parameters of an INSERT: at most 32,766 in SQLite. */
+const PAGE_ROWS = 1_000;
+
+/** The types are those of PostgreSQL; see `libsql/copy.ts`. */
+export function describeTables(tables: readonly PgTable[], configOf: typeof getTableConfig): CopyTable[] {
+  const withParents = (table: PgTable): PgTable[] => [
+    ...configOf(table).foreignKeys.flatMap((key) => withParents(key.reference().foreignTable)),
+    table,
+  ];
+  return [...new Set(tables.flatMap(withParents))].map((table) => {
+    const { name, columns, primaryKeys } = configOf(table);
+    const keyColumns = [
+      ...columns.filter(({ primary }) => primary),
+      ...primaryKeys.flatMap((key) => key.columns),
+    ];
+    const members = Object.entries(getTableColumns(table));
+    const keys = keyColumns.flatMap((key) => members.filter(([, column]) => column.name === key.name));
+    return { name, table, keys };
+  });
+}
+
+/** A newer schema can have columns that this release does not copy. @throws CopyRejected */
+export function expectSchema(isCurrent: boolean, role: CopyRole): void {
+  if (isCurrent) return;
+  throw new CopyRejected(
+    `The ${role} does not have the schema of this release: migrate it, or run its release.`,
+  );
+}
+
+async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTable): AsyncGenerator<Row[]> {
+  const columns = keys.map(([, column]) => column);
+  for (let last: Row | undefined; ; ) {
+    const values = keys.map(([member, column]) => sql.param(last?.[member], column));
+    const after = sql`(${sql.join(columns, sql`, `)}) > (${sql.join(values, sql`, `)})`;
+    const query = orm.select().from(table);
+    const page = await select(
+      query
+        .where(last && after)
+        .orderBy(...columns)
+        .limit(PAGE_ROWS),
+    );
+    if (page.length > 0) yield page;
+    if (page.length < PAGE_ROWS) return;
+    last = page.at(-1);
+  }
+}
+
+/** The sum of the digests of all rows. */
+async function digestRows(
+  session: CopySession,
+  table: CopyTable,
+  onPage: (page: Row[], rows: number) => Promise<void> | void = () => {},
+): Promise<CopiedTable> {
+  const members = Object.keys(getTableColumns(table.table)).sort();
+  let [rows, sum] = [0, 0n];
+  for await (const page of readPages(session, table)) {
+    for (const row of page) {
+      const text = JSON.stringify(members.map((member) => row[member]));
+      sum += BigInt(`0x${Bun.SHA256.hash(text, "hex")}`);
+    }
+    rows += page.length;
+    await onPage(page, rows);
+  }
+  return { table: table.name, rows, digest: BigInt.asUintN(256, sum).toString(16).padStart(64, "0") };
+}
+
+const countRows = async ({ orm, select }: CopySession, { table }: CopyTable): Promise<number> =>
+  singleRow(await select(orm.select({ rows: sql<number>`cast(count(*) as integer)` }).from(table))).rows;
+
+/**
+ * The caller commits the transaction of the target.
+ * @throws CopyRejected
+ */
+export async function copyTables(
+  source: CopySession,
+  target: CopySession,
+  onProgress: OnCopyProgress = () => {},
+): Promise<CopiedTable[]> {
+  const copied: CopiedTable[] = [];
+  for (const into of target.tables) {
+    const table = source.tables.find(({ name }) => name === into.name);
+    if (!table) throw new Error(`The schemas differ: ${into.name}`);
+    // A token of a deleted user of the target could give access to a copied one with the same id.
+    if ((await countRows(target, into)) > 0 || (await target.lastId(into)) > 0)
+      throw new CopyRejected(
+        `The target has rows, or had some, in the table ${into.name}: specify a new database.`,
+      );
+    const total = await countRows(source, table);
+    const read = await digestRows(source, table, async (page, rows) => {
+      await target.orm.insert(into.table).values(page);
+      onProgress(table.name, rows, total);
+    });
+    await target.setLastId(into, await source.lastId(table));
+    const stored = await digestRows(target, into);
+    if (read.rows !== total || !Bun.deepEquals(read, stored))
+      throw new CopyRejected(`The target does not return the same rows of the table ${table.name}.`);
+    copied.push(stored);
+  }
+  return copied;
+}

@@ -1,0 +1,59 @@
+/** The embedded database during a copy: no other process can open the file, and nothing changes unless all of `work` succeeds. */
+import { is, sql } from "drizzle-orm";
+import type { getTableConfig as getPgTableConfig, PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
+import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
+import type { Orm } from "../repository-client.ts";
+import { singleRow } from "../row-decoder.ts";
+import { connected, lock } from "./backup.ts";
+import { createFile } from "./client.ts";
+import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
+import { compile } from "./reader.ts";
+import * as schema from "./schema.ts";
+
+/** The casts are safe because Drizzle's tables for PostgreSQL and SQLite differ in their types, but not in what a copy reads. */
+const TABLES = describeTables(
+  Object.values(schema).filter((value) => is(value, SQLiteTable)) as unknown as PgTable[],
+  getTableConfig as unknown as typeof getPgTableConfig,
+);
+
+/**
+ * Creates and migrates a target in the same transaction.
+ * @throws DatabaseUnavailable
+ */
+export async function withCopySession<T>(
+  path: string,
+  role: CopyRole,
+  work: (session: CopySession) => Promise<T>,
+): Promise<T> {
+  if (role === "target") await createFile(path);
+  return connected(path, 0, async (connection) => {
+    const { database, prepare } = connection;
+    // A rollback journal, unlike a write-ahead log, stays small, because it contains none of the new pages.
+    lock(database);
+    // The transaction holds the lock until its end, which then also deletes the journal.
+    database.exec("PRAGMA locking_mode = NORMAL");
+    const orm = drizzle(async (text, parameters) => ({ rows: prepare(text).all(parameters) }));
+    const lastId = sql<number>`coalesce(max(seq), 0)`;
+    try {
+      if (role === "target") await applyMigrations(orm);
+      expectSchema(await hasCurrentSchema(orm), role);
+      const result = await work({
+        tables: TABLES,
+        orm: orm as unknown as Orm,
+        select: async (query) => compile(query)(connection),
+        lastId: async ({ name }) =>
+          singleRow(await orm.select({ lastId }).from(sql`sqlite_sequence where name = ${name}`)).lastId,
+        setLastId: async ({ name }, id) => {
+          await orm.run(sql`delete from sqlite_sequence where name = ${name}`);
+          await orm.run(sql`insert into sqlite_sequence (name, seq) select ${name}, ${id} where ${id} > 0`);
+        },
+      });
+      if (role === "target") database.exec("COMMIT");
+      return result;
+    } finally {
+      if (database.inTransaction) database.exec("ROLLBACK");
+    }
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * A PostgreSQL database during a copy: one snapshot, in which locks on all tables prevent changes by sessions that begin
+ * later. Idle connections of a pooler count as sessions, because a client can use them at any time.
+ */
+import { parsePostgresUrl } from "@latchkey/contracts";
+import { is, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sql";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
+import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
+import { DatabaseUnavailable } from "../errors.ts";
+import { createRowDecoder, singleRow } from "../row-decoder.ts";
+import { connect } from "./connection.ts";
+import { isLockTimeout, toDomainError } from "./errors.ts";
+import { hasCurrentSchema, migrate, select } from "./migrate.ts";
+import * as schema from "./schema.ts";
+
+const TABLES = describeTables(
+  Object.values(schema).filter((value) => is(value, PgTable)),
+  getTableConfig,
+);
+
+/** Of one statement. Long enough to count the rows of a large table. */
+const DEADLINE_MS = 600_000;
+
+/** Autovacuum gives way to a lock after a second, and the session of a closed connection ends a moment later. */
+const WAIT_MS = 3_000;
+const PAUSE_MS = 50;
+
+/** Server processes such as autovacuum have no user. Without the second function, a transaction reads the sessions once. */
+const OTHER_SESSIONS = sql`
+  select count(*)::int as sessions from pg_stat_activity, pg_stat_clear_snapshot()
+  where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
+
+const inUse = (role: CopyRole) =>
+  new DatabaseUnavailable(
+    "IN_USE",
+    `another session uses the ${role}; stop the service, and connect without a pooler`,
+  );
+
+const identityOf = (table: PgTable) =>
+  getTableConfig(table).columns.find((column) => column.generatedIdentity);
+
+/**
+ * Migrates a target before the transaction.
+ * @throws DatabaseUnavailable
+ */
+export async function withCopySession<T>(
+  url: string,
+  role: CopyRole,
+  work: (session: CopySession) => Promise<T>,
+): Promise<T> {
+  const address = parsePostgresUrl(url);
+  if (role === "target") await migrate({ address });
+  const { sql: client } = connect({ address, deadlineMs: DEADLINE_MS, max: 1, prepare: false });
+  try {
+    expectSchema(await hasCurrentSchema(drizzle({ client })), role);
+    return await client.begin("isolation level repeatable read", async (transaction) => {
+      // Before the first query, which takes the snapshot.
+      const mode = role === "source" ? "share" : "access exclusive";
+      const begin = `set local lock_timeout = ${WAIT_MS}; set local idle_in_transaction_session_timeout = 0`;
+      await transaction
+        .unsafe(`${begin}; lock table ${TABLES.map(({ name }) => `public.${name}`)} in ${mode} mode`)
+        .simple();
+      const orm = drizzle({ client: transaction });
+      const deadline = performance.now() + WAIT_MS;
+      while (singleRow(await select<{ sessions: number }>(orm, OTHER_SESSIONS)).sessions > 0) {
+        if (performance.now() > deadline) throw inUse(role);
+        await Bun.sleep(PAUSE_MS);
+      }
+      return await work({
+        tables: TABLES,
+        orm,
+        select: async (query) => {
+          const { sql: text, params } = query.toSQL();
+          const rows: unknown[][] = await transaction.unsafe(text, params).values();
+          return rows.map(createRowDecoder(query._.selectedFields));
+        },
+        lastId: async ({ name, table }) => {
+          const id = identityOf(table);
+          if (!id) return 0;
+          const find = sql`select pg_get_serial_sequence(${`public.${name}`}::text, ${id.name}::text) as name`;
+          const sequence = singleRow(await select<{ name: string }>(orm, find)).name;
+          // After a restart, the sequence has the first id to use.
+          const query = sql`
+            select greatest(last_value - (not is_called)::int, (select max(${id}) from ${table}))::float8 as "lastId"
+            from ${sql.raw(sequence)}`;
+          return singleRow(await select<{ lastId: number }>(orm, query)).lastId;
+        },
+        setLastId: async ({ table }, lastId) => {
+          const id = identityOf(table);
+          const restart = sql.raw(`restart with ${lastId + 1}`);
+          if (id)
+            await orm.execute(sql`alter table ${table} alter column ${sql.identifier(id.name)} ${restart}`);
+        },
+      });
+    });
+  } catch (error) {
+    const domainError = toDomainError(error);
+    throw isLockTimeout(domainError) ? inUse(role) : domainError;
+  } finally {
+    await client.close({ timeout: 0 });
+  }
+}

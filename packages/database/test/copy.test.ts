@@ -1,0 +1,34 @@
+/** Sessions that begin during a copy change neither database; apps/admin/test/commands/copy.test.ts runs complete copies. */
+import { expect, test } from "bun:test";
+import { openFolder } from "@latchkey/testing/folder";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { withCopySession as withLibsql } from "../src/libsql/copy.ts";
+import { openLibsqlDatabase } from "../src/libsql/database.ts";
+import { withCopySession as withPostgres } from "../src/postgres/copy.ts";
+import { openPostgresTestDatabase } from "./support/postgres-database.ts";
+import { spawnReplica } from "./support/replica.ts";
+
+const ROLES = ["source", "target"] as const;
+
+test.each(ROLES)("a libsql %s cannot be opened during a copy", async (role) => {
+  await using folder = await openFolder();
+  const path = folder.databaseUrl.slice("file:".length);
+  // In another process, because a closed connection of this one can hold its locks until it is garbage collected.
+  await using migration = spawnReplica("migrate", folder.databaseUrl);
+  await migration.stdin.end();
+  await migration.exited;
+  await withLibsql(path, role, async () => {
+    const opened = openLibsqlDatabase({ path, busyTimeoutMs: 0 });
+    await expect(opened).rejects.toMatchObject({ reason: expect.stringMatching(/^SQLITE_BUSY/) });
+  });
+});
+
+test.each(ROLES)("a PostgreSQL %s cannot be changed during a copy", async (role) => {
+  await using server = await startPostgresServer();
+  await using testDatabase = await openPostgresTestDatabase(server);
+  await testDatabase.database.close();
+  await withPostgres(testDatabase.url, role, async () => {
+    const write = testDatabase.query("set lock_timeout = 1; insert into todos (title) values ('later')");
+    await expect(write).rejects.toMatchObject({ errno: "55P03" });
+  });
+});
