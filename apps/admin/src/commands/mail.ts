@@ -12,7 +12,7 @@ export function mailCommand(variables: Variables): Command {
   const test = withExamples(
     new Command("test"),
     ["bun run admin mail test you@example.com", "bun run admin mail test you@example.com --kind reset"],
-    "Connects to MAIL_URL as the service does, and sends a mail from MAIL_FROM. With --kind,\nit has the text that users get; its link is not valid.",
+    "Connects to MAIL_URL as the service does, and sends a mail from MAIL_FROM.\nWith --kind, it has the text that users get; its link is not valid.",
   )
     .description("send a test mail")
     .argument("<address>", "recipient")

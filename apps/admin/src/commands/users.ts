@@ -118,7 +118,7 @@ export function usersCommand(variables: Variables): Command {
       withExamples(
         new Command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
-        "Every request with a token of an inactive user returns 403. With AUTH_PRIVATE_KEY,\nso does a login with the correct password. Tokens and reset links of before stay\ninvalid after the activation.",
+        "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Tokens and reset\nlinks of before stay invalid after the activation.",
       ),
       async ({ users }, ref) => {
         const { id } = await findUser(users, ref);
