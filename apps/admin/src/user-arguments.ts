@@ -1,6 +1,6 @@
 /** Parses and validates what identifies or describes a user, with the schemas of the API. */
 import { usageError } from "@latchkey/cli";
-import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest } from "@latchkey/contracts";
+import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest, Roles } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/schema";
 
@@ -22,6 +22,15 @@ export const parseUsername = textParser("username", username);
 
 /** Not changed in any way. @throws {CliError} with exit code 64; its message does not contain the password */
 export const parsePassword = textParser("password", password);
+
+const compiledRoles = Compile(Roles);
+
+/** Sorted, each once. @throws {CliError} with exit code 64 */
+export function parseRoles(given: readonly string[]): string[] {
+  const roles = [...new Set(given)].sort();
+  if (compiledRoles.Check(roles)) return roles;
+  throw usageError("A user has at most 20 roles of 1 to 64 characters: a to z, 0 to 9, and : _ . -");
+}
 
 /** @throws {CliError} with exit code 64 */
 export function parseUserRef(text: string): UserRef {

@@ -1,6 +1,6 @@
 /** Prints users with the members of the API's `User`, as aligned tables or as JSON. A password hash is never printed. */
 import { printable, toJson, write } from "@latchkey/cli";
-import { User as ApiUser, toUser } from "@latchkey/contracts";
+import { toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 
 export interface Format {
@@ -8,14 +8,14 @@ export interface Format {
   readonly json?: boolean;
 }
 
-const COLUMNS = Object.keys(ApiUser.properties);
+const COLUMNS = Object.keys(UserWithRoles.properties);
 
 const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>
   names.map((name) => printable(String(members[name])));
 
 /** @param details printed after the members of the API */
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
-  const members = { ...toUser(user), ...details };
+  const members = { ...toUserWithRoles(user), ...details };
   await write(json ? `${toJson(members)}\n` : createTable()([Object.keys(members), toRow(members)]));
 }
 
@@ -24,7 +24,7 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
-    const members = users.map(toUser);
+    const members = users.map(toUserWithRoles);
     const rows = () => members.map((user) => toRow(user, COLUMNS));
     if (json) await write(`${isFirst ? "[" : ","}\n${members.map(toJson).join(",\n")}`);
     else await write(formatRows(isFirst ? [COLUMNS, ...rows()] : rows()));

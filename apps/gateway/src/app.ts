@@ -106,11 +106,13 @@ export function createApp({
   };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
+  const hasRoles = config.auth.claims.includes("roles");
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     sendsMail,
     renewsTokens: config.auth.renewalDays > 0,
+    hasRoles,
     limiters,
     publicKeySet,
     digests,
@@ -145,7 +147,7 @@ export function createApp({
     .use(features)
     .use(
       pageRoutes({
-        createDocument: () => createDocument(features),
+        createDocument: () => createDocument(features, { hasRoles }),
         assets,
         product: config.mail?.product ?? null,
       }),

@@ -74,6 +74,7 @@ function createConfig({ values, warnings }: Environment) {
       audience: values.AUTH_AUDIENCE,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
       renewalDays: values.AUTH_RENEWAL_DAYS,
+      claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
     },
     corsOrigins: values.CORS_ORIGINS,

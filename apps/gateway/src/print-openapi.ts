@@ -15,6 +15,7 @@ const features = createFeatures({
   authService: uncalled(),
   sendsMail: true,
   renewsTokens: isComplete,
+  hasRoles: isComplete,
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,
@@ -22,4 +23,4 @@ const features = createFeatures({
   publicKeySet: uncalled(),
 });
 exitOnOutputError();
-await write(await createDocument(features));
+await write(await createDocument(features, { hasRoles: isComplete }));

@@ -413,6 +413,13 @@ export interface components {
              * @example 2026-01-31T10:20:30.123Z
              */
             updated_at: string;
+            /**
+             * @description What other services permit the user, for example; the service itself ignores them.
+             * @example [
+             *       "admin"
+             *     ]
+             */
+            roles?: string[];
         };
         TokenResponse: {
             /**

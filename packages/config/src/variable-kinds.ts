@@ -78,6 +78,12 @@ export const oneOf = <const Value extends string>(...values: readonly Value[]): 
   parse: (text) => values.find((value) => value === text) ?? invalid(),
 });
 
+export const listOf = <const Value extends string>(...values: readonly Value[]): Kind<readonly Value[]> => ({
+  accepted: `one or more of ${values.join(", ")}, separated by commas`,
+  parse: (text) =>
+    text.split(",").map((entry) => values.find((value) => value === entry.trim()) ?? invalid()),
+});
+
 export const boolean: Kind<boolean> = {
   accepted: "true or false",
   parse: (text) => (text === "true" || text === "false" ? text === "true" : invalid()),

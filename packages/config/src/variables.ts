@@ -9,6 +9,7 @@ import {
   type Kind,
   link,
   linkTemplate,
+  listOf,
   mailUrl,
   oneOf,
   origin,
@@ -143,6 +144,10 @@ export const VARIABLES = {
     description: "Lifetime of tokens",
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
+  }),
+  AUTH_CLAIMS: variable(listOf("roles", "email_verified"), {
+    description:
+      "Further claims of tokens, which describe the user at the time of issue; with `roles`, also in the responses with a user",
   }),
   AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), {
     default: "0",

@@ -20,5 +20,9 @@ export const AUDIT_EVENTS = [
   "password.rehashed",
 ] as const;
 
-/** The admin tool also activates and deactivates users. */
-export type AuditEvent = (typeof AUDIT_EVENTS)[number] | "user.activated" | "user.deactivated";
+/** The admin tool also activates and deactivates users, and changes their roles. */
+export type AuditEvent =
+  | (typeof AUDIT_EVENTS)[number]
+  | "user.activated"
+  | "user.deactivated"
+  | "roles.changed";

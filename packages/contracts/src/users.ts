@@ -86,6 +86,15 @@ export type User = Type.Static<typeof User>;
 type StoredUser = Pick<User, "id" | "email" | "username"> &
   Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>>;
 
+/** Names that the operator gives to users; the service itself gives them no meaning. */
+export const Roles = Type.Array(Type.String({ pattern: "^[a-z0-9:_.-]{1,64}$" }), {
+  maxItems: 20,
+  description: "What other services permit the user, for example; the service itself ignores them.",
+  examples: [["admin"]],
+});
+/** The user of a service whose tokens contain the roles; absent from others. */
+export const UserWithRoles = Type.Object({ ...User.properties, roles: Type.Optional(Roles) });
+
 /** Lists each member, so that a new column is never exposed by accident. */
 export const toUser = (stored: StoredUser): User => ({
   id: stored.id,
@@ -95,6 +104,11 @@ export const toUser = (stored: StoredUser): User => ({
   is_active: stored.isActive,
   created_at: stored.createdAt,
   updated_at: stored.updatedAt,
+});
+
+export const toUserWithRoles = (stored: StoredUser & { readonly roles: string[] }) => ({
+  ...toUser(stored),
+  roles: stored.roles,
 });
 
 export const Token = Type.Object({

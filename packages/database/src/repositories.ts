@@ -53,6 +53,7 @@ export interface ImportedUser extends Pick<User, "email" | "username" | "hashedP
   readonly isActive?: boolean | undefined;
   readonly emailVerified?: boolean | undefined;
   readonly createdAt?: Timestamp | undefined;
+  readonly roles?: string[] | undefined;
 }
 
 /** Selects the users that meet all conditions. */
@@ -126,6 +127,8 @@ export interface UserRepository {
    * both delete the resets in the outbox.
    */
   setActive(id: number, isActive: boolean): Promise<User | null>;
+  /** Removing a role revokes all tokens, and deletes the resets in the outbox. Returns null if the user does not exist. */
+  setRoles(id: number, roles: readonly string[]): Promise<User | null>;
   /**
    * Returns false if the user does not exist or the condition is not met.
    * @param condition the owner's token: if the user was imported, later imports skip the e-mail address for 90 days

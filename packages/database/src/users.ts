@@ -205,6 +205,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
       const isOther = and(selected(id), eq(users.isActive, !isActive));
       return (await transact((transaction) => update(transaction, values, isOther))) ?? findById(id);
     },
+    setRoles: (id, roles) =>
+      transact(async (transaction) => {
+        // Locks the user: what the second statement removes is what the first one returns.
+        const user = await update(transaction, {}, selected(id));
+        const isRemoved = user?.roles.some((role) => !roles.includes(role));
+        const values = { roles: [...roles], ...(isRemoved && revocation(null)) };
+        return user && update(transaction, values, selected(id));
+      }),
     delete: (id, condition) =>
       transact(async (transaction) => {
         const { email, importedAt, importedHash } = users;

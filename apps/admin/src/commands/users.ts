@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
 import { readPassword } from "../prompt.ts";
-import { parseEmail, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
+import { parseEmail, parseRoles, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
@@ -179,6 +179,26 @@ export function usersCommand(variables: Variables): Command {
     },
   );
 
+  const setRoles = withExamples(
+    new Command("set-roles"),
+    [
+      "bun run admin users set-roles ada@example.com admin billing:read",
+      "bun run admin users set-roles ada@example.com",
+    ],
+    "Tokens contain the roles if AUTH_CLAIMS lists them. If a role is removed, all\ntokens of the user are revoked.",
+  )
+    .description("replace the roles of a user, or remove all")
+    .argument(...USER)
+    .argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -")
+    .option(...JSON_OPTION)
+    .action(async (text: string, given: readonly string[], format: Format) => {
+      const [ref, roles] = [parseUserRef(text), parseRoles(given)];
+      await withUsers(async (users) => {
+        const { id } = await findUser(users, ref);
+        await printUser(audited("roles.changed", ref, await users.setRoles(id, roles)), format);
+      });
+    });
+
   return withExamples(
     new Command("users").description("create, show, change and delete users"),
     [
@@ -196,6 +216,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(setPassword)
     .addCommand(sendReset)
     .addCommand(revokeTokens)
+    .addCommand(setRoles)
     .addCommand(deleteCommand(withUsers))
     .addCommand(importCommand(withUsers))
     .addCommand(exportCommand(withUsers))

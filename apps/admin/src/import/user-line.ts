@@ -6,7 +6,7 @@ import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
 import { Compile } from "typebox/schema";
-import { parseEmail, parseUsername } from "../user-arguments.ts";
+import { parseEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
   /** The name of the hash's format; `latchkey` for this service's own, `none` without a hash. */
@@ -28,6 +28,7 @@ const LINE = Compile(
       is_active: Type.Optional(Type.Boolean()),
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
+      roles: Type.Optional(Type.Array(Type.String())),
     },
     { additionalProperties: false },
   ),
@@ -74,6 +75,7 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
     isActive: line.is_active,
     emailVerified: line.email_verified,
     createdAt: createdAt?.toISOString(),
+    roles: line.roles && parseRoles(line.roles),
   };
 }
 
@@ -104,6 +106,7 @@ export function differences(existing: User, line: LineUser): string[] {
     is_active: existing.isActive === (line.isActive ?? existing.isActive),
     email_verified: existing.emailVerified === (line.emailVerified ?? existing.emailVerified),
     created_at: existing.createdAt === (line.createdAt ?? existing.createdAt),
+    roles: `${existing.roles}` === `${line.roles ?? existing.roles}`,
   };
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
 }
@@ -113,6 +116,7 @@ export function formatLine(user: User, last_id: number): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
   const password_hash = hashing.validImportedHash(user) ?? own;
+  const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({ id, last_id, email, username, password_hash, ...flags, created_at });
+  return JSON.stringify({ id, last_id, email, username, password_hash, ...flags, created_at, ...roles });
 }

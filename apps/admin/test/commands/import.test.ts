@@ -62,12 +62,12 @@ test("without --commit, nothing is written; an import can be repeated, and other
   const repeated = await importLines(shared, toFile(lines), "--commit");
   expect(repeated).toMatchObject({ new: 0, existing: 3 });
   const changed = [
-    user("ada", { password_hash: ARGON2, is_active: true }),
+    user("ada", { password_hash: ARGON2, is_active: true, roles: ["admin"] }),
     user("bob", { username: "robert", password_hash: null }),
     user("new", { username: "eve" }),
   ];
   expect((await importLines(shared, toFile(changed), "--commit")).rejections).toEqual([
-    { line: 1, reason: "The user exists with another password_hash, is_active." },
+    { line: 1, reason: "The user exists with another password_hash, is_active, roles." },
     { line: 2, reason: "The user exists with another username." },
     { line: 3, reason: "The username belongs to another user." },
   ]);
@@ -80,7 +80,7 @@ test("an export can be imported elsewhere, only its owner can read it, and it re
   await using other = await openSharedDatabase();
   const [path, copy] = [join(shared.folder, "users.jsonl"), join(other.folder, "users.jsonl")];
   const lines = [
-    user("ada", { is_active: false }),
+    user("ada", { is_active: false, roles: ["admin", "billing:read"] }),
     user("bob"),
     user("eve", { password_hash: ownHash("1") }),
   ];

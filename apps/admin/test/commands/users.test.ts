@@ -1,6 +1,6 @@
 /** `users …`, while another process has the database open, as the service does. */
 import { expect, test } from "bun:test";
-import { toUser, type User } from "@latchkey/contracts";
+import { toUserWithRoles, type User } from "@latchkey/contracts";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { EMAIL, openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 
@@ -19,7 +19,7 @@ test("create prints the user as the API does, and the user can log in", async ()
   const command = ["users", "create", " Ada@Example.COM ", "-u", "ada"];
   const ada = await shared.json<User>(command, `${PASSWORD}\n`);
   const stored = await shared.database.users.findByEmail(EMAIL);
-  expect(stored && toUser(stored)).toEqual(ada);
+  expect<unknown>(stored && toUserWithRoles(stored)).toEqual(ada);
   expect(ada).toMatchObject({ username: "ada", is_active: true, email_verified: false });
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const shown = { ...ada, familiar_networks: 0 };
@@ -140,6 +140,24 @@ test("revoke-tokens revokes all tokens, also that of a password change, and keep
     tokenVersion: (before?.tokenVersion ?? 0) + 1,
     passwordChangeTokenId: null,
   });
+});
+
+test("set-roles replaces the roles, which show and list print, and revokes the tokens only if it removes one", async () => {
+  await using shared = await openSharedDatabase();
+  await shared.insert(["ada"]);
+  const versionOf = async () => Number((await shared.database.users.findById(1))?.tokenVersion);
+  const first = await versionOf();
+  const increments: number[] = [];
+  for (const roles of [["b:read", "a"], ["a", "b:read", "c", "c"], ["c"], []]) {
+    const shown = await shared.json<object>(["users", "set-roles", "1", ...roles]);
+    expect(shown).toMatchObject({ roles: [...new Set(roles)].sort() });
+    expect(await shared.json<object[]>(["users", "list"])).toEqual([shown]);
+    increments.push((await versionOf()) - first);
+  }
+  expect(increments).toEqual([0, 0, 1, 2]);
+  const many = Array.from({ length: 21 }, (_, index) => `role${index}`);
+  for (const roles of [["Admin"], ["a b"], [""], ["x".repeat(65)], many])
+    expect((await shared.tool(["users", "set-roles", "1", ...roles])).code).toBe(64);
 });
 
 test("delete requires --yes without a terminal", async () => {

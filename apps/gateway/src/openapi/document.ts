@@ -22,18 +22,23 @@ interface DescribedOperation {
 
 const JSON_TYPE = "application/json";
 
+interface DocumentOptions {
+  /** Whether responses with a user contain the roles. */
+  readonly hasRoles: boolean;
+}
+
 /** Returns the document of the routes as JSON. Imports the plugin only now, because it delays the start by a tenth. */
-export async function createDocument(features: AnyElysia): Promise<string> {
+export async function createDocument(features: AnyElysia, options: DocumentOptions): Promise<string> {
   const { swagger } = await import("@elysiajs/swagger");
   const specPath = "/openapi.json";
   // Otherwise the plugin omits paths with a dot.
   const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
   const { paths } = (await response.json()) as { readonly paths: DescribedPaths };
-  return JSON.stringify(completeDocument(paths));
+  return JSON.stringify(completeDocument(paths, options));
 }
 
-function completeDocument(paths: DescribedPaths): JsonObject {
+function completeDocument(paths: DescribedPaths, options: DocumentOptions): JsonObject {
   const described = JSON.stringify(paths);
   const codes = ERROR_CODES.filter(
     (code) => !ERROR_TABLE[code].isOptional || described.includes(`"${code}"`),
@@ -58,7 +63,7 @@ function completeDocument(paths: DescribedPaths): JsonObject {
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(codes),
+      schemas: componentSchemas(codes, options),
       headers: HEADERS,
       securitySchemes: {
         bearer: {

@@ -40,8 +40,13 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
 }
 
 /** `components.schemas`. @param codes of the errors that the operations return */
-export const componentSchemas = (codes: readonly ErrorCode[]): Record<string, JsonObject> =>
-  mapMembers({ ...SCHEMAS, ...errorSchemas(codes) }, translateMembers);
+export const componentSchemas = (
+  codes: readonly ErrorCode[],
+  { hasRoles }: { readonly hasRoles: boolean },
+): Record<string, JsonObject> => {
+  const user = hasRoles ? contracts.UserWithRoles : contracts.User;
+  return mapMembers({ ...SCHEMAS, UserResponse: user, ...errorSchemas(codes) }, translateMembers);
+};
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 

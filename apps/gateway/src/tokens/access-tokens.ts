@@ -30,16 +30,23 @@ export interface LoginClaims {
   readonly auth_time?: number;
 }
 
-type TokenUser = Pick<User, "id" | "tokenVersion">;
+type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
+
+/** `roles` as in RFC 9068 §2.2.3.1. */
+const FURTHER_CLAIMS: Readonly<Record<Config["auth"]["claims"][number], (user: TokenUser) => unknown>> = {
+  roles: ({ roles }) => roles,
+  email_verified: ({ emailVerified }) => emailVerified,
+};
 
 export type Tokens = ReturnType<typeof createTokens>;
 
 interface TokensOptions
-  extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays"> {
+  extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays" | "claims"> {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
 }
 
-export function createTokens({ keys, issuer, audience, tokenExpireMinutes, renewalDays }: TokensOptions) {
+export function createTokens(options: TokensOptions) {
+  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, claims } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -54,13 +61,14 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes, renew
   /** When the tokens of a login end, however often they are renewed. */
   const endOf = (loginSeconds: number): number => loginSeconds + renewalDays * SECONDS_PER_DAY;
 
-  const claimsOf = ({ id, tokenVersion }: TokenUser, login: LoginClaims = {}) => {
+  const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
     const { auth_time = now } = login;
     return {
-      sub: String(id),
-      ver: tokenVersion,
+      sub: String(user.id),
+      ver: user.tokenVersion,
       jti: Bun.randomUUIDv7(),
+      ...Object.fromEntries(claims.map((name) => [name, FURTHER_CLAIMS[name](user)])),
       ...login,
       ...(renewalDays > 0 && { auth_time }),
       exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
@@ -82,8 +90,8 @@ export function createTokens({ keys, issuer, audience, tokenExpireMinutes, renew
       const { auth_time = Infinity } = login;
       const iat = currentSeconds();
       if (auth_time > iat || iat >= endOf(auth_time)) return null;
-      const claims = claimsOf(user, login);
-      return signHere ? signHere({ ...parties, ...claims, iat }) : signer.decorator.jwt.sign(claims);
+      const members = claimsOf(user, login);
+      return signHere ? signHere({ ...parties, ...members, iat }) : signer.decorator.jwt.sign(members);
     },
     /** Returns null if the token is invalid. */
     async verify(token: string): Promise<TokenClaims | null> {

@@ -94,7 +94,7 @@ export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
 }
 
 /** Every feature that is off by default. */
-export const EVERY_FEATURE = { AUTH_RENEWAL_DAYS: "30" } as const;
+export const EVERY_FEATURE = { AUTH_RENEWAL_DAYS: "30", AUTH_CLAIMS: "roles,email_verified" } as const;
 
 export interface Credentials {
   readonly email: string;

@@ -1,11 +1,18 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
-import type { User } from "@latchkey/contracts";
+import type { Token, User } from "@latchkey/contracts";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
-import { readConfig, SECRET_KEY, shareService, startService } from "../support/service.ts";
+import {
+  EVERY_FEATURE,
+  newCredentials,
+  readConfig,
+  SECRET_KEY,
+  shareService,
+  startService,
+} from "../support/service.ts";
 
 const INVALID_TOKEN = '{"detail":"Invalid or expired token","code":"INVALID_TOKEN"}';
 const sub = "1";
@@ -117,6 +124,26 @@ test("a token contains sub as text, ver, jti, iat and exp, no personal data, and
   expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
 });
 
+test("AUTH_CLAIMS adds claims with the state of the user, and the roles to the user, which clients cannot set", async () => {
+  await using service = await startService({ env: EVERY_FEATURE });
+  const body = { ...newCredentials(), roles: ["admin"] };
+  const user = (await service.call("POST", "/auth/register", { body })).expect<User>(201);
+  const token = await service.login(body);
+  expect(user).toMatchObject({ roles: [] });
+  expect(openToken(token).claims).toMatchObject({ roles: [], email_verified: false });
+  await service.database.users.setRoles(user.id, ["admin"]);
+  await service.database.users.update(user.id, { emailVerified: true });
+  const changed = await service.call("PATCH", "/auth/me", { token, body: { roles: [], username: "ada" } });
+  expect(changed.expect<User>(200)).toMatchObject({ username: "ada", roles: ["admin"] });
+  const renewed = (await service.call("POST", "/auth/tokens", { token })).expect<Token>(200).access_token;
+  for (const { claims } of [openToken(await service.login(body)), openToken(renewed)])
+    expect(claims).toMatchObject({ roles: ["admin"], email_verified: true });
+  await using other = await startService({ env: { AUTH_CLAIMS: "email_verified" } });
+  const plain = await other.createUser();
+  expect(openToken(plain.token).claims).not.toHaveProperty("roles");
+  expect(plain.user).not.toHaveProperty("roles");
+});
+
 test("AUTH_TOKEN_EXPIRE_MINUTES sets the token lifetime", async () => {
   await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
   const { claims } = openToken((await service.createUser()).token);
@@ -197,10 +224,10 @@ const change = (token: string, at: number): string =>
 
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
   const { sign, verify } = await openTokens();
-  const token = await sign({ id: 7, tokenVersion: 3 });
+  const token = await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false });
   const tokenId = String(openToken(token).claims.jti);
   expect(await verify(token)).toEqual({ userId: 7, version: 3, tokenId, login: {} });
-  expect(await sign({ id: 7, tokenVersion: 3 })).not.toBe(token);
+  expect(await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false })).not.toBe(token);
 
   const tokenIdOf = async (jti?: unknown) => (await verify(forge({ claims: { sub, exp, jti } })))?.tokenId;
   expect(await tokenIdOf("x".repeat(128))).toBe("x".repeat(128));

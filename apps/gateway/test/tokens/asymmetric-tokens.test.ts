@@ -18,7 +18,7 @@ async function tokensOf(env: Variables) {
   const { sign, verify } = createTokens({ ...auth, keys });
   return {
     keys: keys.publicKeySet.keys,
-    sign: () => sign({ id: 7, tokenVersion: 0 }),
+    sign: () => sign({ id: 7, tokenVersion: 0, roles: [], emailVerified: false }),
     isValid: async (token: string) => (await verify(token)) !== null,
   };
 }

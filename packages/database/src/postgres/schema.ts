@@ -2,6 +2,7 @@
 import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
+import { readRoles } from "../roles.ts";
 import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
@@ -49,6 +50,11 @@ const timestamp = customType<{ data: string; driverData: Date | string }>({
 
 /** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */
 const id = () => bigint({ mode: "number" }).primaryKey().generatedByDefaultAsIdentity();
+const roles = customType<{ data: string[]; driverData: string }>({
+  dataType: () => "text",
+  fromDriver: readRoles,
+  toDriver: (list) => JSON.stringify(list),
+});
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
@@ -74,6 +80,7 @@ export const users = schema.table(
     importedHash: text("imported_hash"),
     /** null: registered here, or imported by a release that did not store it. */
     importedAt: timestamp("imported_at"),
+    roles: roles().notNull().default(sql`'[]'`),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
 );

@@ -28,6 +28,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
         expect(await users.update(id, {})).toBeNull();
         expect(await users.setActive(id, false)).toBeNull();
         expect(await users.revokeTokens(id)).toBeNull();
+        expect(await users.setRoles(id, [])).toBeNull();
         expect(await users.delete(id)).toBe(false);
         expect(await users.list({ after: id, limit: 10 })).toEqual([]);
       }
@@ -177,6 +178,32 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(after).toMatchObject({ tokenVersion: 7, passwordChangeTokenId: null, hashedPassword: "g$h" });
       expect(await revoked()).toEqual([7, null]);
       expect(await users.findById(other.id)).toEqual(other);
+    });
+
+    test("roles are replaced; removing one, also by concurrent changes, revokes the tokens", async (testDatabase) => {
+      const { database, query, reopen } = testDatabase;
+      const { id } = await database.users.create(ada);
+      const state = async () => {
+        const user = await database.users.findById(id);
+        return user && [user.roles, user.tokenVersion, user.passwordChangeTokenId];
+      };
+      await database.users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "kept" });
+      expect(await state()).toEqual([[], 1, "kept"]);
+      expect(await database.users.setRoles(id, ["a", "b"])).toMatchObject({ roles: ["a", "b"] });
+      expect(await state()).toEqual([["a", "b"], 1, "kept"]);
+      expect(await database.users.setRoles(id, ["a", "c"])).toMatchObject({ tokenVersion: 2 });
+      expect(await state()).toEqual([["a", "c"], 2, null]);
+      await using second = await reopen();
+      const each = Array.from(
+        { length: 10 },
+        (_, index) => [index % 2 === 0 ? database : second, `r${index}`] as const,
+      );
+      await Promise.all(each.map(([{ users }, role]) => users.setRoles(id, [role])));
+      expect((await state())?.[1]).toBe(12);
+      for (const text of ["", "{}", "[1", "[1]"]) {
+        await query(`update users set roles = '${text}'`);
+        expect((await database.users.findById(id))?.roles).toEqual([]);
+      }
     });
 
     test("concurrent revocations over two connections all count", async ({ database, reopen }) => {

@@ -1,5 +1,5 @@
 /** The auth routes: HTTP only; the rules are in the service. */
-import { type Token, toUser, type User as UserShape } from "@latchkey/contracts";
+import { type Token, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
 import { ignoreBody } from "../../http/body.ts";
 import { requestContext } from "../../http/request-context.ts";
@@ -16,6 +16,8 @@ export interface AuthRoutesOptions {
   readonly sendsMail: boolean;
   /** false: the route that renews tokens does not exist. */
   readonly renewsTokens: boolean;
+  /** Whether responses with a user contain the roles. */
+  readonly hasRoles: boolean;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -25,6 +27,7 @@ export interface AuthRoutesOptions {
 
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, sendsMail, renewsTokens, limiters, digests, requireCurrentPassword } = options;
+  const toShape = options.hasRoles ? toUserWithRoles : toUser;
   /** Adds `authRequest` to the routes that are registered after it. */
   const withAuthRequest = new Elysia({ name: "auth-request" })
     .use(requestContext())
@@ -54,7 +57,7 @@ export function authRoutes(options: AuthRoutesOptions) {
     async ({ body, authRequest, set }): Promise<UserShape> => {
       const user = await authService.register(body, authRequest);
       set.status = 201;
-      return toUser(user);
+      return toShape(user);
     },
     operations.register,
   );
@@ -67,7 +70,7 @@ export function authRoutes(options: AuthRoutesOptions) {
 
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
-    .get("/auth/me", ({ principal }): UserShape => toUser(principal.user), operations.getMe);
+    .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), operations.getMe);
   if (renewsTokens)
     me.post(
       "/auth/tokens",
@@ -79,7 +82,7 @@ export function authRoutes(options: AuthRoutesOptions) {
     .patch(
       "/auth/me",
       async ({ principal, body, authRequest }): Promise<UserShape> =>
-        toUser(await authService.update(principal, body, authRequest)),
+        toShape(await authService.update(principal, body, authRequest)),
       {
         ...operations.updateMe,
         ...(requireCurrentPassword && { body: strictUpdateBody }),
