@@ -35,6 +35,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface HashOptions extends CallOptions {
+  /** That of a hash that the new one replaces, for the same password. @default random */
+  readonly salt?: string;
+}
+
 export interface DeriveJob extends CallOptions {
   /** Any length, including 0. The bytes are copied at the call; the copy is wiped when the job ends. */
   readonly password: Uint8Array;
@@ -53,8 +58,8 @@ export interface HasherStats extends PoolStats {
 
 /** Every derivation can reject with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
 export interface Hasher extends AsyncDisposable {
-  /** Returns the stored form of a new password: a random salt, 600,000 iterations. */
-  hash(password: string, options?: CallOptions): Promise<string>;
+  /** Returns the stored form of a password: 600,000 iterations. */
+  hash(password: string, options?: HashOptions): Promise<string>;
   /** Whether the password matches the stored hash; a malformed stored hash returns false after a full derivation. */
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
   /**
@@ -97,8 +102,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     pool.submit({ password, salt, iterations: STORED_ITERATIONS, signal });
 
   return {
-    async hash(password, callOptions = {}) {
-      const salt = createSalt();
+    async hash(password, { salt = createSalt(), ...callOptions } = {}) {
       const digest = await deriveStored(password, salt, callOptions);
       const stored = formatStoredHash({ salt, digest });
       digest.fill(0);

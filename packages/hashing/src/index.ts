@@ -12,4 +12,10 @@ export {
 } from "./hasher.ts";
 export { kernels } from "./kernel/choose-kernel.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";
-export { bindImportedHash, isStoredHash, randomStoredHash, validImportedHash } from "./stored-hash.ts";
+export {
+  bindImportedHash,
+  isStoredHash,
+  randomStoredHash,
+  saltOf,
+  validImportedHash,
+} from "./stored-hash.ts";

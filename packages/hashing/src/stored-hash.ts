@@ -29,6 +29,9 @@ export function parseStoredHash(stored: string): StoredHash | null {
   return { salt, digest: Buffer.from(digest, "hex") };
 }
 
+/** Identifies a password over its life: a new one has a new salt, the replacement of an imported hash keeps that beside it. */
+export const saltOf = (stored: string): string => stored.slice(0, 2 * SALT_BYTES);
+
 /**
  * Returns the stored hash beside an imported one: its digest is the SHA-256 of salt and imported text, so no password matches
  * it. A release that cannot verify imported hashes replaces only the stored hash, which invalidates the imported one.

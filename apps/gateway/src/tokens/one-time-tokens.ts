@@ -5,6 +5,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
+import { saltOf } from "@latchkey/hashing";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Purpose = LinkKind;
@@ -24,7 +25,9 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
   /** Signed texts are base64url, so a state, which has a space, is never one. */
   const stateOf = (mac: typeof signing, purpose: Purpose, user: TokenUser): string =>
     purpose === "reset"
-      ? mac(`state ${user.hashedPassword} ${user.tokenVersion}`).toString("base64url").slice(0, 32)
+      ? mac(`state ${saltOf(user.hashedPassword)} ${user.tokenVersion}`)
+          .toString("base64url")
+          .slice(0, 32)
       : "";
 
   return {
@@ -45,7 +48,7 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
       if (purpose !== expected || expiresAt <= Date.now()) return null;
       return {
         userId,
-        /** Whether neither the hash nor the token version has changed since the token was signed. */
+        /** Whether neither the password nor the token version has changed since the token was signed. */
         isCurrent: (user: TokenUser): boolean => stateOf(mac, purpose, user) === state,
       };
     },

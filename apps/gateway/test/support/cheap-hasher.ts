@@ -12,7 +12,8 @@ export function cheapHasher(hasher: Hasher): Hasher {
   };
   return {
     ...hasher,
-    hash: (password, options) => hashWith(randomBytes(16).toString("hex"), password, options),
+    hash: (password, { salt = randomBytes(16).toString("hex"), ...options } = {}) =>
+      hashWith(salt, password, options),
     // Like the real hasher, an invalid stored hash runs a derivation and fails.
     verify: async (password, stored, options) =>
       (await hashWith(stored.slice(0, 32), password, options)) === stored && STORED_FORM.test(stored),

@@ -208,7 +208,7 @@ export function createAuthService(options: AuthServiceOptions) {
         notifies: true,
       };
       // What the token is bound to, so that of several confirmations only one succeeds.
-      const state = { version: user.tokenVersion, tokenId: null, hashedPassword: user.hashedPassword };
+      const state = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
       if (!(await users.update(user.id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("password.reset", user.email, user.id);
     },

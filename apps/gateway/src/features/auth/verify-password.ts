@@ -3,7 +3,7 @@
  * the replacement too, so that it takes at least as long as that of an unknown e-mail.
  */
 import type { User, UserRepository, ValidToken } from "@latchkey/database";
-import { type Hasher, hashFormat, validImportedHash } from "@latchkey/hashing";
+import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
 
 /** Not a valid stored hash: verifying against it runs a full derivation and fails. */
 const NO_HASH = "";
@@ -24,7 +24,7 @@ export const createPasswordVerifier =
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // The first, because it throws if too many verifications wait: then nothing is derived.
     const verification = hasher.verifyImported(password, imported, { signal });
-    const replacement = hasher.hash(password, { signal });
+    const replacement = hasher.hash(password, { signal, salt: saltOf(user.hashedPassword) });
     await Promise.allSettled([replacement, verification]);
     // A derivation that fails, as with a full queue, must not depend on whether the user exists.
     const [hashedPassword, matches] = [await replacement, await verification];

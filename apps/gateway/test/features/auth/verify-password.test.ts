@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { pbkdf2Sync } from "node:crypto";
 import type { Token, User } from "@latchkey/contracts";
 import { bindImportedHash, QueueFull, WorkerCrashed } from "@latchkey/hashing";
+import { signOneTimeToken } from "../../support/one-time-token.ts";
 import { eachDatabase, type Service } from "../../support/service.ts";
 
 const PASSWORD = "correct horse battery";
@@ -69,6 +70,24 @@ eachDatabase((startService) => {
     );
     expect((await logIn(service, PASSWORD)).status).toBe(401);
     expect((await logIn(service, OTHER)).status).toBe(200);
+  });
+
+  test("a reset link outlives the replacement of an imported hash, but no password change of another release", async () => {
+    await using service = await startService();
+    const { email } = await service.register({ password: OTHER });
+    const other = await stored(service.database, email);
+    const token = signOneTimeToken("reset", await importUser(service));
+    const confirm = () =>
+      service.call("POST", "/auth/password-reset/confirm", { body: { token, password: OTHER } });
+    expect((await logIn(service, PASSWORD)).status).toBe(200);
+    const { hashedPassword, importedHash } = await stored(service.database);
+    expect(importedHash).toBeNull();
+    const change = (hash: string) =>
+      service.sql(`update users set hashed_password = '${hash}' where email = '${EMAIL}'`);
+    await change(other.hashedPassword);
+    expect((await confirm()).status).toBe(400);
+    await change(hashedPassword);
+    expect([(await confirm()).status, (await confirm()).status]).toEqual([204, 400]);
   });
 
   test("current_password is verified against the imported hash, replaces it, and authorises the change", async () => {
