@@ -10,8 +10,11 @@ export interface Format {
 
 const COLUMNS = Object.keys(UserWithRoles.properties);
 
+/** Also escapes spaces that imitate the end of a column. */
+const toCell = (value: unknown): string => printable(String(value)).replaceAll(/^ | (?= |$)/g, "\\u0020");
+
 const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>
-  names.map((name) => printable(String(members[name])));
+  names.map((name) => toCell(members[name]));
 
 /** @param details printed after the members of the API */
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {

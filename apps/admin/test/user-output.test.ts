@@ -4,9 +4,11 @@ import { type User, UserWithRoles } from "@latchkey/contracts";
 import { openSharedDatabase } from "./support/shared-database.ts";
 import { runOnTerminal } from "./support/tool.ts";
 
-/** Control characters, a bidi override and format characters within and beyond U+FFFF. */
-const HOSTILE = "a\u001b[2J\u009b31m\u202e\r\n\u007f\u00ad\u200b\u{e0041}z";
-const ESCAPED = "a\\u001b[2J\\u009b31m\\u202e\\u000d\\u000a\\u007f\\u00ad\\u200b\\udb40\\udc41z";
+/** Control characters, a bidi override, format characters within and beyond U+FFFF, and characters that look like spaces. */
+const HOSTILE =
+  "a\u001b[2J\u009b31m\u202e\r\n\u007f\u00ad\u200b\u{e0041}\u00a0\u202f\u3000\u2800\u115f\u3164\uffa0z";
+const ESCAPED =
+  "a\\u001b[2J\\u009b31m\\u202e\\u000d\\u000a\\u007f\\u00ad\\u200b\\udb40\\udc41\\u00a0\\u202f\\u3000\\u2800\\u115f\\u3164\\uffa0z";
 
 test("a table is aligned by display width, also with wide characters; without users it has its headings", async () => {
   await using shared = await openSharedDatabase();
@@ -22,13 +24,14 @@ test("a table is aligned by display width, also with wide characters; without us
 
 test("tables, questions and messages escape control and format characters, and JSON keeps their values", async () => {
   await using shared = await openSharedDatabase();
-  const usernames = [HOSTILE, '"quoted\\"', "日本語 😀"];
+  const usernames = [HOSTILE, '"quoted\\"', "日本語 😀", " bob  true "];
   await shared.insert(usernames);
   const { stdout } = await shared.tool(["users", "list", "--json"]);
   expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect((JSON.parse(stdout) as User[]).map(({ username }) => username)).toEqual(usernames);
   const table = (await shared.tool(["users", "list"])).stdout;
-  expect([table, table.trimEnd().split("\n").length]).toEqual([expect.stringContaining(ESCAPED), 4]);
+  expect([table, table.trimEnd().split("\n").length]).toEqual([expect.stringContaining(ESCAPED), 5]);
+  expect(table).toContain("  \\u0020bob\\u0020 true\\u0020  ");
   expect((await shared.tool(["users", "show", "1"])).stdout).toContain(ESCAPED);
   const { screen } = await runOnTerminal(["users", "delete", "1"], [["[y/N] ", "n\r"]], shared.env);
   expect(screen).toContain(ESCAPED);

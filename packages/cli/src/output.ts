@@ -2,10 +2,10 @@
 import { EXIT } from "./errors.ts";
 
 /**
- * Control characters (Unicode Cc); format characters (Cf), which are invisible or reverse the direction of text; line and
- * paragraph separators.
+ * Control characters (Unicode Cc); format characters (Cf), which are invisible or reverse the direction of text; other invisible
+ * characters, and all spaces and blanks except the usual space, which imitate the columns of a table.
  */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 

@@ -14,7 +14,7 @@ import { JSON_OPTION, withExamples } from "./help.ts";
 
 export type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
 type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
-type Options = Readonly<Partial<Record<Flag, boolean>>> & { readonly importedBefore?: string };
+type Options = Readonly<Partial<Record<Flag, boolean> & Record<"importedBefore" | "ids", string>>>;
 
 const PROGRESS_INTERVAL_MS = 500;
 
@@ -22,25 +22,30 @@ export const importCommand = (withUsers: WithUsers): Command =>
   withExamples(
     new Command("import"),
     ["bun run admin users import users.jsonl", "zcat users.gz | bun run admin users import - --commit"],
-    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified and created_at;\nid and last_id, from `users export`, are ids that new users will not get. See\ndocs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
+    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified, created_at, the\nnull_reason of a missing hash, and the id and last_id of `users export`; see\ndocs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
   )
     .description("check a file of users with password hashes, and import it with --commit")
     .argument("<file>", "JSON Lines; - reads standard input")
     .option("--commit", "write the users; rejected lines are skipped")
-    .option("--username-from-email", "generate missing usernames, always the same ones")
+    .option("--username-from-email", "generate missing and invalid usernames, always the same ones")
     .option("--keep-registered", "skip lines with email_verified false whose user registered here")
     .option("--imported-before <time>", "users created before this time were imported, by an earlier release")
+    .option("--ids <file>", "with --commit: write line, email and id of each imported user to a new file")
     .option(...JSON_OPTION)
-    .action(async (path: string, { json = false, importedBefore: time, ...flags }: Options) => {
+    .action(async (path: string, { json = false, importedBefore: time, ids: idsPath, ...flags }: Options) => {
       const { commit = false, usernameFromEmail = false, keepRegistered = false } = flags;
       const importedBefore = time === undefined ? undefined : parseTime(time);
+      if (idsPath !== undefined && !commit) throw usageError("--ids requires --commit.");
       const file = path === "-" ? null : await openFile(path, "r");
+      await using ids = idsPath === undefined ? null : await openFile(idsPath, "wx");
       await withUsers(async (users) => {
         const onRejected = (line: number, reason: string) =>
           write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
         const lines = readLines(readChunks(file));
         const options = { commit, usernameFromEmail, keepRegistered, importedBefore };
-        const { lastId, ...report } = await importUsers({ lines, users, ...options, onRejected });
+        const onImported = async (imported: readonly object[]) =>
+          ids?.writeFile(imported.map((user) => `${JSON.stringify(user)}\n`).join(""));
+        const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
         // Lines of an earlier `users export` have no ids.

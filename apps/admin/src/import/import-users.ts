@@ -23,10 +23,13 @@ export interface ImportOptions {
   readonly keepRegistered: boolean;
   /** Users who were created earlier count as imported. */
   readonly importedBefore: Timestamp | undefined;
+  /** Receives the users of a batch who are imported, in ascending order of lines. */
+  onImported?(users: readonly ImportedLine[]): Promise<void>;
   /** Receives the number of a line and a sentence, in ascending order. */
   onRejected(line: number, reason: string): Promise<void>;
 }
 
+type ImportedLine = Readonly<Record<"line" | "id", number>> & { readonly email: string };
 type NumberedUser = LineUser & { readonly line: number };
 
 /**
@@ -45,9 +48,13 @@ export async function importUsers(options: ImportOptions) {
   /** The ids of users who were imported by a release that did not store it. */
   let unmarked: number[] = [];
 
-  const accept = (outcome: "new" | "existing", { format }: NumberedUser) => {
+  let imported: ImportedLine[] = [];
+
+  /** @param id unknown before a new user is written */
+  const accept = (outcome: "new" | "existing", { line, email, format }: NumberedUser, id?: number) => {
     counts[outcome] += 1;
     increment(formats, format);
+    if (id !== undefined) imported.push({ line, email, id });
   };
 
   const findDuplicate = ({ email, username }: LineUser, line: number): string | null => {
@@ -68,7 +75,7 @@ export async function importUsers(options: ImportOptions) {
     if (existing.importedAt === null) unmarked.push(existing.id);
     const differing = differences(existing, user).join(", ");
     if (differing !== "") return `The user exists with another ${differing}.`;
-    accept("existing", user);
+    accept("existing", user, existing.id);
     return null;
   };
 
@@ -97,15 +104,19 @@ export async function importUsers(options: ImportOptions) {
     // Before the first user, because a user who registers during the import must not get an id of the source.
     if (commit && lastId > 0) await users.raiseLastId(lastId);
     for (let remaining = await withoutTaken(batch); remaining.length > 0; ) {
-      const created = new Set((commit ? await users.import(remaining) : remaining).map(({ email }) => email));
-      for (const user of remaining) if (created.has(user.email)) accept("new", user);
+      const written: { email: string; id?: number }[] = commit
+        ? await users.import(remaining)
+        : [...remaining];
+      const created = new Map(written.map(({ email, id }) => [email, id]));
+      for (const user of remaining) if (created.has(user.email)) accept("new", user, created.get(user.email));
       // The others were registered since the lookup.
       remaining = await withoutTaken(remaining.filter(({ email }) => !created.has(email)));
     }
     if (commit && unmarked.length > 0) await users.markImported(unmarked);
+    await options.onImported?.(imported.sort((a, b) => a.line - b.line));
     counts.rejected += rejections.length;
     for (const rejection of rejections.sort(([a], [b]) => a - b)) await onRejected(...rejection);
-    [batch, rejections, unmarked] = [[], [], []];
+    [batch, rejections, unmarked, imported] = [[], [], [], []];
     // Every fourth time: otherwise the heap grows with the number of lines.
     if (counts.lines % (4 * BATCH_SIZE) < BATCH_SIZE) Bun.gc(true);
     // Leaves the embedded database to the service for as long as this batch has taken.

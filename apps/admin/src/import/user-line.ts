@@ -1,7 +1,7 @@
 /** One line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
 import { createHash } from "node:crypto";
 import { CliError } from "@latchkey/cli";
-import { ID_MAX } from "@latchkey/contracts";
+import { ID_MAX, RegisterRequest } from "@latchkey/contracts";
 import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
@@ -9,7 +9,7 @@ import { Compile } from "typebox/schema";
 import { parseEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
-  /** The name of the hash's format; `latchkey` for this service's own, `none` without a hash. */
+  /** The name of the hash's format; `latchkey` for this service's own; without a hash `none`, with the line's reason. */
   readonly format: string;
 }
 
@@ -17,6 +17,8 @@ export interface LineUser extends ImportedUser {
 const Id = Type.Optional(Type.Integer({ minimum: 1, maximum: Math.floor(ID_MAX / 2) }));
 const IDS = { id: Id, last_id: Id };
 const LINE_IDS = Compile(Type.Object(IDS));
+
+const USERNAME = Compile(RegisterRequest.properties.username);
 
 const LINE = Compile(
   Type.Object(
@@ -29,6 +31,7 @@ const LINE = Compile(
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
+      null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
     { additionalProperties: false },
   ),
@@ -63,15 +66,16 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
   const email = parseEmail(line.email);
-  const username = line.username ?? (usernameFromEmail ? usernameOf(email) : null);
-  if (username === null) return "The username is missing; --username-from-email generates it.";
+  const isGenerated = usernameFromEmail && !USERNAME.Check(line.username);
+  const username = isGenerated ? usernameOf(email) : line.username;
+  if (username === undefined) return "The username is missing; --username-from-email generates it.";
   const createdAt = line.created_at === undefined ? undefined : new Date(line.created_at);
   if (createdAt && !(createdAt.getTime() >= 0 && createdAt.getTime() <= Date.now()))
     return "created_at must be after 1970 and not in the future.";
   return {
     email,
     username: parseUsername(username),
-    ...parseHash(line.password_hash),
+    ...parseHash(line.password_hash, line.null_reason),
     isActive: line.is_active,
     emailVerified: line.email_verified,
     createdAt: createdAt?.toISOString(),
@@ -79,9 +83,12 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
   };
 }
 
-function parseHash(hash: string | null): Pick<LineUser, "hashedPassword" | "importedHash" | "format"> {
-  if (hash === null)
-    return { hashedPassword: hashing.randomStoredHash(), importedHash: null, format: "none" };
+function parseHash(
+  hash: string | null,
+  nullReason?: string,
+): Pick<LineUser, "hashedPassword" | "importedHash" | "format"> {
+  const none = nullReason === undefined ? "none" : `none (${nullReason})`;
+  if (hash === null) return { hashedPassword: hashing.randomStoredHash(), importedHash: null, format: none };
   if (hashing.isStoredHash(hash)) return { hashedPassword: hash, importedHash: null, format: "latchkey" };
   hashing.parseImportedHash(hash);
   const format = hashing.hashFormat(hash);

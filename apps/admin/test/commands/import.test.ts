@@ -6,6 +6,7 @@ import { type Database, openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import HASH_VECTORS from "@latchkey/testing/hash-vectors";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { CHECKOUT } from "@latchkey/testing/repository";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { SignJWT } from "jose";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
@@ -220,6 +221,61 @@ test("a repeated import skips users who deleted their account meanwhile, and cou
   for (const options of [[], ["--commit"]])
     expect(await importLines(shared, file, ...options)).toMatchObject({ new: 1, existing: 1, deleted: 1 });
   expect(await users.findByEmail("ada@example.com")).toBeNull();
+});
+
+test("the ids of imported users are written to a new file, in the order of the lines", async () => {
+  await using shared = await openSharedDatabase();
+  const path = join(shared.folder, "ids.jsonl");
+  await importLines(shared, toFile([user("bob")]), "--commit");
+  const file = toFile([user("ada"), user("bob"), user("x", { username: "" }), user("eve")]);
+  expect((await shared.tool(["users", "import", "-", "--ids", path], file)).code).toBe(64);
+  await importLines(shared, file, "--commit", "--ids", path);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const idOf = async (name: string) => (await shared.database.users.findByEmail(`${name}@example.com`))?.id;
+  const lines = [
+    [1, "ada"],
+    [2, "bob"],
+    [4, "eve"],
+  ] as const;
+  const expected = lines.map(async ([line, name]) => ({
+    line,
+    email: `${name}@example.com`,
+    id: await idOf(name),
+  }));
+  expect(await Bun.file(path).text()).toBe(toFile(await Promise.all(expected)));
+  expect((await shared.tool(["users", "import", "-", "--commit", "--ids", path], file)).code).toBe(69);
+});
+
+test("the documented queries of Django and Supabase import banned users as inactive, and count why others have no hash", async () => {
+  await using shared = await openSharedDatabase();
+  await using server = await startPostgresServer();
+  const url = await server.createDatabase();
+  await server.query(
+    `create table auth_user (email text, username text, password text, is_active bool, date_joined timestamptz default now());
+    insert into auth_user select name || '@example.com', name, hash, true from (values ('d1', 'md5$a$b'), ('d2', '!abc'),
+      ('d3', 'd41d8cd98f00b204e9800998ecf8427e'), ('${"d".repeat(51)}', '!')) as t (name, hash);
+    create schema auth;
+    create table auth.users (email text, email_confirmed_at timestamptz, created_at timestamptz default now(),
+      encrypted_password text, banned_until timestamptz, deleted_at timestamptz);
+    insert into auth.users (email, encrypted_password, banned_until, deleted_at) values ('s1@example.com', '${BCRYPT}', null, null),
+      ('s2@example.com', '${BCRYPT}', 'infinity', null), ('s3@example.com', null, '2020-01-01', null), ('s4@example.com', '', null, now())`,
+    url,
+  );
+  const recipes = await Bun.file(join(CHECKOUT, "docs/import.md")).text();
+  const lines = [];
+  for (const source of ["DJANGO", "SUPABASE"]) {
+    const [, query = ""] = RegExp(`-c "([^"]*)" "\\$${source}_DATABASE_URL"`).exec(recipes) ?? [];
+    const rows = await server.query<{ line: object }>(
+      `select json_build_object as line from (${query.replaceAll("\\$", "$")}) t`,
+      url,
+    );
+    lines.push(...rows.map(({ line }) => line));
+  }
+  const report = await importLines(shared, toFile(lines), "--commit", "--username-from-email");
+  const formats = { "none (md5)": 1, "none (unusable)": 2, "none (unsalted)": 1, bcrypt: 2, none: 1 };
+  expect(report).toMatchObject({ lines: 7, new: 7, formats });
+  const users = await shared.json<{ email: string }[]>(["users", "list", "--inactive"]);
+  expect(users.map(({ email }) => email)).toEqual(["s2@example.com"]);
 });
 
 test("a file with CRLF, a BOM, empty lines and without a final line end is accepted, in chunks of any size", async () => {
