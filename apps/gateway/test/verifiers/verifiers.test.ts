@@ -1,70 +1,99 @@
-/** Other services verify tokens with libraries of three languages, from the URL of the public keys alone. */
+/** The examples of docs/resource-servers.md, as they are there, verify tokens from the URL of the public keys alone. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { access } from "node:fs/promises";
+import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
 import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
+import { ROOT } from "@latchkey/testing/repository";
+import { freePort } from "@latchkey/testing/server-process";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { startService } from "../support/service.ts";
 
 const ISSUER = "https://accounts.example.com";
 const AUDIENCE = "https://api.example.com";
-/** Debian's packages: python3-jwt with python3-cryptography, golang-go with golang-gopkg-square-go-jose.v2-dev. */
+/** Debian's packages: python3-{fastapi,jwt,cryptography,uvicorn}, golang-go with golang-gopkg-square-go-jose.v2-dev. */
 const PYTHON = "/usr/bin/python3";
 const GO_PATH = "/usr/share/gocode";
 
-interface Verifier {
-  readonly isInstalled: boolean;
-  /** Returns the command to which the arguments are appended. */
-  readonly prepare: (folder: string) => Promise<readonly string[]>;
-}
-
-const source = (name: string) => join(import.meta.dir, name);
-const isFile = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
+const page = await Bun.file(join(ROOT, "docs/resource-servers.md")).text();
+const blocks = new Map(
+  [...page.matchAll(/^```(\w+)\n([\s\S]+?)^```/gm)].map(([, language = "", code = ""]) => [language, code]),
+);
 const succeeds = (...command: string[]): boolean => Bun.spawnSync(command).success;
 
-const VERIFIERS: Readonly<Record<string, Verifier>> = {
-  "jose on Node": {
+interface Example {
+  readonly language: string;
+  readonly file: string;
+  readonly isInstalled: boolean;
+  /** Returns the command that starts the file in this folder. */
+  readonly prepare: (folder: string, port: number) => readonly string[];
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  Express: {
+    language: "js",
+    file: "main.mjs",
     isInstalled: Bun.which("node") !== null,
-    prepare: async () => ["node", source("verify.mjs")],
+    prepare(folder) {
+      const modules = join(folder, "node_modules");
+      if (!existsSync(modules)) symlinkSync(join(ROOT, "apps/gateway/node_modules"), modules);
+      return ["node", "main.mjs"];
+    },
   },
-  PyJWT: {
-    isInstalled: (await isFile(PYTHON)) && succeeds(PYTHON, "-c", "import jwt, cryptography"),
-    prepare: async () => [PYTHON, source("verify.py")],
+  FastAPI: {
+    language: "python",
+    file: "main.py",
+    isInstalled: existsSync(PYTHON) && succeeds(PYTHON, "-c", "import cryptography, fastapi, jwt, uvicorn"),
+    prepare: (_, port) => [PYTHON, "-m", "uvicorn", "main:app", "--port", String(port)],
   },
-  "go-jose": {
-    isInstalled:
-      Bun.which("go") !== null && (await isFile(`${GO_PATH}/src/gopkg.in/square/go-jose.v2/jwk.go`)),
-    async prepare(folder) {
-      const program = join(folder, "verify");
+  Go: {
+    language: "go",
+    file: "main.go",
+    isInstalled: Bun.which("go") !== null && existsSync(`${GO_PATH}/src/gopkg.in/square/go-jose.v2/jwk.go`),
+    prepare(folder) {
       // Without modules, Go uses the installed sources and downloads nothing.
       const env = { ...process.env, GO111MODULE: "off", GOPATH: GO_PATH, GOCACHE: join(folder, "cache") };
-      await using build = Bun.spawn(["go", "build", "-o", program, source("verify.go")], {
-        env,
-        stderr: "pipe",
-      });
-      expect([await new Response(build.stderr).text(), await build.exited]).toEqual(["", 0]);
-      return [program];
+      const { stderr } = Bun.spawnSync(["go", "build", "-o", "main", "main.go"], { cwd: folder, env });
+      expect(stderr.toString()).toBe("");
+      return [join(folder, "main")];
     },
   },
 };
 
-describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) => {
-  if (!isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
-  const verifierTest = test.skipIf(!isInstalled && !process.env.CI);
+/** Starts the example with the given key set. */
+async function startExample({ language, file, prepare }: Example, folder: string, serviceUrl: string) {
+  const port = freePort();
+  const code = blocks
+    .get(language)
+    ?.replace("http://127.0.0.1:3000", serviceUrl)
+    .replace("8000", String(port));
+  await Bun.write(join(folder, file), code ?? "");
+  const server = Bun.spawn([...prepare(folder, port)], { cwd: folder, stdout: "ignore", stderr: "ignore" });
+  const request = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/me`, { headers });
+  while (server.exitCode === null && !(await request({}).catch(() => null))) await Bun.sleep(10);
+  return {
+    /** The `sub` of a valid token, or the status. */
+    async subject(token?: string): Promise<unknown> {
+      const response = await request(token === undefined ? {} : { authorization: `Bearer ${token}` });
+      return response.ok ? response.json() : response.status;
+    },
+    async [Symbol.asyncDispose]() {
+      server.kill();
+      await server.exited;
+    },
+  };
+}
+
+describe.each(Object.entries(EXAMPLES))("%s", (name, example) => {
+  if (!example.isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
+  const exampleTest = test.skipIf(!example.isInstalled && !process.env.CI);
   let folder: TemporaryFolder;
-  let command: readonly string[] = [];
   beforeAll(async () => {
     folder = await openFolder();
-    if (isInstalled || process.env.CI) command = await prepare(folder.path);
-  }, 120_000);
+  });
   afterAll(() => folder[Symbol.asyncDispose]());
 
-  verifierTest.each(["ES256", "EdDSA"] as const)(
+  exampleTest.each(["ES256", "EdDSA"] as const)(
     "accepts tokens of %s and of the next key, and rejects every other",
     async (alg) => {
       const [own, next, unknown] = [createKeyPair(alg), createKeyPair("EdDSA"), createKeyPair(alg)];
@@ -76,6 +105,7 @@ describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) 
           AUTH_AUDIENCE: AUDIENCE,
         },
       });
+      await using server = await startExample(example, folder.path, service.url);
       const { id, token } = await service.createUser();
       const { header, claims } = openToken(token);
       const [first = "", content = "", signature = ""] = token.split(".");
@@ -85,6 +115,7 @@ describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) 
 
       const accepted = [token, forgeWithPrivateKey({ header: nextHeader, claims, pem: next.privatePem })];
       const rejected = [
+        undefined,
         `${first}.${encode({ ...claims, sub: "1000" })}.${signature}`,
         `${first}.${content}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
         `${encode({ ...header, kid: keys[1]?.kid })}.${content}.${signature}`,
@@ -95,17 +126,9 @@ describe.each(Object.entries(VERIFIERS))("%s", (name, { isInstalled, prepare }) 
         forge({ header: { kid: header.kid }, claims, key: own.publicPem }),
         `${encode({ alg: "none", kid: header.kid })}.${content}.`,
       ];
-      const url = `${service.url}/.well-known/jwks.json`;
-      await using verifier = Bun.spawn([...command, url, ISSUER, AUDIENCE, ...accepted, ...rejected], {
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [stdout, stderr] = await Promise.all([
-        new Response(verifier.stdout).text(),
-        new Response(verifier.stderr).text(),
-      ]);
-      expect(stderr).toBe("");
-      expect(JSON.parse(stdout)).toEqual([...accepted.map(() => String(id)), ...rejected.map(() => null)]);
+      const subjects = await Promise.all([...accepted, ...rejected].map(server.subject));
+      expect(subjects).toEqual([...accepted.map(() => String(id)), ...rejected.map(() => 401)]);
     },
+    120_000,
   );
 });
