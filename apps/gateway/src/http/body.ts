@@ -1,8 +1,8 @@
 /** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, normalizeEmail } from "@latchkey/contracts";
-import type Type from "typebox";
+import Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { ACCEPTED_JSON, readJsonMembers } from "./json.ts";
+import { ACCEPTED_JSON, type JsonReader, readJsonMembers } from "./json.ts";
 
 /** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -18,8 +18,8 @@ const refuse = (type: string, msg: string): never => {
  * or an object with more than 256 members; `content_type` for another type
  * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
  */
-export function jsonBody({ properties }: Type.TObject) {
-  const names = Object.keys(properties);
+export function jsonBody(schema: Type.TObject) {
+  const read = createReader(schema);
   return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
     const bytes = await readBounded(request);
     if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");
@@ -27,13 +27,22 @@ export function jsonBody({ properties }: Type.TObject) {
       refuse("content_type", "must be sent as application/json");
     }
     try {
-      const members = readJsonMembers(new TextDecoder("utf-8", { fatal: true }).decode(bytes), names);
+      const members = read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
       if (typeof members?.email === "string") members.email = normalizeEmail(members.email);
       return members;
     } catch {
       return refuse("json_invalid", `must be ${ACCEPTED_JSON}`);
     }
   };
+}
+
+function createReader({ properties }: Type.TObject): JsonReader {
+  const names = Object.keys(properties);
+  const readers = Object.entries(properties).flatMap(([name, property]) =>
+    Type.IsObject(property) ? [[name, createReader(property)] as const] : [],
+  );
+  const byName = new Map(readers);
+  return (json) => readJsonMembers(json, names, byName);
 }
 
 /**

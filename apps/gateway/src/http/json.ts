@@ -18,12 +18,19 @@ const ESCAPE_LENGTH = 6;
 /** What `readJsonMembers` accepts, in words. */
 export const ACCEPTED_JSON = `valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`;
 
+export type JsonReader = (json: string) => Record<string, unknown> | null;
+
 /**
  * Returns the named members of a JSON object, or null for any other JSON. An array or object as a member's value is
- * returned empty. If a name is repeated, its last value counts.
+ * returned empty, unless it is an object that one of the readers reads. If a name is repeated, its last value counts.
+ * @param readers by the name of the member
  * @throws {SyntaxError} if `json` is not JSON, is nested deeper than 64 levels or has an object with more than 256 members
  */
-export function readJsonMembers(json: string, names: readonly string[]): Record<string, unknown> | null {
+export function readJsonMembers(
+  json: string,
+  names: readonly string[],
+  readers?: ReadonlyMap<string, JsonReader>,
+): Record<string, unknown> | null {
   // The terminator is not part of any JSON, so nothing below reads beyond the end.
   const text = `${json}\0`;
   const values = new Map<string, string>();
@@ -52,7 +59,7 @@ export function readJsonMembers(json: string, names: readonly string[]): Record<
       at = skipBlanks(text, at);
       if (levels.length === 0) {
         if (at < json.length) throw new SyntaxError("Text after the value");
-        return isObject ? build(values) : null;
+        return isObject ? build(values, readers) : null;
       }
       if (levels.length === 1 && valueStart > 0) {
         for (const name of names) {
@@ -79,11 +86,14 @@ export function readJsonMembers(json: string, names: readonly string[]): Record<
   }
 }
 
-function build(values: ReadonlyMap<string, string>): Record<string, unknown> {
+function build(
+  values: ReadonlyMap<string, string>,
+  readers?: ReadonlyMap<string, JsonReader>,
+): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [name, value] of values) {
     if (value.startsWith("[")) members[name] = [];
-    else members[name] = value.startsWith("{") ? {} : JSON.parse(value);
+    else members[name] = value.startsWith("{") ? (readers?.get(name)?.(value) ?? {}) : JSON.parse(value);
   }
   return members;
 }
