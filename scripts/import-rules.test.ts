@@ -23,7 +23,8 @@ const ELYSIA_USERS =
   /^apps\/gateway\/src\/(app\.ts$|tokens\/access-tokens\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
-const REPOSITORIES = /^packages\/database\/src\/(copy|imports|outbox|todos|users|repository-client)\.ts$/;
+const REPOSITORIES =
+  /^packages\/database\/src\/(copy|imports|outbox|passkeys|todos|users|valid-token|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
@@ -34,7 +35,7 @@ const FOLDER_ORDER = {
   "apps/loadtest/src": "cli report capacity measure load",
   // Only `repository-client.ts` refers to the types of PostgreSQL.
   "packages/database/src":
-    "index.ts open.ts libsql postgres copy.ts users.ts imports.ts todos.ts outbox.ts row-decoder.ts repositories.ts errors.ts",
+    "index.ts open.ts libsql postgres copy.ts users.ts imports.ts passkeys.ts todos.ts outbox.ts valid-token.ts row-decoder.ts repositories.ts errors.ts",
 };
 /** Folders that do not import each other; each pattern captures their names. */
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [

@@ -28,8 +28,8 @@ export interface UserChange {
   readonly username?: string;
   readonly emailVerified?: boolean;
   /**
-   * A new hash revokes all tokens except the first one below, deletes all networks except the second, and deletes the resets
-   * in the outbox.
+   * A new hash revokes all tokens except the first one below, deletes all networks except the second, the passkeys, and the
+   * resets in the outbox.
    */
   readonly hashedPassword?: string;
   /** Stored with a new hash. @default null */
@@ -37,6 +37,8 @@ export interface UserChange {
   readonly keptNetworkDigest?: string | undefined;
   /** A network that is stored with a new hash. */
   readonly networkDigest?: string | undefined;
+  /** Whether a new hash keeps the passkeys: not if it is not the user's own change. @default false */
+  readonly keepsPasskeys?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
   readonly notifies?: boolean;
 }
@@ -150,6 +152,56 @@ export interface TodoRepository {
   list(page: PageRequest): Promise<Todo[]>;
 }
 
+export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;
+
+/** What must be true of the user to whom a passkey is added. */
+export interface PasskeyCondition extends ValidToken {
+  readonly tokenVersion: number;
+  /** The user's `passkeyRevision`. */
+  readonly revision: number;
+}
+
+/** A statement with which a passkey logs in once. */
+export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
+  readonly digest: string;
+  /** In milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Statements that expired earlier are forgotten: when the clock of no replica accepts them any more. */
+  readonly forgetBefore: number;
+}
+
+/** The largest number of passkeys of one user. */
+export const MAX_PASSKEYS = 10;
+/** The largest number of statements that a passkey has used and that are not forgotten. */
+export const MAX_USED_STATEMENTS = 8;
+
+export interface PasskeyRepository {
+  /** Also returns what a login depends on of its user. */
+  findById(
+    id: string,
+  ): Promise<
+    (Passkey & Pick<User, "email" | "tokenVersion"> & { readonly userHandle: string | null }) | null
+  >;
+  /** The oldest first. */
+  list(userId: number): Promise<Passkey[]>;
+  /** Returns the user's handle, which is `candidate` if there was none; null if the user does not exist. */
+  chooseUserHandle(userId: number, candidate: string): Promise<string | null>;
+  /** Returns null if the condition is not met, the user has `MAX_PASSKEYS`, or the id is taken. */
+  create(
+    passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
+    condition: PasskeyCondition,
+  ): Promise<Passkey | null>;
+  /**
+   * Stores a login. Returns false if the passkey has used the statement or `MAX_USED_STATEMENTS`, if the counter has not grown
+   * and one of the two is not 0, or if the passkey does not exist.
+   */
+  use(use: PasskeyUse): Promise<boolean>;
+  /** Returns false if the condition is not met or the user has no such passkey. */
+  delete(id: string, userId: number, condition: ValidToken): Promise<boolean>;
+  /** Returns the user, or null if the user does not exist. */
+  deleteAll(userId: number): Promise<User | null>;
+}
+
 type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
 
 /** A mail that this process has claimed; `attempts` includes this one. */
@@ -211,6 +263,7 @@ export interface DatabaseOptions {
 export interface Database extends AsyncDisposable {
   readonly kind: "libsql" | "postgres";
   readonly users: UserRepository;
+  readonly passkeys: PasskeyRepository;
   readonly todos: TodoRepository;
   readonly outbox: OutboxRepository;
   /**

@@ -21,12 +21,13 @@ import { createImports, isImported } from "./imports.ts";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
+import { isValidToken } from "./valid-token.ts";
 
 const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
 export function createUserRepository(client: RepositoryClient, tables: Tables): UserRepository {
   const { orm, prepare, attempt, attemptAll, transact } = client;
-  const { users, userNetworks, outbox, now, forShare } = tables;
+  const { users, userNetworks, passkeys, outbox, now, forShare } = tables;
   const { rememberDeletion, ...imports } = createImports(client, tables);
   const given = {
     id: sql.placeholder("id"),
@@ -71,24 +72,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
-  /** As `isRevoked` of the service defines it. */
-  const isValid = ({ version, tokenId, hashedPassword, importedVersion }: ValidToken) =>
-    and(
-      eq(users.isActive, true),
-      or(
-        eq(users.tokenVersion, version),
-        and(gt(users.tokenVersion, version), sql`${users.passwordChangeTokenId} = ${tokenId}`),
-      ),
-      hashedPassword === undefined
-        ? undefined
-        : or(
-            eq(users.hashedPassword, hashedPassword),
-            sql`(${users.importedHash} is null and ${users.tokenVersion} = ${importedVersion ?? null})`,
-          ),
-    );
-
   const selected = (id: number, condition?: ValidToken) =>
-    and(eq(users.id, id), condition && isValid(condition));
+    and(eq(users.id, id), condition && isValidToken(users, condition));
 
   /**
    * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. Those that were
@@ -169,12 +154,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
     update: (id, change, condition) => {
       const { username, emailVerified, hashedPassword } = change;
       const { passwordChangeTokenId = null, keptNetworkDigest = "", networkDigest, notifies } = change;
+      const { keepsPasskeys = false } = change;
       if (hashedPassword === undefined)
         return username === undefined && emailVerified === undefined
           ? findById(id)
           : attempt(() => update(orm, { username, emailVerified }, selected(id, condition)));
       const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
-      const values = { username, emailVerified, ...stored };
+      const passkeyRevision = keepsPasskeys ? undefined : sql`${users.passkeyRevision} + 1`;
+      const values = { username, emailVerified, ...stored, passkeyRevision };
       return transact(async (transaction) => {
         const user = await update(transaction, values, selected(id, condition));
         if (!user) return null;
@@ -183,6 +170,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
         await transaction.delete(userNetworks).where(removed).execute();
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: id, networkDigest }).execute();
+        if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id)).execute();
         if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id }).execute();
         return user;
       });

@@ -2,6 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
+import { createPasskeyRepository } from "../passkeys.ts";
 import type { Database } from "../repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "../repository-client.ts";
 import type { Select } from "../row-decoder.ts";
@@ -23,7 +24,7 @@ const PING_TIMEOUT_MS = 900;
 
 /** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
 type TablesWithSameRows = {
-  [Name in "users" | "userNetworks" | "todos" | "outbox" | "deletedImports"]: Pick<
+  [Name in "users" | "userNetworks" | "passkeys" | "todos" | "outbox" | "deletedImports"]: Pick<
     Tables[Name],
     "$inferSelect"
   >;
@@ -54,6 +55,7 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
   return {
     users: createUserRepository(client, tables),
     todos: createTodoRepository(client, tables),
+    passkeys: createPasskeyRepository(client, tables),
     outbox: createOutboxRepository(client, tables),
   };
 }

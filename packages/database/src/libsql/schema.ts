@@ -1,6 +1,6 @@
 /** The libsql tables. Columns have the names of the JSON fields. */
 import type { MailKind } from "@latchkey/contracts";
-import { isNotNull, type Placeholder, sql } from "drizzle-orm";
+import { isNotNull, type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { readRoles } from "../roles.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
@@ -28,6 +28,10 @@ export const raiseLastId = (id: number) => [
   sql`insert into sqlite_sequence select 'users', 0 where not exists (select 1 from sqlite_sequence where name = 'users')`,
   sql`update sqlite_sequence set seq = max(seq, ${id}) where name = 'users'`,
 ];
+
+/** The members of a JSON object, as the columns `key` and `value` of a table; and the function that makes an object of them. */
+export const jsonMembers = (json: SQLWrapper) => sql`json_each(${json})`;
+export const jsonObject = sql`json_group_object`;
 
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
 const CANONICAL =
@@ -76,6 +80,8 @@ export const users = sqliteTable(
     importedHash: text("imported_hash"),
     importedAt: timestamp("imported_at"),
     roles: roles().notNull().default(sql`'[]'`),
+    passkeyRevision: integer("passkey_revision").notNull().default(0),
+    passkeyUserHandle: text("passkey_user_handle"),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
 );
@@ -99,6 +105,24 @@ export const userNetworks = sqliteTable(
     lastSeenAt: timestamp("last_seen_at").notNull().default(now),
   },
   ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);
+
+/** Passkeys (WebAuthn credentials). */
+export const passkeys = sqliteTable(
+  "passkeys",
+  {
+    id: text("credential_id").primaryKey(),
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    publicKey: text("public_key").notNull(),
+    counter: integer().notNull(),
+    name: text().notNull(),
+    usedStatements: text("used_statements").notNull().default("{}"),
+    createdAt: createdAt(),
+    lastUsedAt: timestamp("last_used_at"),
+  },
+  ({ userId }) => [index("passkeys_user_id").on(userId)],
 );
 
 /**

@@ -2,6 +2,7 @@
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
 import { createOutboxRepository } from "../outbox.ts";
+import { createPasskeyRepository } from "../passkeys.ts";
 import type { Database, DatabaseOptions } from "../repositories.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
@@ -35,6 +36,7 @@ export function openPostgresDatabase({
     kind: "postgres",
     users: createUserRepository(client, schema),
     todos: createTodoRepository(client, schema),
+    passkeys: createPasskeyRepository(client, schema),
     outbox: createOutboxRepository(client, schema),
     // `attempt` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
     ping: async () =>

@@ -1,6 +1,6 @@
 /** The PostgreSQL tables. Columns have the names of the JSON fields. */
 import type { MailKind } from "@latchkey/contracts";
-import { isNotNull, type Placeholder, sql } from "drizzle-orm";
+import { isNotNull, type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
 import { readRoles } from "../roles.ts";
 import { toTimestamp } from "../timestamp.ts";
@@ -37,6 +37,10 @@ export const raiseLastId = (id: number) => [
   sql`lock table public.users in share row exclusive mode`,
   sql`select setval(pg_get_serial_sequence('public.users', 'id'), ${id}::bigint) where ${lastId} < ${id}::bigint`,
 ];
+
+/** The members of a JSON object, as the columns `key` and `value` of a table; and the function that makes an object of them. */
+export const jsonMembers = (json: SQLWrapper) => sql`json_each_text(${json}::json)`;
+export const jsonObject = sql`json_object_agg`;
 
 /** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
@@ -81,6 +85,10 @@ export const users = schema.table(
     /** null: registered here, or imported by a release that did not store it. */
     importedAt: timestamp("imported_at"),
     roles: roles().notNull().default(sql`'[]'`),
+    /** Incremented whenever a passkey is added or removed, so that the statement of an addition works once. */
+    passkeyRevision: integer("passkey_revision").notNull().default(0),
+    /** Identifies the user to authenticators in place of the id: 16 random bytes, base64url. */
+    passkeyUserHandle: text("passkey_user_handle"),
   },
   ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
 );
@@ -104,6 +112,28 @@ export const userNetworks = schema.table(
     lastSeenAt: timestamp("last_seen_at").notNull().default(now),
   },
   ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
+);
+
+/** Passkeys (WebAuthn credentials). */
+export const passkeys = schema.table(
+  "passkeys",
+  {
+    /** base64url. */
+    id: text("credential_id").primaryKey(),
+    userId: bigint("user_id", { mode: "number" })
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** COSE (RFC 9052), base64url. */
+    publicKey: text("public_key").notNull(),
+    /** Of the authenticator, 32 bits without a sign; 0 if it does not count. */
+    counter: bigint({ mode: "number" }).notNull(),
+    name: text().notNull(),
+    /** The digests of the statements of recent logins, and when these expire: a JSON object. */
+    usedStatements: text("used_statements").notNull().default("{}"),
+    createdAt: createdAt(),
+    lastUsedAt: timestamp("last_used_at"),
+  },
+  ({ userId }) => [index("passkeys_user_id").on(userId)],
 );
 
 /**

@@ -70,6 +70,7 @@ describe("the PostgreSQL schema", () => {
       "public.__latchkey_migrations",
       "public.deleted_imports",
       "public.outbox",
+      "public.passkeys",
       "public.todos",
       "public.user_networks",
       "public.users",

@@ -4,6 +4,7 @@ import { DatabaseUnavailable } from "../../src/index.ts";
 import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
+import { passkeyConformance } from "./passkey-conformance.ts";
 import { ada, bob, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 import { userConformance } from "./user-conformance.ts";
 
@@ -15,6 +16,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   userConformance(name, open);
   networkConformance(name, open);
   outboxConformance(name, open);
+  passkeyConformance(name, open);
   importConformance(name, open);
 
   describe(`todos on ${name}`, () => {

@@ -1,0 +1,109 @@
+/**
+ * Passkeys in either database. Invariants: each change of a user's passkeys locks the user and increments the revision, and a
+ * statement logs in once, on all replicas together.
+ */
+import { and, asc, eq, exists, getTableColumns, lt, or, type SQL, sql } from "drizzle-orm";
+import { MAX_PASSKEYS, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories.ts";
+import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { isValidToken } from "./valid-token.ts";
+
+export function createPasskeyRepository(
+  { orm, prepare, attempt, transact }: RepositoryClient,
+  { passkeys, users, now, jsonMembers, jsonObject }: Tables,
+): PasskeyRepository {
+  const given = { id: sql.placeholder("id"), userId: sql.placeholder("userId") };
+  const { passkeyUserHandle } = users;
+  const byId = prepare(
+    orm
+      .select({
+        ...getTableColumns(passkeys),
+        email: users.email,
+        tokenVersion: users.tokenVersion,
+        userHandle: passkeyUserHandle,
+      })
+      .from(passkeys)
+      .innerJoin(users, eq(users.id, passkeys.userId))
+      .where(eq(passkeys.id, given.id)),
+  );
+  const ofUser = prepare(
+    orm
+      .select()
+      .from(passkeys)
+      .where(eq(passkeys.userId, given.userId))
+      .orderBy(asc(passkeys.createdAt), asc(passkeys.id)),
+  );
+
+  /** Returns the user, or null if the condition is not met. */
+  const incrementRevision = async (transaction: Orm, userId: number, condition?: SQL) => {
+    const query = transaction
+      .update(users)
+      .set({ passkeyRevision: sql`${users.passkeyRevision} + 1` })
+      .where(and(eq(users.id, userId), condition))
+      .returning();
+    return (await query.execute())[0] ?? null;
+  };
+
+  return {
+    findById: async (id) => (await byId({ id }))[0] ?? null,
+    list: (userId) => ofUser({ userId }),
+    chooseUserHandle: async (userId, candidate) => {
+      const query = orm
+        .update(users)
+        .set({ passkeyUserHandle: sql`coalesce(${passkeyUserHandle}, ${candidate})` })
+        .where(eq(users.id, userId))
+        .returning({ handle: passkeyUserHandle });
+      return (await attempt(() => query.execute()))[0]?.handle ?? null;
+    },
+    create: (passkey, { revision, tokenVersion, ...token }) =>
+      transact(async (transaction) => {
+        const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
+        // Of additions that run at the same time, one finds its revision. The others would count too few passkeys.
+        const condition = and(
+          isValidToken(users, token),
+          eq(users.tokenVersion, tokenVersion),
+          eq(users.passkeyRevision, revision),
+          lt(own, MAX_PASSKEYS),
+        );
+        if (!(await incrementRevision(transaction, passkey.userId, condition))) return null;
+        const query = transaction.insert(passkeys).values(passkey).onConflictDoNothing().returning();
+        return (await query.execute())[0] ?? null;
+      }),
+    use: async ({ id, counter, digest, expiresAt, forgetBefore }) => {
+      const used = jsonMembers(passkeys.usedStatements);
+      const remembered = sql`${used} where cast(value as bigint) >= ${forgetBefore}`;
+      const entry = sql`select cast(${digest} as text), cast(${String(expiresAt)} as text)`;
+      const query = orm
+        .update(passkeys)
+        .set({
+          counter,
+          lastUsedAt: now,
+          usedStatements: sql`(select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used)`,
+        })
+        .where(
+          and(
+            eq(passkeys.id, id),
+            or(lt(passkeys.counter, counter), and(eq(passkeys.counter, 0), eq(passkeys.counter, counter))),
+            sql`not exists (select 1 from ${used} where key = ${digest})`,
+            sql`(select count(*) from ${remembered}) < ${MAX_USED_STATEMENTS}`,
+          ),
+        )
+        .returning({ id: passkeys.id });
+      return (await attempt(() => query.execute())).length > 0;
+    },
+    delete: (id, userId, condition) =>
+      transact(async (transaction) => {
+        const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
+        const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
+        const isValid = and(isValidToken(users, condition), isOwn);
+        if (!(await incrementRevision(transaction, userId, isValid))) return false;
+        const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });
+        return (await query.execute()).length > 0;
+      }),
+    deleteAll: (userId) =>
+      transact(async (transaction) => {
+        const user = await incrementRevision(transaction, userId);
+        await transaction.delete(passkeys).where(eq(passkeys.userId, userId)).execute();
+        return user;
+      }),
+  };
+}
