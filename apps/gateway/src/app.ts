@@ -6,6 +6,8 @@ import type { Config } from "./config.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
+import { createPasskeyService } from "./features/passkeys/service.ts";
+import type { Webauthn } from "./features/passkeys/webauthn.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createFeatures } from "./features/routes.ts";
@@ -35,6 +37,8 @@ interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
+  /** null if `config.passkeys` is. */
+  readonly webauthn: Webauthn | null;
   /** Creates the stores of the rate limits. @default in-memory stores */
   readonly createStore?: CreateStore;
   /** Creates the store of the login budgets. @default an in-memory store */
@@ -64,6 +68,7 @@ export function createApp({
   database,
   hasher,
   logger,
+  webauthn,
   createStore = createMemoryStore,
   createBudgetStore = createMemoryBudgetStore,
   rejectionDelayMs,
@@ -73,15 +78,16 @@ export function createApp({
 }: AppOptions) {
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
   const { digests, oneTimeTokens, publicKeySet } = keys;
-  const { users, outbox } = database;
+  const { users, passkeys, outbox } = database;
   const sendsMail = config.mail !== null;
   const loginThrottle =
     config.rateLimits && createLoginThrottle({ users, digests, createBudgetStore, rejectionDelayMs });
+  const tokens = createTokens({ ...config.auth, keys, hasMethods: config.passkeys !== null });
   const authService = createAuthService({
     users,
     outbox,
     hasher,
-    tokens: createTokens({ ...config.auth, keys }),
+    tokens,
     oneTimeTokens,
     loginThrottle,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
@@ -110,6 +116,8 @@ export function createApp({
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
+    passkeyService:
+      webauthn && createPasskeyService({ ...authService, ...keys, passkeys, webauthn, sendsMail }),
     sendsMail,
     renewsTokens: config.auth.renewalDays > 0,
     hasRoles,

@@ -5,6 +5,7 @@ import {
   mailOptions,
   type ParseOptions,
   parseEnvironment,
+  passkeyRpId,
   sendsMail,
   type Variables,
   validateKernel,
@@ -77,12 +78,20 @@ function createConfig({ values, warnings }: Environment) {
       claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
     },
+    /** null: no passkeys, and no routes for them. */
+    passkeys: values.PASSKEY_ORIGINS && {
+      origins: values.PASSKEY_ORIGINS,
+      rpId: passkeyRpId(values),
+      /** Shown by some authenticators. */
+      rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
+    },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED
       ? {
           default: values.RATE_LIMIT_DEFAULT,
           login: values.RATE_LIMIT_LOGIN,
+          passkeyLogin: values.RATE_LIMIT_LOGIN,
           register: values.RATE_LIMIT_REGISTER,
           passwordChange: values.RATE_LIMIT_PASSWORD_CHANGE,
           mail: values.RATE_LIMIT_MAIL,

@@ -95,10 +95,22 @@ export const ERROR_TABLE = defineErrors({
     description: "The current password is wrong.",
     detail: "Incorrect current password",
   },
+  EMAIL_NOT_VERIFIED: {
+    status: 403,
+    description: "The e-mail of the current user is not verified.",
+    detail: "The e-mail is not verified",
+    isOptional: true,
+  },
   USER_NOT_FOUND: {
     status: 404,
     description: "The current user no longer exists.",
     detail: "User not found",
+  },
+  PASSKEY_NOT_FOUND: {
+    status: 404,
+    description: "The current user has no such passkey.",
+    detail: "Passkey not found",
+    isOptional: true,
   },
   TODO_NOT_FOUND: { status: 404, description: "The todo does not exist.", detail: "Todo not found" },
   NOT_FOUND: { status: 404, description: "The path does not exist.", detail: "Not Found" },
@@ -154,6 +166,8 @@ export const ERROR_TABLE = defineErrors({
   },
 });
 export type ErrorCode = keyof typeof ERROR_TABLE;
+/** Of a derivation. */
+export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 /** The cast is safe because the table has no other members. */
 export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 

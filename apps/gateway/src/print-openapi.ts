@@ -16,6 +16,7 @@ const features = createFeatures({
   sendsMail: true,
   renewsTokens: isComplete,
   hasRoles: isComplete,
+  passkeyService: isComplete ? uncalled() : null,
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,

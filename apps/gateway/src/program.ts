@@ -9,6 +9,7 @@ import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
+import { importWebauthn } from "./features/passkeys/webauthn.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -77,6 +78,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,
+    webauthn: config.passkeys && (await importWebauthn(config.passkeys)),
     ...(metrics && { observe: metrics.observeRequest }),
     ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
     isStopping: () => shutdown.isStopping(),

@@ -1,12 +1,14 @@
 /** One method per operation of the API, named like its operation id. Stores the token of the logged-in user. */
 import createFetchClient from "openapi-fetch";
 import { LatchkeyError } from "./errors.ts";
+import { createCredential, getCredential } from "./passkeys.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
 import type {
   CreateTodoRequest,
   EmailVerificationConfirmation,
   LoginRequest,
+  Passkey,
   PasswordResetConfirmation,
   PasswordResetRequest,
   PublicKeySet,
@@ -45,8 +47,28 @@ export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
 type ApiOperation = {
   [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
 }[keyof operations];
-/** Each of them has a method of the same name. */
-type Operations = Record<ApiOperation, (...parameters: never[]) => Promise<unknown>>;
+type PasskeyOperation = Extract<ApiOperation, `${string}asskey${string}`>;
+/** Each of them has a method of the same name; {@link Passkeys} combines those of passkeys. */
+type Operations = Record<
+  Exclude<ApiOperation, PasskeyOperation>,
+  (...parameters: never[]) => Promise<unknown>
+>;
+
+/**
+ * Passkeys, if the service has them on. `create` and `login` work in browsers only, and also throw `LatchkeyPasskeyError`, with the
+ * reason `not_supported`, `cancelled` or `timed_out`.
+ */
+export interface Passkeys {
+  /** Creates a passkey for the current user. */
+  create(name: string, currentPassword: string, options?: RequestOptions): Promise<Passkey>;
+  /**
+   * Logs in and stores the token. With `conditional`, the browser offers passkeys in a field with `autocomplete="username webauthn"`;
+   * abort it with `signal` before another login.
+   */
+  login(options?: RequestOptions & { readonly conditional?: boolean }): Promise<Token>;
+  list(options?: RequestOptions): Promise<Passkey[]>;
+  remove(id: string, options?: RequestOptions): Promise<void>;
+}
 
 /** All methods throw `LatchkeyError` for an error response and `LatchkeyConnectionError` if there is no response. */
 export interface Client extends Operations {
@@ -54,6 +76,7 @@ export interface Client extends Operations {
   readonly token: string | undefined;
   /** When that token expires. */
   readonly tokenExpiresAt: Date | undefined;
+  readonly passkeys: Passkeys;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Stores the token, which the following requests send. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
@@ -90,6 +113,9 @@ export interface Client extends Operations {
   updateTodo(id: number, changes: UpdateTodoRequest, options?: RequestOptions): Promise<Todo>;
   deleteTodo(id: number, options?: RequestOptions): Promise<void>;
 }
+
+/** States are valid for five minutes. */
+const CONDITIONAL_MS = 4 * 60 * 1000;
 
 interface FetchResult<Data> {
   readonly data?: Data;
@@ -153,6 +179,46 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     },
     get tokenExpiresAt() {
       return token === undefined ? undefined : expiryOf(token);
+    },
+    passkeys: {
+      async create(name, currentPassword, init = {}) {
+        const body = { current_password: currentPassword };
+        const { options, state } = await callWithToken(
+          (authorized) => api.POST("/auth/passkeys/options", { ...authorized, body }),
+          init,
+        );
+        const created = { state, response: await createCredential(options, init), name };
+        return callWithToken(
+          (authorized) => api.POST("/auth/passkeys", { ...authorized, body: created }),
+          init,
+        );
+      },
+      async login({ conditional = false, ...init } = {}) {
+        while (true) {
+          const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
+          // A user can take longer to choose a field than the state is valid.
+          const isOver = AbortSignal.timeout(CONDITIONAL_MS);
+          const signal = conditional
+            ? AbortSignal.any([isOver, ...(init.signal ? [init.signal] : [])])
+            : init.signal;
+          const prompt = getCredential(options, { isConditional: conditional, ...(signal && { signal }) });
+          const response = await prompt.catch((error) => {
+            if (conditional && error === isOver.reason) return null;
+            throw error;
+          });
+          if (response === null) continue;
+          const body = { state, response };
+          const token = await unwrap(api.POST("/auth/login/passkey", { ...initOf(init), body }));
+          storeToken(token.access_token);
+          return token;
+        }
+      },
+      list: (init) => callWithToken((authorized) => api.GET("/auth/passkeys", authorized), init),
+      remove: (id, init) =>
+        callWithToken(
+          (authorized) => api.DELETE("/auth/passkeys/{id}", { ...authorized, params: { path: { id } } }),
+          init,
+        ),
     },
     register: (body, init) => unwrap(api.POST("/auth/register", { ...initOf(init), body })),
     async login(body, init) {

@@ -9,9 +9,12 @@ const LOCAL_RANGES = ["loopback", "private", "uniqueLocal", "linkLocal", "carrie
 export const isPublicAddress = (host: string): boolean =>
   isIP(host) !== 0 && !LOCAL_RANGES.includes(ipaddr.process(host).range());
 
+/** The host of a URL without the brackets of an IPv6 address; empty if it is not a URL. */
+export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
+
 /** Whether a connection to the host of `url` leaves this machine. */
 export function leavesMachine(url: string): boolean {
-  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const host = hostOf(url);
   const isLoopback =
     isIP(host) === 0 ? /^(.+\.)?localhost\.?$/i.test(host) : ipaddr.process(host).range() === "loopback";
   return host !== "" && !isLoopback;

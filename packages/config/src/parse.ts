@@ -1,9 +1,10 @@
 /** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
 import { describeCutValues } from "./dotenv.ts";
+import { hostOf } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
 import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable-kinds.ts";
-import { VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
+import { passkeyRpId, VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -179,6 +180,14 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");
     if (values.PUBLIC_URL === null && needsOrigin) report("PUBLIC_URL", "is required with MAIL_URL");
+  }
+
+  const rpId = passkeyRpId(values);
+  const isForeign = (origin: string) => !`.${hostOf(origin)}`.endsWith(`.${rpId}`);
+  const foreign = values.PASSKEY_ORIGINS?.find(isForeign);
+  if (foreign !== undefined) {
+    const accepted = `the host of ${foreign}, or a parent domain`;
+    report("PASSKEY_RP_ID", `is ${rpId}, to which not every origin belongs`, accepted);
   }
 
   const warnings: string[] = [];

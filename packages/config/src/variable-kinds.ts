@@ -1,6 +1,7 @@
 /** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+import { isIP } from "node:net";
 import { decodePercent, TOKEN_PLACEHOLDER } from "@latchkey/contracts";
-import { leavesMachine } from "./network.ts";
+import { hostOf, leavesMachine } from "./network.ts";
 
 export interface Kind<Value> {
   /** What is accepted, for error messages and documentation. */
@@ -132,6 +133,20 @@ export const origins: Kind<"*" | readonly string[]> = {
     const entries = text.split(",").flatMap((entry) => entry.trim() || []);
     const isOrigin = (entry: string) => URL.canParse(entry) && new URL(entry).origin === entry;
     return entries.every(isOrigin) ? entries : invalid("contains an invalid origin");
+  },
+};
+
+/** Browsers offer passkeys to pages of HTTPS and of this machine (W3C Secure Contexts), whose host is not an IP address. */
+export const passkeyOrigins: Kind<readonly string[]> = {
+  accepted: "origins such as https://app.example.com or http://localhost:3000, separated by commas",
+  parse: (text, readFile) => {
+    const entries = origins.parse(text, readFile);
+    if (entries === "*" || entries.length === 0) return invalid();
+    const isUsable = (entry: string) =>
+      isIP(hostOf(entry)) === 0 && (entry.startsWith("https:") || !leavesMachine(entry));
+    return entries.every(isUsable)
+      ? entries
+      : invalid("contains an origin for which browsers offer no passkeys");
   },
 };
 

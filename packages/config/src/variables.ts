@@ -2,7 +2,7 @@
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
-import { isPublicAddress, leavesMachine } from "./network.ts";
+import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import {
   boolean,
   InvalidValue,
@@ -14,6 +14,7 @@ import {
   oneOf,
   origin,
   origins,
+  passkeyOrigins,
   quota,
   text,
   type Variable,
@@ -158,6 +159,15 @@ export const VARIABLES = {
   AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
     default: "false",
     description: "`true` rejects a new password without the current one",
+  }),
+  PASSKEY_ORIGINS: variable(passkeyOrigins, {
+    unset: "no passkeys",
+    description: "Origins of the pages that create passkeys or log in with them",
+  }),
+  PASSKEY_RP_ID: variable(text("a domain such as example.com", /^[a-z0-9-]+(\.[a-z0-9-]+)*$/), {
+    unset: "the host of the first origin",
+    description:
+      "The host of every origin, or a parent domain. Passkeys are bound to it: a change makes all of them useless",
   }),
   CORS_ORIGINS: variable(origins, {
     default: ({ isProduction }) => (isProduction ? "" : "*"),
@@ -307,6 +317,12 @@ export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>)
   texts: values.MAIL_TEXTS,
   product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
 });
+
+/** The domain to which passkeys are bound. */
+export const passkeyRpId = ({
+  PASSKEY_ORIGINS: origins,
+  PASSKEY_RP_ID: rpId,
+}: Pick<Values, "PASSKEY_ORIGINS" | "PASSKEY_RP_ID">): string => rpId ?? hostOf(origins?.[0] ?? "");
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];

@@ -18,6 +18,9 @@ export const AUDIT_EVENTS = [
   "email.verified",
   "tokens.revoked",
   "password.rehashed",
+  "passkey.created",
+  "passkey.removed",
+  "passkey.rejected",
 ] as const;
 
 /** The admin tool also activates and deactivates users, and changes their roles. */
@@ -26,3 +29,15 @@ export type AuditEvent =
   | "user.activated"
   | "user.deactivated"
   | "roles.changed";
+
+/** Why the response of an authenticator is rejected: only in the log and the metrics of the service. */
+export const PASSKEY_REJECTIONS = [
+  "state",
+  "credential",
+  "origin",
+  "response",
+  "user_handle",
+  "counter",
+  "used",
+] as const;
+export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];

@@ -5,6 +5,7 @@ export * from "./errors.ts";
 export * from "./keys.ts";
 export * from "./limits.ts";
 export * from "./mails.ts";
+export * from "./passkeys.ts";
 export * from "./probes.ts";
 export * from "./text.ts";
 export * from "./timeout.ts";

@@ -8,6 +8,9 @@ const TEXT_PATTERN = "^[^\\u0000\\uD800-\\uDFFF]*$";
 export const EMAIL_PATTERN =
   "^[^\\s@\\u0000\\uD800-\\uDFFF]+@[^\\s@.\\u0000\\uD800-\\uDFFF]+(\\.[^\\s@.\\u0000\\uD800-\\uDFFF]+)+$";
 
+/** Without padding (RFC 4648 §5). */
+export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
+
 /** A schema for text; lengths are counted in code points. */
 export function text(options: Type.TStringOptions) {
   return Type.String({ pattern: TEXT_PATTERN, ...options });

@@ -1,6 +1,6 @@
 /** The sentences about invalid values, which never contain the value itself. */
 import type { TLocalizedValidationError } from "typebox/error";
-import { EMAIL_PATTERN } from "./text.ts";
+import { BASE64URL_PATTERN, EMAIL_PATTERN } from "./text.ts";
 
 /** The rest of a sentence that begins with the name of a value, and the stable type of the issue. */
 interface Violation {
@@ -13,6 +13,11 @@ export const describeTooLong = (limit: number): Violation => ({
   msg: `must be at most ${limit} characters long`,
   type: "string_too_long",
 });
+
+const PATTERN_MESSAGES = new Map([
+  [EMAIL_PATTERN, "is not a valid e-mail address"],
+  [BASE64URL_PATTERN, "is not base64url without padding"],
+]);
 
 /** Describes an error of a schema. */
 export function describeViolation(error: TLocalizedValidationError): Violation {
@@ -29,8 +34,8 @@ export function describeViolation(error: TLocalizedValidationError): Violation {
     case "maxLength":
       return describeTooLong(error.params.limit);
     case "pattern": {
-      const isEmail = String(error.params.pattern) === EMAIL_PATTERN;
-      const msg = isEmail ? "is not a valid e-mail address" : "must not contain U+0000 or lone surrogates";
+      const pattern = String(error.params.pattern);
+      const msg = PATTERN_MESSAGES.get(pattern) ?? "must not contain U+0000 or lone surrogates";
       return { msg, type: "string_pattern_mismatch" };
     }
     case "minimum":

@@ -3,6 +3,8 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
+import { passkeyRoutes } from "./passkeys/routes.ts";
+import type { PasskeyService } from "./passkeys/service.ts";
 import { probeRoutes } from "./probes/routes.ts";
 import type { Readiness } from "./probes/service.ts";
 import { todoRoutes } from "./todos/routes.ts";
@@ -12,11 +14,17 @@ interface FeatureOptions extends AuthRoutesOptions {
   readonly readiness: Readiness;
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;
+  /** null: the routes of passkeys do not exist. */
+  readonly passkeyService: PasskeyService | null;
 }
 
-export const createFeatures = ({ readiness, todoService, publicKeySet, ...auth }: FeatureOptions) =>
-  new Elysia()
+export const createFeatures = (options: FeatureOptions) => {
+  const { readiness, todoService, publicKeySet, passkeyService, ...auth } = options;
+  const { authenticate } = auth.authService;
+  return new Elysia()
     .use(probeRoutes(readiness))
     .use(authRoutes(auth))
+    .use(passkeyService ? passkeyRoutes({ ...auth, passkeyService, authenticate }) : new Elysia())
     .use(keyRoutes(publicKeySet))
     .use(todoRoutes(todoService));
+};

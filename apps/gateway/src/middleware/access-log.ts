@@ -55,6 +55,8 @@ export function createAccessLog({ logger, logsPaths, isProbe }: AccessLogOptions
       event: entry.audit?.event,
       user_id: entry.audit?.userId ?? entry.userId,
       email_digest: entry.audit?.emailDigest,
+      reason: entry.audit?.reason,
+      amr: entry.audit?.amr,
       err: entry.error,
     };
     logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);

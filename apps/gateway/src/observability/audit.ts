@@ -1,11 +1,33 @@
-import type { AuditEvent } from "@latchkey/contracts";
+import type { AuditEvent, PasskeyRejection } from "@latchkey/contracts";
+import type { User } from "@latchkey/database";
 
 /** A request has at most one, which its log line and a counter record, and can also replace an imported hash, which has a log line of its own. */
-export interface AuditEntry {
+export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
   /** undefined: no user has the e-mail, or the registration was rejected. */
   readonly userId: number | undefined;
-  readonly emailDigest: string;
+  /** undefined: the request names no e-mail. */
+  readonly emailDigest: string | undefined;
   /** Of the imported hash that was replaced. */
   readonly format?: string;
+}
+
+export interface AuditDetails {
+  /** Of `passkey.rejected`. */
+  readonly reason?: PasskeyRejection;
+  /** Of `login.succeeded`, as in the token. */
+  readonly amr?: readonly string[] | undefined;
+}
+
+/** The request of an operation on users, and its log line. */
+export interface AuthRequest {
+  readonly signal: AbortSignal;
+  /** The client's IPv4 address or IPv6 /64. */
+  readonly network: string;
+  /** Adds an event to the log line; the last one counts. */
+  audit(event: AuditEvent, email: string | null, userId?: number, details?: AuditDetails): void;
+  /** Logs that the imported hash of a user was replaced. */
+  rehashed(format: string, user: User): void;
+  /** Adds an error to the log line that does not change the response. */
+  warn(error: Error): void;
 }

@@ -1,5 +1,5 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { AUDIT_EVENTS, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
+import { AUDIT_EVENTS, MAIL_KINDS, type MailKind, PASSKEY_REJECTIONS } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
@@ -84,6 +84,12 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
     "Total number of imported hashes that were replaced at a login, by format.",
     "format",
   );
+  const passkeyResponses = counter(
+    "passkey_responses_total",
+    "Total number of verified responses of passkeys, by result: accepted, or the reason of the rejection.",
+    "result",
+  );
+  for (const result of ["accepted", ...PASSKEY_REJECTIONS]) passkeyResponses.inc({ result }, 0);
   registerImportedUsers(registers, users);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
@@ -116,6 +122,9 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       requests.observe(labels, durationMs / 1000);
       if (status === 429) limited.inc();
       if (audit) audited.inc({ event: audit.event });
+      const isAccepted = audit?.event === "passkey.created" || audit?.amr?.includes("pop");
+      const result = isAccepted ? "accepted" : audit?.reason;
+      if (result) passkeyResponses.inc({ result });
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },

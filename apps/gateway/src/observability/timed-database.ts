@@ -13,10 +13,11 @@ export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "
         return [method, (...args: never[]) => timeQuery(operation, () => call(...args))];
       }),
     ) as unknown as Calls;
-  const { users, todos, outbox, ping } = database;
+  const { users, passkeys, todos, outbox, ping } = database;
   return {
     ...database,
     users: timed("users.", users),
+    passkeys: timed("passkeys.", passkeys),
     todos: timed("todos.", todos),
     outbox: timed("outbox.", outbox),
     ...timed("", { ping }),

@@ -63,7 +63,7 @@ function completeDocument(paths: DescribedPaths, options: DocumentOptions): Json
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(codes, options),
+      schemas: componentSchemas({ ...options, described, codes }),
       headers: HEADERS,
       securitySchemes: {
         bearer: {

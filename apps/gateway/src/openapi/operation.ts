@@ -120,7 +120,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
 
 type Issues = readonly ValidationIssue[];
 
-/** What the service returns if every member is the text `x`, or a number if that is valid. The router validates a path before a body. */
+/** What the service returns if every member is the text `x`, or a number or U+0000 if that is valid. The router validates a path before a body. */
 function exampleIssues({ path, query, body }: OperationOptions): Issues {
   if (path) return issuesOf(path, "path");
   if (query) return issuesOf(query, "query");
@@ -129,7 +129,8 @@ function exampleIssues({ path, query, body }: OperationOptions): Issues {
 
 function issuesOf(schema: Type.TObject, location: Location): Issues {
   try {
-    for (const value of ["x", 1]) createCheck(schema, location)(mapMembers(schema.properties, () => value));
+    for (const value of ["x", location === "path" ? "\0" : 1])
+      createCheck(schema, location)(mapMembers(schema.properties, () => value));
   } catch (error) {
     if (error instanceof ServiceError && error.properties.issues) return error.properties.issues;
     throw error;

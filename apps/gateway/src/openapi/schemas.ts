@@ -9,6 +9,9 @@ import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Of features that are off by default. */
+const OPTIONAL_SCHEMAS = { ...contracts.PASSKEY_REQUESTS, ...contracts.PASSKEY_RESPONSES };
+
 /** Generated clients name their types after these. */
 const SCHEMAS = {
   ...contracts.USER_REQUESTS,
@@ -18,6 +21,7 @@ const SCHEMAS = {
   ...contracts.KEY_RESPONSES,
   ...contracts.PROBE_RESPONSES,
   ...contracts.VALIDATION_ERRORS,
+  ...OPTIONAL_SCHEMAS,
 };
 
 /** Names in `components.schemas`. */
@@ -39,14 +43,26 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
   return Object.fromEntries(entries);
 }
 
-/** `components.schemas`. @param codes of the errors that the operations return */
-export const componentSchemas = (
-  codes: readonly ErrorCode[],
-  { hasRoles }: { readonly hasRoles: boolean },
-): Record<string, JsonObject> => {
+interface ComponentOptions {
+  /** The described paths, which name the optional schemas of features that are on. */
+  readonly described: string;
+  /** Of the errors that the operations return. */
+  readonly codes: readonly ErrorCode[];
+  readonly hasRoles: boolean;
+}
+
+/** `components.schemas`. */
+export function componentSchemas({
+  described,
+  codes,
+  hasRoles,
+}: ComponentOptions): Record<string, JsonObject> {
+  const isDescribed = ([name]: [string, object]) =>
+    !(name in OPTIONAL_SCHEMAS) || new RegExp(`\\b${name}\\b`).test(described);
+  const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
   const user = hasRoles ? contracts.UserWithRoles : contracts.User;
-  return mapMembers({ ...SCHEMAS, UserResponse: user, ...errorSchemas(codes) }, translateMembers);
-};
+  return mapMembers({ ...schemas, UserResponse: user, ...errorSchemas(codes) }, translateMembers);
+}
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 

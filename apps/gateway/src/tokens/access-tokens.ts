@@ -24,10 +24,16 @@ export interface TokenClaims {
   readonly login: LoginClaims;
 }
 
+/** RFC 8176: a password, or a passkey, which proves the possession of a key and the presence of its user. */
+const METHODS = [["pwd"], ["pop", "user"]] as const;
+export type AuthenticationMethods = (typeof METHODS)[number];
+
 /** The claims about a login, which its renewed tokens keep. */
 export interface LoginClaims {
   /** Its time in seconds since the epoch; absent if tokens cannot be renewed. */
   readonly auth_time?: number;
+  /** Absent if passkeys are off. */
+  readonly amr?: AuthenticationMethods;
 }
 
 type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
@@ -43,10 +49,12 @@ export type Tokens = ReturnType<typeof createTokens>;
 interface TokensOptions
   extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays" | "claims"> {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
+  /** Whether tokens state how their user logged in. @default false */
+  readonly hasMethods?: boolean;
 }
 
 export function createTokens(options: TokensOptions) {
-  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, claims } = options;
+  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, claims, hasMethods = false } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -63,13 +71,13 @@ export function createTokens(options: TokensOptions) {
 
   const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
-    const { auth_time = now } = login;
+    const { auth_time = now, amr } = login;
     return {
       sub: String(user.id),
       ver: user.tokenVersion,
       jti: Bun.randomUUIDv7(),
       ...Object.fromEntries(claims.map((name) => [name, FURTHER_CLAIMS[name](user)])),
-      ...login,
+      ...(hasMethods && amr && { amr: [...amr] }),
       ...(renewalDays > 0 && { auth_time }),
       exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
     };
@@ -82,6 +90,7 @@ export function createTokens(options: TokensOptions) {
   const verified = new Map<string, Members>();
 
   return {
+    hasMethods,
     /** Returns the token of a login, by default of one at this time. */
     sign: (user: TokenUser, login?: LoginClaims): Promise<string> =>
       signer.decorator.jwt.sign(claimsOf(user, login)),
@@ -143,10 +152,11 @@ function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey
 }
 
 /** Whether `text` is the one base64url encoding of its bytes: no padding, unused bits zero (RFC 4648 §3.5). */
-const isCanonical = (text: string): boolean => Buffer.from(text, "base64url").toString("base64url") === text;
+export const isCanonical = (text: string): boolean =>
+  Buffer.from(text, "base64url").toString("base64url") === text;
 
 /** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
-function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time }: Members): TokenClaims | null {
+function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
   // The canonical decimal text of a safe integer.
@@ -154,7 +164,9 @@ function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time }: Members): To
   if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
-  return { userId, version: ver, tokenId, login: isSafeInteger(auth_time) ? { auth_time } : {} };
+  const methods = METHODS.find((one) => String(one) === String(amr));
+  const login = { ...(isSafeInteger(auth_time) && { auth_time }), ...(methods && { amr: methods }) };
+  return { userId, version: ver, tokenId, login };
 }
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);

@@ -6,6 +6,7 @@ import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
+import { createPasskeyStatements, type PasskeyStatements } from "./passkey-statements.ts";
 
 /** A key for one algorithm. */
 export interface TokenKey {
@@ -24,6 +25,7 @@ export interface TokenKeys {
   readonly publicKeySet: PublicKeySet;
   readonly digests: Digests;
   readonly oneTimeTokens: OneTimeTokens;
+  readonly passkeyStatements: PasskeyStatements;
 }
 
 type TokenKeysOptions = Config["auth"] & {
@@ -44,6 +46,7 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   const derive = (material: KeyMaterial) => ({
     digests: createDigests(material),
     oneTimeTokens: createOneTimeTokens([material, ...previousSecrets]),
+    passkeyStatements: createPasskeyStatements([material, ...previousSecrets]),
   });
 
   if (privateKey !== null && ownPublicKey) {

@@ -59,7 +59,7 @@ describe("the document", async () => {
   test("has an example for every schema of a request or a success, or for each of its properties", () => {
     const named = Object.entries(document.components.schemas).filter(([name]) => !/Error|Issue/.test(name));
     for (const [name, schema] of named) {
-      const properties = Object.entries(schema.properties as Record<string, object>);
+      const properties = Object.entries((schema.properties ?? {}) as Record<string, object>);
       const lacking = properties.filter(
         ([, property]) => !["example", "enum", "items"].some((keyword) => keyword in property),
       );
@@ -128,7 +128,7 @@ describe("the document", async () => {
 test("the document does not mention features that are off", async () => {
   await using service = await startService();
   const document = JSON.stringify(await fetchDocument(service));
-  expect(document).not.toMatch(/LOGIN_REQUIRED|renew/i);
+  expect(document).not.toMatch(/LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey/i);
 });
 
 test("bun run openapi ends without an error if the reader closes the pipe, as head does", () => {

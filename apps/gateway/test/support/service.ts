@@ -14,6 +14,7 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
+import { importWebauthn } from "../../src/features/passkeys/webauthn.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
@@ -71,12 +72,13 @@ const DATABASES = { libsql: openLibsqlFile, postgres: openPostgresDatabase } as 
 
 interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
   readonly users?: Partial<Database["users"]>;
+  readonly passkeys?: Partial<Database["passkeys"]>;
   readonly todos?: Partial<Database["todos"]>;
   readonly outbox?: Partial<Database["outbox"]>;
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type Provided = "config" | "keys" | "database" | "hasher" | "logger";
+type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "webauthn";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
@@ -94,7 +96,11 @@ export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
 }
 
 /** Every feature that is off by default. */
-export const EVERY_FEATURE = { AUTH_RENEWAL_DAYS: "30", AUTH_CLAIMS: "roles,email_verified" } as const;
+export const EVERY_FEATURE = {
+  AUTH_RENEWAL_DAYS: "30",
+  AUTH_CLAIMS: "roles,email_verified",
+  PASSKEY_ORIGINS: "http://localhost:3000",
+} as const;
 
 export interface Credentials {
   readonly email: string;
@@ -152,6 +158,7 @@ export async function startService({
       ...database,
       ...replaced,
       users: { ...database.users, ...replaced?.users },
+      passkeys: { ...database.passkeys, ...replaced?.passkeys },
       todos: { ...database.todos, ...replaced?.todos },
       outbox: { ...database.outbox, ...replaced?.outbox },
     },
@@ -160,6 +167,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
+    webauthn: config.passkeys && (await importWebauthn(config.passkeys)),
     isStopping: () => false,
     ...appOptions,
   });

@@ -1,5 +1,6 @@
 /** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
+import { HASHING_ERRORS } from "../../errors.ts";
 import { validator } from "../../http/validator.ts";
 import { defineOperations } from "../../openapi/operation.ts";
 
@@ -8,7 +9,6 @@ const MAIL_LIMIT = {
   describe: (quota: string) =>
     `Requests for mails have their own limit, by default ${quota} per client address.`,
 } as const;
-const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 
 export const operations = defineOperations("Auth", {
   register: {

@@ -2,13 +2,12 @@
 import { type Token, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
 import { ignoreBody } from "../../http/body.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
-import { clientKey } from "../../middleware/client-address.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations, strictUpdateBody } from "./openapi.ts";
-import type { AuthRequest, AuthService } from "./service.ts";
+import type { AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
@@ -28,25 +27,7 @@ export interface AuthRoutesOptions {
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, sendsMail, renewsTokens, limiters, digests, requireCurrentPassword } = options;
   const toShape = options.hasRoles ? toUserWithRoles : toUser;
-  /** Adds `authRequest` to the routes that are registered after it. */
-  const withAuthRequest = new Elysia({ name: "auth-request" })
-    .use(requestContext())
-    .resolve({ as: "scoped" }, (context) => {
-      const authRequest: AuthRequest = {
-        signal: context.request.signal,
-        network: clientKey(context.clientAddress),
-        audit(event, email, userId) {
-          context.audit = { event, userId, emailDigest: digests.email(email) };
-        },
-        rehashed(format, { id: userId, email }) {
-          context.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
-        },
-        warn(error) {
-          context.errorToLog = error;
-        },
-      };
-      return { authRequest };
-    });
+  const withAuthRequest = authRequests(digests);
 
   /** Routes that also count against this quota, if any. */
   const routes = (quota?: keyof RateLimiters) =>

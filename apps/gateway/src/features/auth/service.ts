@@ -2,25 +2,22 @@
  * Registration, login, the current user, password resets and e-mail verifications, without HTTP. The database enforces
  * uniqueness, all derivations go to the hasher, and mails are only written to the outbox; `mail/sender.ts` sends them.
  */
-import type { AuditEvent, LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
-import { type Database, type User, UserAlreadyExists, type ValidToken } from "@latchkey/database";
+import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
+import {
+  type Database,
+  type Timestamp,
+  type User,
+  UserAlreadyExists,
+  type ValidToken,
+} from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { TokenClaims, Tokens } from "../../tokens/access-tokens.ts";
+import type { AuthRequest } from "../../observability/audit.ts";
+import type { AuthenticationMethods, TokenClaims, Tokens } from "../../tokens/access-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
-import { createPasswordVerifier, hasHash, hashOf, type VerifyRequest } from "./verify-password.ts";
+import { createPasswordVerifier, hasHash, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
-
-/** The request of an operation, and its log line. */
-export interface AuthRequest extends VerifyRequest {
-  /** The client's IPv4 address or IPv6 /64. */
-  readonly network: string;
-  /** Adds an event to the log line; the last one counts. */
-  audit(event: AuditEvent, email: string, userId?: number): void;
-  /** Adds an error to the log line that does not change the response. */
-  warn(error: Error): void;
-}
 
 /** The authenticated user, as read from the database. */
 export interface Principal {
@@ -64,14 +61,58 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("INACTIVE_USER");
   };
 
+  const networkDigestOf = (email: string, { network }: AuthRequest) =>
+    loginThrottle?.networkDigest({ email, network });
+
+  /** Verifies `current_password`. Returns the user as read afterwards. */
+  const verifyCurrentPassword = async (
+    { user, token }: Principal,
+    password: string,
+    request: AuthRequest,
+  ) => {
+    const verify = () => verifyPassword(user, password, request);
+    const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
+      if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
+        request.audit("password.limited", user.email, user.id);
+      throw error;
+    });
+    // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
+    const current = await findUser(user.id, { ...token, ...hashOf(user) });
+    if (matches) return current;
+    request.audit("password.rejected", user.email, user.id);
+    throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
+  };
+
+  /** The end of a login with the methods `amr`, whether with a password or a passkey. */
+  const finishLogin = async (
+    user: User & { readonly networkSeenAt: Timestamp | null },
+    amr: AuthenticationMethods,
+    { network, audit, warn }: AuthRequest,
+  ): Promise<string> => {
+    const { id, email, isActive, networkSeenAt } = user;
+    if (isVerifiedElsewhere && !isActive) {
+      audit("login.inactive", email, id);
+      throw new ServiceError("INACTIVE_USER");
+    }
+    audit("login.succeeded", email, id, { amr: tokens.hasMethods ? amr : undefined });
+    // The response does not depend on its success.
+    await loginThrottle
+      ?.storeNetwork(user, network, networkSeenAt)
+      .catch((error) => warn(new NetworkNotStored(error)));
+    return tokens.sign(user, { amr });
+  };
+
   return {
+    verifyCurrentPassword,
+    findUser,
+
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
-      const { signal, network, audit } = request;
+      const { signal, audit } = request;
       // Only rejects while the database is unreachable. The time of the response must not depend on its result.
       await users.findByEmail(email);
       const hashedPassword = await hasher.hash(password, { signal });
-      const networkDigest = loginThrottle?.networkDigest({ email, network });
+      const networkDigest = networkDigestOf(email, request);
       const created = users.create({ email, username, hashedPassword, networkDigest, verifies: sendsMail });
       const user = await created.catch((error) => {
         if (error instanceof UserAlreadyExists) audit("user.rejected", email);
@@ -86,7 +127,7 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
-      const { network, audit, warn } = request;
+      const { network, audit } = request;
       const attempt = loginThrottle?.begin({ email, network });
       const user = await users.findByEmail(email, attempt?.networkDigest);
       const seenAt = user?.networkSeenAt ?? null;
@@ -101,16 +142,17 @@ export function createAuthService(options: AuthServiceOptions) {
         audit("login.failed", email, user?.id);
         throw new ServiceError("INVALID_CREDENTIALS");
       }
-      if (isVerifiedElsewhere && !current.isActive) {
-        audit("login.inactive", email, user.id);
-        throw new ServiceError("INACTIVE_USER");
-      }
-      audit("login.succeeded", email, user.id);
-      // The response does not depend on its success.
-      await loginThrottle
-        ?.storeNetwork(current, network, seenAt)
-        .catch((error) => warn(new NetworkNotStored(error)));
-      return tokens.sign(current);
+      return finishLogin({ ...current, networkSeenAt: seenAt }, ["pwd"], request);
+    },
+
+    /**
+     * Logs in a user whose passkey was verified when the user had this version.
+     * @throws INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
+     */
+    async completeLogin({ email, tokenVersion }: Pick<User, "email" | "tokenVersion">, request: AuthRequest) {
+      const user = await users.findByEmail(email, networkDigestOf(email, request));
+      if (!user) throw new ServiceError("INVALID_CREDENTIALS");
+      return finishLogin({ ...user, tokenVersion }, ["pop", "user"], request);
     },
 
     /**
@@ -140,34 +182,21 @@ export function createAuthService(options: AuthServiceOptions) {
      */
     async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: AuthRequest) {
       const { username, password, current_password: currentPassword } = request;
-      const { signal, network, audit } = authRequest;
+      const { signal, audit } = authRequest;
       // Without a derivation, a rename must not fail because the same token changes the password.
       const derives = password !== undefined || currentPassword !== undefined;
       const condition = derives ? { ...token, ...hashOf(user) } : token;
-      if (currentPassword !== undefined) {
-        const verify = () => verifyPassword(user, currentPassword, authRequest);
-        const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
-          if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
-            audit("password.limited", user.email, user.id);
-          throw error;
-        });
-        // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
-        await findUser(user.id, condition);
-        if (!matches) {
-          audit("password.rejected", user.email, user.id);
-          throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
-        }
-      }
+      if (currentPassword !== undefined)
+        await verifyCurrentPassword({ user, token }, currentPassword, authRequest);
       const change = {
         ...(username !== undefined && { username }),
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
           passwordChangeTokenId: token.tokenId,
           notifies: sendsMail,
+          keepsPasskeys: true,
           keptNetworkDigest:
-            currentPassword === undefined
-              ? undefined
-              : loginThrottle?.networkDigest({ email: user.email, network }),
+            currentPassword === undefined ? undefined : networkDigestOf(user.email, authRequest),
         }),
       };
       const updated =
@@ -197,14 +226,14 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
     async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
-      const { signal, network, audit } = request;
+      const { signal, audit } = request;
       const verified = oneTimeTokens.verify(token, "reset");
       const user = verified && (await users.findById(verified.userId));
       if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
-        networkDigest: loginThrottle?.networkDigest({ email: user.email, network }),
+        networkDigest: networkDigestOf(user.email, request),
         notifies: true,
       };
       // What the token is bound to, so that of several confirmations only one succeeds.

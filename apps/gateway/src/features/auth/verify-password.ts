@@ -4,22 +4,21 @@
  */
 import type { User, UserRepository, ValidToken } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
+import type { AuthRequest } from "../../observability/audit.ts";
 
 /** Not a valid stored hash: verifying against it runs a full derivation and fails. */
 const NO_HASH = "";
-
-export interface VerifyRequest {
-  readonly signal: AbortSignal;
-  /** Logs that the imported hash of a user was replaced. */
-  rehashed(format: string, user: User): void;
-}
 
 type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
 
 /** Returns the function that verifies a password; without a user, it fails after a full derivation. */
 export const createPasswordVerifier =
   (hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">, users: Pick<UserRepository, "rehash">) =>
-  async (user: User | null, password: string, { signal, rehashed }: VerifyRequest): Promise<boolean> => {
+  async (
+    user: User | null,
+    password: string,
+    { signal, rehashed }: Pick<AuthRequest, "signal" | "rehashed">,
+  ): Promise<boolean> => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // The first, because it throws if too many verifications wait: then nothing is derived.

@@ -4,8 +4,10 @@ import { DatabaseUnavailable } from "@latchkey/database";
 import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
 import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
+import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
-import { EVERY_FEATURE, newCredentials, type Service, startService } from "../service.ts";
+import { createVerified, preparePasskey } from "../passkeys.ts";
+import { EVERY_FEATURE, newCredentials, SECRET_KEY, type Service, startService } from "../service.ts";
 import { parseResponses } from "../wire.ts";
 import type { ReceivedResponse } from "./contract.ts";
 import type { NamedOperation } from "./document.ts";
@@ -18,6 +20,8 @@ interface Variation {
   readonly query?: string;
 }
 
+const passkeyStatements = createPasskeyStatements([SECRET_KEY]);
+
 /** Its tokens are genuine. */
 const anybody: TokenUser = { id: 1, hashedPassword: "", tokenVersion: 0 };
 
@@ -26,7 +30,8 @@ export function validBody({ body, operationId }: NamedOperation, user = anybody)
   if (!body) return undefined;
   const example = body.example ?? mapMembers(body.properties, (property) => property.example);
   const purpose = operationId === "confirmPasswordReset" ? "reset" : "verification";
-  const values = { ...newCredentials(), token: signOneTimeToken(purpose, user) };
+  const { state } = passkeyStatements.sign("passkey-login");
+  const values = { ...newCredentials(), token: signOneTimeToken(purpose, user), state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
 }
 
@@ -55,7 +60,7 @@ interface Subjects extends AsyncDisposable {
 export async function startSubjects(): Promise<Subjects> {
   const subjects = {
     working: await startService({ env: EVERY_FEATURE }),
-    publishing: await startService({ env: privateKeyVariables("EdDSA") }),
+    publishing: await startService({ env: { ...EVERY_FEATURE, ...privateKeyVariables("EdDSA") } }),
     limited: await startService({
       env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
     }),
@@ -72,11 +77,13 @@ export async function startSubjects(): Promise<Subjects> {
 
 /** What the operation needs to succeed: a user with a token, and a todo. */
 export async function prepareSuccess(service: Service, operation: NamedOperation) {
-  const { id: userId, email, password, token } = await service.createUser();
+  const created = await createVerified(service);
+  const { id: userId, email, password, token } = created;
   const user = (await service.database.users.findById(userId)) ?? anybody;
   const body = operation.operationId === "login" ? { email, password } : validBody(operation, user);
   const todo = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
-  return { id: todo.expect<Todo>(201).id, token, body };
+  const prepared = await preparePasskey(operation.operationId, service, created);
+  return { id: todo.expect<Todo>(201).id, token, body, ...prepared };
 }
 
 type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedResponse>;
@@ -84,11 +91,13 @@ type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<Receiv
 /** By status; `2xx` is any success. */
 export const PRODUCERS: Readonly<Record<string, Produce>> = {
   "2xx": async (operation, { working }) => send(working, operation, await prepareSuccess(working, operation)),
-  400: (operation, { working }) =>
-    send(working, operation, { body: { token: "forged", password: newCredentials().password } }),
+  async 400(operation, { working }) {
+    const { token } = await working.createUser();
+    return send(working, operation, { token, body: { ...validBody(operation), token: "forged" } });
+  },
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
   async 403(operation, { working, publishing }) {
-    const service = operation.operationId === "login" ? publishing : working;
+    const service = /login/i.test(operation.operationId ?? "") ? publishing : working;
     const success = await prepareSuccess(service, operation);
     await service.sql("update users set is_active = false");
     return send(service, operation, success);
@@ -122,8 +131,8 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
         body: operation.body && mapMembers(operation.body.properties, () => value),
       });
     const response = await sendMembers("x");
-    // Any text can be a one-time token.
-    return response.status === 422 ? response : sendMembers(1);
+    // Any text can be a one-time token or, without U+0000, the id of a passkey.
+    return response.status === 422 ? response : sendMembers(operation.body ? 1 : "%00");
   },
   async 429(operation, { limited }) {
     await send(limited, operation);
@@ -144,8 +153,9 @@ function startBroken(error: () => Error): Promise<Service> {
   const refuseAll = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
   return startService({
     env: EVERY_FEATURE,
-    wrapDatabase: ({ users, todos, outbox }) => ({
+    wrapDatabase: ({ users, passkeys, todos, outbox }) => ({
       users: refuseAll(users),
+      passkeys: refuseAll(passkeys),
       todos: refuseAll(todos),
       outbox: refuseAll(outbox),
       ping: refuse,

@@ -1,0 +1,75 @@
+/** The routes of passkeys: HTTP only; the rules are in the service. */
+import { type Passkey, type Token, toPasskey } from "@latchkey/contracts";
+import { Elysia } from "elysia";
+import { ignoreBody } from "../../http/body.ts";
+import { authRequests } from "../../middleware/auth-request.ts";
+import { bearerAuth } from "../../middleware/bearer-auth.ts";
+import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
+import type { Digests } from "../../tokens/token-keys.ts";
+import { operations } from "./openapi.ts";
+import type { PasskeyService, Principal } from "./service.ts";
+
+export interface PasskeyRoutesOptions {
+  readonly passkeyService: PasskeyService;
+  readonly authenticate: (token: string | null) => Promise<Principal>;
+  readonly limiters: RateLimiters | null;
+  readonly digests: Pick<Digests, "email">;
+}
+
+export function passkeyRoutes({ passkeyService, authenticate, limiters, digests }: PasskeyRoutesOptions) {
+  const login = new Elysia()
+    .use(authRequests(digests))
+    .post("/auth/login/passkey/options", () => passkeyService.requestLogin(), {
+      ...operations.passkeyLoginOptions,
+      parse: [ignoreBody],
+    })
+    .use(rateLimitRoutes(limiters?.passkeyLogin))
+    .post(
+      "/auth/login/passkey",
+      async ({ body, authRequest }): Promise<Token> => ({
+        access_token: await passkeyService.login(body, authRequest),
+        token_type: "bearer",
+      }),
+      operations.passkeyLogin,
+    );
+
+  const passkeys = new Elysia()
+    .use(bearerAuth(authenticate))
+    .get(
+      "/auth/passkeys",
+      async ({ principal }): Promise<Passkey[]> => (await passkeyService.list(principal)).map(toPasskey),
+      operations.listPasskeys,
+    )
+    .use(authRequests(digests))
+    .post(
+      "/auth/passkeys",
+      async ({ principal, body, authRequest, set }): Promise<Passkey> => {
+        const passkey = await passkeyService.create(principal, body, authRequest);
+        set.status = 201;
+        return toPasskey(passkey);
+      },
+      operations.createPasskey,
+    )
+    .delete(
+      "/auth/passkeys/:id",
+      async ({ principal, params, authRequest, set }) => {
+        await passkeyService.remove(principal, params.id, authRequest);
+        set.status = 204;
+      },
+      { ...operations.deletePasskey, parse: [ignoreBody] },
+    )
+    .post(
+      "/auth/passkeys/options",
+      ({ principal, body, authRequest }) =>
+        passkeyService.requestCreation(principal, body.current_password, authRequest),
+      {
+        ...operations.createPasskeyOptions,
+        beforeHandle: async ({ principal, clientAddress, set }) => {
+          const client = { clientAddress, userId: principal.user.id };
+          await limiters?.passwordChange.limit(client, set.headers);
+        },
+      },
+    );
+
+  return new Elysia({ name: "passkeys" }).use(login).use(passkeys);
+}

@@ -1,0 +1,136 @@
+/**
+ * Passkeys without HTTP: enrolment, management and logins. Challenges are signed statements; the database enforces that each
+ * is used once, also by several replicas.
+ */
+import { randomBytes } from "node:crypto";
+import type { CreatePasskeyRequest, PasskeyLoginRequest, PasskeyRejection } from "@latchkey/contracts";
+import type { Database, Passkey, User, ValidToken } from "@latchkey/database";
+import { ServiceError } from "../../errors.ts";
+import type { AuthRequest } from "../../observability/audit.ts";
+import type { TokenClaims } from "../../tokens/access-tokens.ts";
+import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
+import type { TokenKeys } from "../../tokens/token-keys.ts";
+import { ALGORITHMS, type Webauthn } from "./webauthn.ts";
+
+/** The authenticated user, as read from the database. */
+export interface Principal {
+  readonly user: User;
+  readonly token: TokenClaims;
+}
+
+interface PasskeyServiceOptions extends Pick<Database, "passkeys">, Pick<TokenKeys, "passkeyStatements"> {
+  readonly webauthn: Webauthn;
+  /** Whether a passkey needs a verified e-mail: without mail, none can be verified. */
+  readonly sendsMail: boolean;
+  /** Returns the user as read afterwards. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
+  readonly verifyCurrentPassword: (
+    principal: Principal,
+    password: string,
+    request: AuthRequest,
+  ) => Promise<User>;
+  /** Throws why the token of the principal is not valid any more, if it is not. */
+  readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
+  /** Returns an access token for a user who was authenticated when the user had this version. */
+  readonly completeLogin: (
+    user: Pick<User, "email" | "tokenVersion">,
+    request: AuthRequest,
+  ) => Promise<string>;
+}
+
+type FoundPasskey = Awaited<ReturnType<Database["passkeys"]["findById"]>>;
+
+export type PasskeyService = ReturnType<typeof createPasskeyService>;
+
+/** Clocks of replicas can differ: a statement is remembered for longer than any of them accepts it. */
+const CLOCK_DIFFERENCE_MS = 10_000;
+
+export function createPasskeyService(options: PasskeyServiceOptions) {
+  const { passkeys, passkeyStatements, webauthn, sendsMail } = options;
+  const { verifyCurrentPassword, findUser, completeLogin } = options;
+  const { rpId, rpName } = webauthn;
+  const timeout = STATEMENT_LIFETIME_MS;
+
+  return {
+    /** @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS or EMAIL_NOT_VERIFIED */
+    async requestCreation(principal: Principal, currentPassword: string, request: AuthRequest) {
+      const user = await verifyCurrentPassword(principal, currentPassword, request);
+      if (sendsMail && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
+      const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
+      if (handle === null) throw new ServiceError("USER_NOT_FOUND");
+      const existing = await passkeys.list(user.id);
+      const binding = [user.id, user.tokenVersion, user.passkeyRevision] as const;
+      const { challenge, state } = passkeyStatements.sign("passkey-creation", binding);
+      const creationOptions = {
+        challenge,
+        rp: { id: rpId, name: rpName },
+        user: { id: handle, name: user.email, displayName: user.username },
+        pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: "public-key", alg })),
+        timeout,
+        attestation: "none",
+        excludeCredentials: existing.map(({ id }) => ({ type: "public-key", id })),
+        authenticatorSelection: {
+          residentKey: "required",
+          requireResidentKey: true,
+          userVerification: "required",
+        },
+      };
+      return { options: creationOptions, state };
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys change meanwhile */
+    async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: AuthRequest) {
+      const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
+      const { state, response, name } = body;
+      const reject = (reason: PasskeyRejection): never => {
+        audit("passkey.rejected", email, userId, { reason });
+        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      };
+      const binding = [userId, tokenVersion, revision] as const;
+      const statement = passkeyStatements.verify(state, "passkey-creation", binding) ?? reject("state");
+      const credential =
+        (await webauthn.verifyCreation(response, statement.challenge)) ??
+        reject(webauthn.hasOrigin(response) ? "response" : "origin");
+      const condition = { ...token, tokenVersion, revision };
+      const created = (await passkeys.create({ ...credential, userId, name }, condition)) ?? reject("state");
+      audit("passkey.created", email, userId);
+      return created;
+    },
+
+    list: ({ user }: Principal): Promise<Passkey[]> => passkeys.list(user.id),
+
+    /** @throws PASSKEY_NOT_FOUND, also for the passkey of another user */
+    async remove({ user, token }: Principal, id: string, { audit }: AuthRequest): Promise<void> {
+      if (!(await passkeys.delete(id, user.id, token))) {
+        await findUser(user.id, token);
+        throw new ServiceError("PASSKEY_NOT_FOUND");
+      }
+      audit("passkey.removed", user.email, user.id);
+    },
+
+    /** Does not depend on anybody, so that it reveals nobody. */
+    requestLogin() {
+      const { challenge, state } = passkeyStatements.sign("passkey-login");
+      return { options: { challenge, rpId, timeout, userVerification: "required" }, state };
+    },
+
+    /** Returns an access token. @throws INVALID_CREDENTIALS for every reason */
+    async login({ state, response }: PasskeyLoginRequest, request: AuthRequest): Promise<string> {
+      const reject = (reason: PasskeyRejection, passkey: FoundPasskey = null): never => {
+        request.audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
+        throw new ServiceError("INVALID_CREDENTIALS");
+      };
+      const { challenge, digest, expiresAt } =
+        passkeyStatements.verify(state, "passkey-login") ?? reject("state");
+      const passkey = await passkeys.findById(response.id);
+      const counter = await webauthn.verifyLogin(response, challenge, passkey?.publicKey);
+      if (!passkey) return reject("credential");
+      if (counter === null) return reject(webauthn.hasOrigin(response) ? "response" : "origin", passkey);
+      if (response.response.userHandle !== passkey.userHandle) return reject("user_handle", passkey);
+      const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
+      if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
+        return reject(counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
+      // With the version from before the statement was used: a reset since then revokes the token.
+      return completeLogin(passkey, request);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** Adds `authRequest` to the routes that are registered after it. */
+import { Elysia } from "elysia";
+import { requestContext } from "../http/request-context.ts";
+import type { AuthRequest } from "../observability/audit.ts";
+import type { Digests } from "../tokens/token-keys.ts";
+import { clientKey } from "./client-address.ts";
+
+export const authRequests = (digests: Pick<Digests, "email">) =>
+  new Elysia({ name: "auth-request" }).use(requestContext()).resolve({ as: "scoped" }, (context) => {
+    const authRequest: AuthRequest = {
+      signal: context.request.signal,
+      network: clientKey(context.clientAddress),
+      audit(event, email, userId, details) {
+        const emailDigest = email === null ? undefined : digests.email(email);
+        context.audit = { event, userId, emailDigest, ...details };
+      },
+      rehashed(format, { id: userId, email }) {
+        context.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
+      },
+      warn(error) {
+        context.errorToLog = error;
+      },
+    };
+    return { authRequest };
+  });

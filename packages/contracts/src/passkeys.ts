@@ -1,0 +1,86 @@
+/** The wire shapes of passkeys. `options` and `response` are the JSON of WebAuthn Level 3 (§5.1.7 to §5.1.10). */
+import Type from "typebox";
+import { BASE64URL_PATTERN, Timestamp, text } from "./text.ts";
+
+const TEXT = "cGFzc2tleQ";
+const CREDENTIAL = { id: TEXT, rawId: TEXT, type: "public-key" };
+
+const base64url = (maxLength: number) =>
+  Type.String({ pattern: BASE64URL_PATTERN, minLength: 1, maxLength, examples: [TEXT] });
+
+/** Of at most 1,023 bytes. */
+const id = base64url(1364);
+const name = text({ minLength: 1, maxLength: 64, examples: ["Phone"] });
+const STATE = "WyJwYXNza2V5Il0.c2lnbmF0dXJl";
+const state = text({ description: "From the options.", examples: [STATE] });
+const type = Type.Literal("public-key");
+const clientDataJSON = base64url(2048);
+const Options = Type.Object(
+  { options: Type.Unknown({ description: "For the browser, unchanged.", examples: [{}] }), state },
+  { examples: [{ options: { challenge: TEXT }, state: STATE }] },
+);
+
+export const PasskeyOptionsRequest = Type.Object({
+  current_password: text({ format: "password", examples: ["correct horse battery staple"] }),
+});
+
+export const CreatePasskeyRequest = Type.Object({
+  state,
+  response: Type.Object(
+    { id, rawId: id, type, response: Type.Object({ clientDataJSON, attestationObject: base64url(4096) }) },
+    {
+      description: "From the browser.",
+      examples: [{ ...CREDENTIAL, response: { clientDataJSON: TEXT, attestationObject: TEXT } }],
+    },
+  ),
+  name,
+});
+export type CreatePasskeyRequest = Type.Static<typeof CreatePasskeyRequest>;
+
+export const PasskeyLoginRequest = Type.Object({
+  state,
+  response: Type.Object(
+    {
+      ...{ id, rawId: id, type },
+      response: Type.Object({
+        ...{ clientDataJSON, authenticatorData: base64url(2048), signature: base64url(1024) },
+        userHandle: Type.Optional(base64url(88)),
+      }),
+    },
+    {
+      description: "From the browser.",
+      examples: [
+        { ...CREDENTIAL, response: { clientDataJSON: TEXT, authenticatorData: TEXT, signature: TEXT } },
+      ],
+    },
+  ),
+});
+export type PasskeyLoginRequest = Type.Static<typeof PasskeyLoginRequest>;
+
+export const PasskeyPath = Type.Object({ id: text({ description: "The credential id." }) });
+
+export const Passkey = Type.Object({
+  id: Type.String({ description: "The credential id, base64url.", examples: [TEXT] }),
+  name,
+  created_at: Timestamp,
+  last_used_at: Type.Union([Timestamp, Type.Null()], { description: "Of a login.", examples: [null] }),
+});
+export type Passkey = Type.Static<typeof Passkey>;
+
+/** Lists each member, so that a new column is never exposed by accident. */
+export const toPasskey = (
+  stored: Pick<Passkey, "id" | "name"> & { readonly createdAt: string; readonly lastUsedAt: string | null },
+): Passkey => ({
+  id: stored.id,
+  name: stored.name,
+  created_at: stored.createdAt,
+  last_used_at: stored.lastUsedAt,
+});
+
+/** By their names in the OpenAPI document. */
+export const PASSKEY_REQUESTS = { PasskeyOptionsRequest, CreatePasskeyRequest, PasskeyLoginRequest };
+export const PASSKEY_RESPONSES = {
+  PasskeyOptionsResponse: Options,
+  PasskeyResponse: Passkey,
+  PasskeyListResponse: Type.Array(Passkey, { examples: [[]] }),
+};
