@@ -121,6 +121,7 @@ export function createApp({
     sendsMail,
     renewsTokens: config.auth.renewalDays > 0,
     hasRoles,
+    changesEmail: config.auth.changesEmail,
     limiters,
     publicKeySet,
     digests,
@@ -158,6 +159,7 @@ export function createApp({
         createDocument: () => createDocument(features, { hasRoles }),
         assets,
         product: config.mail?.product ?? null,
+        changesEmail: config.auth.changesEmail,
       }),
     );
 

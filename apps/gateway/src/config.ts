@@ -77,6 +77,7 @@ function createConfig({ values, warnings }: Environment) {
       renewalDays: values.AUTH_RENEWAL_DAYS,
       claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
+      changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
     },
     /** null: no passkeys, and no routes for them. */
     passkeys: values.PASSKEY_ORIGINS && {

@@ -17,6 +17,7 @@ const features = createFeatures({
   renewsTokens: isComplete,
   hasRoles: isComplete,
   passkeyService: isComplete ? uncalled() : null,
+  changesEmail: isComplete,
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,

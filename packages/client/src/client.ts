@@ -6,6 +6,8 @@ import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
 import type {
   CreateTodoRequest,
+  EmailChangeConfirmation,
+  EmailChangeRequest,
   EmailVerificationConfirmation,
   LoginRequest,
   Passkey,
@@ -100,6 +102,10 @@ export interface Client extends Operations {
   requestEmailVerification(options?: RequestOptions): Promise<void>;
   /** Verifies an e-mail with the token of the link. */
   confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
+  /** Requests a mail to the new e-mail with a link that changes it; resolves also if the e-mail is taken. */
+  requestEmailChange(request: EmailChangeRequest, options?: RequestOptions): Promise<void>;
+  /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
+  confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
@@ -248,6 +254,10 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       callWithToken((authorized) => api.POST("/auth/email-verification", authorized), init),
     confirmEmailVerification: (body, init) =>
       unwrap(api.POST("/auth/email-verification/confirm", { ...initOf(init), body })),
+    requestEmailChange: (body, init) =>
+      callWithToken((authorized) => api.POST("/auth/email-change", { ...authorized, body }), init),
+    confirmEmailChange: (body, init) =>
+      unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
     async revokeTokens(init) {
       const sent = token;

@@ -17,6 +17,8 @@ export type UpdateUserRequest = RequestOf<"updateMe"> & { readonly email?: never
 export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
 export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
 export type EmailVerificationConfirmation = RequestOf<"confirmEmailVerification">;
+export type EmailChangeRequest = RequestOf<"requestEmailChange">;
+export type EmailChangeConfirmation = RequestOf<"confirmEmailChange">;
 export type CreateTodoRequest = RequestOf<"createTodo">;
 export type UpdateTodoRequest = RequestOf<"updateTodo">;
 /** `limit`: todos per page, 1 to 100. `cursor`: the `next_cursor` of the previous page. */

@@ -4,7 +4,14 @@ import { hostOf } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
 import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable-kinds.ts";
-import { passkeyRpId, VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from "./variables.ts";
+import {
+  passkeyRpId,
+  sendsMail,
+  VARIABLE_NAMES,
+  VARIABLES,
+  type Values,
+  type VariableName,
+} from "./variables.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -176,6 +183,11 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
+  // Its links are always to the page of the service.
+  if (values.AUTH_EMAIL_CHANGE && !sendsMail(values))
+    report("MAIL_URL", "is required with AUTH_EMAIL_CHANGE");
+  if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null)
+    report("PUBLIC_URL", "is required with AUTH_EMAIL_CHANGE");
   if (values.MAIL_URL !== null) {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");

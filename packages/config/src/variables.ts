@@ -160,6 +160,11 @@ export const VARIABLES = {
     default: "false",
     description: "`true` rejects a new password without the current one",
   }),
+  AUTH_EMAIL_CHANGE: variable(boolean, {
+    default: "false",
+    description:
+      "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
+  }),
   PASSKEY_ORIGINS: variable(passkeyOrigins, {
     unset: "no passkeys",
     description: "Origins of the pages that create passkeys or log in with them",
@@ -197,7 +202,8 @@ export const VARIABLES = {
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
     default: "5/minute",
     description:
-      "Updates with `password` or `current_password`, per user and per client; reset confirmations, per client",
+      "Updates with `password` or `current_password` and changes of e-mail, per user and per client; reset confirmations, " +
+      "per client",
   }),
   RATE_LIMIT_MAIL: variable(quota, { default: "5/minute", description: "Requests for mails per client" }),
   MAIL_URL: variable(mailUrl, {

@@ -65,8 +65,13 @@ test("a server requires a sender and the origin of links, unless both templates 
   expect(invalidIn({ MAIL_URL })).toEqual(["MAIL_FROM", "PUBLIC_URL"]);
   const { MAIL_RESET_URL } = templates;
   expect(invalidIn({ MAIL_URL, MAIL_FROM, MAIL_RESET_URL })).toEqual(["PUBLIC_URL"]);
-  for (const complete of [{ MAIL_URL, MAIL_FROM, ...templates }, COMPLETE, {}])
+  for (const complete of [{ MAIL_URL, MAIL_FROM, ...templates }, COMPLETE, {}, { AUTH_EMAIL_CHANGE: "true" }])
     expect(invalidIn(complete)).toEqual([]);
+  const changing = { MAIL_URL, MAIL_FROM, ...templates, AUTH_EMAIL_CHANGE: "true" };
+  expect(invalidIn(changing)).toEqual(["PUBLIC_URL"]);
+  expect(invalidIn({ ...COMPLETE, AUTH_EMAIL_CHANGE: "true" })).toEqual([]);
+  const production = { NODE_ENV: "production", DATABASE_URL: "file:x.db", AUTH_EMAIL_CHANGE: "true" };
+  expect(invalidIn(production)).toEqual(["MAIL_URL"]);
 });
 
 const READ = new Map([

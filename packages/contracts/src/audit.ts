@@ -16,6 +16,8 @@ export const AUDIT_EVENTS = [
   "password.reset",
   "reset.requested",
   "email.verified",
+  "email.change_requested",
+  "email.changed",
   "tokens.revoked",
   "password.rehashed",
   "passkey.created",

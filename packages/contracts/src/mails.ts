@@ -89,6 +89,33 @@ If it was you, there is nothing to do. If it was not, request a new password
 at once with "forgot password", and tell the operator of the service.
 `,
   },
+  "email-change": {
+    lifetimeMs: 24 * HOUR_MS,
+    isWanted: ({ isActive }) => isActive,
+    page: "/account/change-email",
+    subject: "Confirm your new e-mail address{at}",
+    text: `Somebody, probably you, wants to use this e-mail address for an account{at}.
+
+Open this link within 24 hours to confirm it. All logins of the account then
+end, and you log in with this address:
+
+{link}
+
+If you did not request it, ignore this mail. Nothing changes.
+`,
+  },
+  email: {
+    lifetimeMs: 24 * HOUR_MS,
+    isWanted: () => true,
+    page: null,
+    subject: "Your e-mail address{at} was changed",
+    text: `Your account{at} has another e-mail address now. You cannot log in with this
+one any more.
+
+If it was you, there is nothing to do. If it was not, tell the operator of the
+service at once.
+`,
+  },
 } satisfies Record<string, MailDefinition>;
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */

@@ -58,6 +58,12 @@ export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties,
 });
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
+export const EmailChangeRequest = Type.Object({
+  email: Email,
+  current_password: text({ format: "password", examples: ["correct horse battery staple"] }),
+});
+export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;
+
 export const PasswordResetRequest = Type.Object({ email: Email });
 
 const OneTimeToken = text({
@@ -68,6 +74,8 @@ const OneTimeToken = text({
 export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, password: Password });
 
 export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
+
+export const EmailChangeConfirmation = Type.Object({ token: OneTimeToken });
 
 export const User = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] }),
@@ -129,4 +137,6 @@ export const USER_REQUESTS = {
   PasswordResetConfirmation,
   EmailVerificationConfirmation,
 };
+/** Of features that are off by default. */
+export const OPTIONAL_USER_REQUESTS = { EmailChangeRequest, EmailChangeConfirmation };
 export const USER_RESPONSES = { UserResponse: User, TokenResponse: Token };

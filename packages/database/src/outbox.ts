@@ -3,19 +3,41 @@
  * recipient are counted one after another, so that all replicas share its budget.
  */
 import type { MailKind } from "@latchkey/contracts";
-import { and, eq, gt, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
-import type { OutboxRepository } from "./repositories.ts";
+import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import type { DigestMailbox, Mail, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
-const LINKS = { mails: 3, pauseSeconds: 2 * 60 * 60 };
-const NOTIFICATIONS = { mails: 5, pauseSeconds: DAY_SECONDS };
+const LINK_PAUSE_SECONDS = 2 * 60 * 60;
+
+/** Mails of these kinds count together: so many in 24 hours, then a further one after each pause. */
+interface Budget {
+  readonly kinds: readonly MailKind[];
+  readonly mails: number;
+  readonly pauseSeconds: number;
+}
+
+const RESETS: Budget = { kinds: ["reset"], mails: 3, pauseSeconds: LINK_PAUSE_SECONDS };
+const ADDRESSES: Budget = {
+  kinds: ["verification", "email-change"],
+  mails: 3,
+  pauseSeconds: LINK_PAUSE_SECONDS,
+};
+const NOTIFICATIONS: Budget = { kinds: ["password", "email"], mails: 5, pauseSeconds: DAY_SECONDS };
 /**
- * Mails of one kind count together: so many in 24 hours, then a further one after each pause. The budgets are separate, because
- * anybody can cause the mails of an account that has a foreign e-mail, and must not prevent its owner's resets.
+ * They are separate, because anybody can cause the mails of an account that has a foreign e-mail, and must not prevent its
+ * owner's resets.
  */
-const BUDGETS = { reset: LINKS, verification: LINKS, password: NOTIFICATIONS };
+const BUDGETS: Readonly<Record<MailKind, Budget>> = {
+  reset: RESETS,
+  verification: ADDRESSES,
+  "email-change": ADDRESSES,
+  password: NOTIFICATIONS,
+  email: NOTIFICATIONS,
+};
+/** In addition to that of the recipient: a user can name any address. */
+const CHANGES_OF_USER: Budget = { kinds: ["email-change"], mails: 3, pauseSeconds: DAY_SECONDS };
 /** The digest of no e-mail: a mail of the operator is counted in no budget. */
 const UNLIMITED = "";
 
@@ -23,35 +45,76 @@ export function createOutboxRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
   { outbox, users, now, later, skipLocked, lockText }: Tables,
 ): OutboxRepository {
-  // PostgreSQL rounds the time of a new mail to milliseconds, also up.
-  const isDue = lte(outbox.nextAttemptAt, later(0.001));
-  const next = orm.select({ id: outbox.id }).from(outbox).where(isDue).orderBy(outbox.nextAttemptAt).limit(1);
-  const due = prepare(next);
+  const queues = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
+    // PostgreSQL rounds the time of a new mail to milliseconds, also up.
+    const isDue = lte(time, later(0.001));
+    const next = orm.select({ id: outbox.id }).from(outbox).where(isDue).orderBy(time).limit(1);
+    return { next: next.getSQL(), due: prepare(next) };
+  });
+  /** Changes the time by which the mail waits. */
+  const waitFor = (seconds: number) => ({
+    nextAttemptAt: sql`case when ${outbox.nextAttemptAt} is not null then ${later(seconds)} end`,
+    dueAt: sql`case when ${outbox.dueAt} is not null then ${later(seconds)} end`,
+  });
   const count = sql<number | string>`count(*)`;
-  const isWaiting = isNotNull(outbox.nextAttemptAt);
+  const isWaiting = or(isNotNull(outbox.nextAttemptAt), isNotNull(outbox.dueAt));
   const waiting = prepare(orm.select({ count }).from(outbox).where(isWaiting));
-  const isOld = and(isNull(outbox.nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
+  const isOld = and(
+    isNull(outbox.nextAttemptAt),
+    isNull(outbox.dueAt),
+    lt(outbox.attemptedAt, later(-DAY_SECONDS)),
+  );
 
   const run = async (query: { execute(): Promise<unknown> }): Promise<void> => {
     await attempt(() => query.execute());
   };
 
-  /** Waits until other transactions have counted their mails to this recipient. */
-  const countWithinBudget = async (transaction: Orm, id: number, kind: MailKind, emailDigest: string) => {
-    const { mails, pauseSeconds } = BUDGETS[kind];
+  const countWithinBudget = async (
+    transaction: Orm,
+    { id, kind, userId }: Pick<Mail, "id" | "kind" | "userId">,
+    emailDigest: string,
+  ): Promise<boolean> => {
     const own = eq(outbox.id, id);
-    const locked = lockText(emailDigest);
-    await transaction.select({ locked }).from(outbox).where(own).execute();
-    const counted = and(
-      eq(outbox.emailDigest, emailDigest),
-      eq(outbox.kind, kind),
-      gt(outbox.attemptedAt, later(-DAY_SECONDS)),
-    );
-    const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
-    const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
-    if (Number(found?.count) >= mails && found?.isPausing) return false;
+    /** Waits until other transactions have counted their mails of this owner. */
+    const isExhausted = async ({ kinds, mails, pauseSeconds }: Budget, owner: string, ofOwner: SQL) => {
+      const locked = lockText(owner);
+      await transaction.select({ locked }).from(outbox).where(own).execute();
+      const counted = and(
+        ofOwner,
+        isNotNull(outbox.emailDigest),
+        inArray(outbox.kind, [...kinds]),
+        gt(outbox.attemptedAt, later(-DAY_SECONDS)),
+      );
+      const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
+      const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
+      return Number(found?.count) >= mails && Boolean(found?.isPausing);
+    };
+    if (await isExhausted(BUDGETS[kind], emailDigest, eq(outbox.emailDigest, emailDigest))) return false;
+    const ofUser = eq(outbox.userId, userId ?? 0);
+    if (kind === "email-change" && (await isExhausted(CHANGES_OF_USER, `user ${userId}`, ofUser)))
+      return false;
     await transaction.update(outbox).set({ emailDigest }).where(own).execute();
     return true;
+  };
+
+  /** @param next selects the id */
+  const claim = async (transaction: Orm, next: SQL, digestMailbox: DigestMailbox): Promise<Mail | null> => {
+    const [mail] = await transaction
+      .update(outbox)
+      .set({ attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) })
+      .where(eq(outbox.id, sql`(${next} ${skipLocked})`))
+      .returning()
+      .execute();
+    if (!mail) return null;
+    const { recipient: email, isRecipientVerified, ...row } = mail;
+    const found = (condition: SQL) => transaction.select().from(users).where(condition).execute();
+    const [user = null] = await found(eq(users.id, row.userId ?? 0));
+    const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
+    const isTaken = email !== null && (await found(eq(users.email, email))).length > 0;
+    const isCounted =
+      row.emailDigest !== null ||
+      (recipient !== null && (await countWithinBudget(transaction, row, digestMailbox(recipient))));
+    return { ...row, user, recipient, isTaken, isWithinBudget: isCounted };
   };
 
   return {
@@ -59,36 +122,25 @@ export function createOutboxRepository(
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
       return run(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
     },
+    requestEmailChange: (request) =>
+      run(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
     claim: async (digestMailbox) => {
-      // Without this query, each process would lock the embedded database every second.
-      if ((await due({})).length === 0) return null;
-      return transact(async (transaction) => {
-        const [mail] = await transaction
-          .update(outbox)
-          .set({
-            attempts: sql`${outbox.attempts} + 1`,
-            attemptedAt: now,
-            nextAttemptAt: later(LEASE_SECONDS),
-          })
-          .where(eq(outbox.id, sql`(${next.getSQL()} ${skipLocked})`))
-          .returning()
-          .execute();
-        if (!mail) return null;
-        const { id, kind, userId, emailDigest } = mail;
-        const recipient = eq(users.id, userId ?? 0);
-        const [user = null] = await transaction.select().from(users).where(recipient).execute();
-        const isCounted =
-          emailDigest !== null ||
-          (user !== null && (await countWithinBudget(transaction, id, kind, digestMailbox(user))));
-        return { ...mail, user, isWithinBudget: isCounted };
-      });
+      for (const { next, due } of queues) {
+        // Without this query, each process would lock the embedded database every second.
+        if ((await due({})).length === 0) continue;
+        const mail = await transact((transaction) => claim(transaction, next, digestMailbox));
+        if (mail) return mail;
+      }
+      return null;
     },
-    finish: (id) => run(orm.update(outbox).set({ nextAttemptAt: null }).where(eq(outbox.id, id))),
+    finish: (id) => {
+      const finished = { nextAttemptAt: null, dueAt: null, recipient: null };
+      return run(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
+    },
     postpone: ({ id, attempts }, seconds) => {
-      const nextAttemptAt = later(seconds);
       // Not if a revocation has ended the reset meanwhile.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
-      return run(orm.update(outbox).set({ nextAttemptAt }).where(claimed));
+      return run(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },
     delete: (id) => run(orm.delete(outbox).where(eq(outbox.id, id))),
     deleteOld: () => run(orm.delete(outbox).where(isOld)),

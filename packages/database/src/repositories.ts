@@ -100,6 +100,12 @@ export interface UserRepository {
    */
   update(id: number, change: UserChange, condition?: ValidToken): Promise<User | null>;
   /**
+   * Sets a verified e-mail, revokes all tokens, deletes all networks, passkeys and links in the outbox, and notifies the old e-mail, to
+   * which the notifications in the outbox are still sent. Returns null if the user does not exist or the condition is not met.
+   * @throws UserAlreadyExists
+   */
+  changeEmail(user: User, email: string, condition: ValidToken): Promise<User | null>;
+  /**
    * Replaces an imported hash by one of the same password, and changes nothing else. Returns false if the user does not exist
    * or has other hashes.
    */
@@ -204,17 +210,27 @@ export interface PasskeyRepository {
 
 type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
 
+/** An address, and whether a user has proved that it is theirs. */
+export type Recipient = Pick<User, "email" | "emailVerified">;
+/** Recipients with the same digest share their budgets. */
+export type DigestMailbox = (recipient: Recipient) => string;
+
 /** A mail that this process has claimed; `attempts` includes this one. */
-export interface Mail extends OutboxRow {
+export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
   /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
+  /** The one that was stored with the mail, otherwise the user. */
+  readonly recipient: Recipient | null;
+  /** Whether a user has the e-mail that was stored with the mail. */
+  readonly isTaken: boolean;
   /** If not, delete it. */
   readonly isWithinBudget: boolean;
 }
 
 /**
  * The mails that wait, and the budgets of their recipients: three resets in 24 hours, then one every two hours, as many
- * verifications, and five notifications in 24 hours. Every method can reject with `DatabaseUnavailable`.
+ * verifications and changes of e-mail together, and five notifications in 24 hours. Every method can reject with
+ * `DatabaseUnavailable`.
  */
 export interface OutboxRepository {
   /**
@@ -226,13 +242,18 @@ export interface OutboxRepository {
     email: string,
     options?: { readonly isLimited?: boolean },
   ): Promise<void>;
+  /** Runs the same statement whether or not a user has the new e-mail. @param request.recipient the new e-mail */
+  requestEmailChange(request: {
+    readonly userId: number;
+    readonly recipient: string;
+    readonly state: string;
+  }): Promise<void>;
   /**
    * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
    * attempt is counted in the recipient's budget.
-   * @param digestMailbox users with the same digest share their budgets
    */
-  claim(digestMailbox: (user: Pick<User, "email" | "emailVerified">) => string): Promise<Mail | null>;
-  /** The mail was sent or rejected for good: only its budget remains. */
+  claim(digestMailbox: DigestMailbox): Promise<Mail | null>;
+  /** The mail was sent or rejected for good: only its budget remains, not its recipient. */
   finish(id: number): Promise<void>;
   /** @param attempts as claimed: a mail that was claimed again stays claimed */
   postpone(mail: Pick<Mail, "id" | "attempts">, seconds: number): Promise<void>;

@@ -76,8 +76,9 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
     and(eq(users.id, id), condition && isValidToken(users, condition));
 
   /**
-   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait. Those that were
-   * attempted only end, because they can have been sent and count in the recipient's budget.
+   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait, and for a new
+   * e-mail, the verifications. Those that were attempted only end, because they can have been sent and count in the recipient's
+   * budget.
    */
   const update = async (
     connection: Orm,
@@ -91,14 +92,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
       .returning();
     const [user = null] = await query.execute();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
-      const resets = and(
+      const links = and(
         eq(outbox.userId, user.id),
-        eq(outbox.kind, "reset"),
+        inArray(outbox.kind, values.email === undefined ? ["reset"] : ["reset", "verification"]),
         isNotNull(outbox.nextAttemptAt),
       );
-      const unattempted = and(resets, isNull(outbox.attemptedAt));
+      const unattempted = and(links, isNull(outbox.attemptedAt));
       await connection.delete(outbox).where(unattempted).execute();
-      await connection.update(outbox).set({ nextAttemptAt: null }).where(resets).execute();
+      await connection.update(outbox).set({ nextAttemptAt: null }).where(links).execute();
     }
     return user;
   };
@@ -175,6 +176,34 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
         return user;
       });
     },
+    changeEmail: ({ id, ...old }, email, condition) =>
+      transact(async (transaction) => {
+        const values = { email, emailVerified: true, ...revocation(null) };
+        const user = await update(transaction, values, selected(id, condition));
+        if (!user) return null;
+        await transaction.delete(userNetworks).where(eq(userNetworks.userId, id)).execute();
+        await transaction.delete(passkeys).where(eq(passkeys.userId, id)).execute();
+        const recipient = { recipient: old.email, isRecipientVerified: old.emailVerified };
+        const due = { dueAt: sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`, nextAttemptAt: null };
+        const isWaiting = or(isNotNull(outbox.dueAt), isNotNull(outbox.nextAttemptAt));
+        const notifications = and(eq(outbox.userId, id), isNull(outbox.recipient), isWaiting);
+        await transaction
+          .update(outbox)
+          .set({ ...recipient, ...due })
+          .where(notifications)
+          .execute();
+        const notification = {
+          kind: "email",
+          userId: id,
+          ...recipient,
+          dueAt: now,
+          nextAttemptAt: null,
+        } as const;
+        await transaction.insert(outbox).values(notification).execute();
+        // Otherwise, a repeated import would give the old e-mail and password another account.
+        if (isImported(user)) await rememberDeletion(transaction, old.email);
+        return user;
+      }),
     rehash: async (user, hashedPassword) => {
       const unchanged = and(
         eq(users.id, user.id),

@@ -57,7 +57,7 @@ test("columns, nullability, defaults, unique constraints and indexes are the sam
   const converted = postgresColumns.map(({ type, ...column }) => ({ ...column, type: LIBSQL_TYPES[type] }));
   expect<object[]>(converted).toEqual(columns);
   const indexes = await libsql.query(QUERIES.libsql.indexes);
-  expect(indexes).toHaveLength(13);
+  expect(indexes).toHaveLength(14);
   expect(await postgres.query(QUERIES.postgres.indexes)).toEqual(indexes);
 });
 

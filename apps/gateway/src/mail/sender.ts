@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { type createMails, hasLink, MAILS, type MailKind, withTimeout } from "@latchkey/contracts";
-import type { Mail, OutboxRepository, User } from "@latchkey/database";
+import type { Mail, OutboxRepository, Recipient } from "@latchkey/database";
 import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
@@ -39,10 +39,17 @@ export function startMailSender(options: MailSenderOptions) {
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
+  const isWanted = ({ kind, user, isTaken, state }: Mail): boolean => {
+    // A notification that has a recipient of its own is sent also after a deletion.
+    if (!user) return !hasLink(kind);
+    const isPossible = kind !== "email-change" || (!isTaken && oneTimeTokens.hasState(state, kind, user));
+    return isPossible && MAILS[kind].isWanted(user);
+  };
+
   const process = async (mail: Mail): Promise<void> => {
-    const { id, kind, user } = mail;
+    const { id, kind, user, recipient } = mail;
     // An earlier attempt still counts: the server can have accepted the mail without an answer.
-    if (!user || isNonexistent(user.email) || !MAILS[kind].isWanted(user))
+    if (!recipient || isNonexistent(recipient.email) || !isWanted(mail))
       return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {
       observe?.("suppressed", kind);
@@ -51,20 +58,21 @@ export function startMailSender(options: MailSenderOptions) {
     const expiresAt = Date.parse(mail.createdAt) + MAILS[kind].lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const token = hasLink(kind) ? oneTimeTokens.sign(kind, expiresAt, user) : "";
-      await transport.send({ from, to: user.email, ...writeMail(kind, token) });
+      const newEmail = kind === "email-change" ? recipient.email : undefined;
+      const token = hasLink(kind) && user ? oneTimeTokens.sign(kind, expiresAt, user, newEmail) : "";
+      await transport.send({ from, to: recipient.email, ...writeMail(kind, token) });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);
       const event = isPermanent ? "mail.failed" : "mail.postponed";
-      logger.warn({ event, kind, user_id: user.id, reason }, event);
+      logger.warn({ event, kind, user_id: mail.userId, reason }, event);
       if (!isPermanent) return outbox.postpone(mail, pauseSeconds(mail.attempts));
       observe?.("failed", kind);
     }
     await outbox.finish(id);
   };
 
-  const digestMailbox = ({ email, emailVerified }: Pick<User, "email" | "emailVerified">): string =>
+  const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 
   const run = async (): Promise<void> => {

@@ -10,7 +10,11 @@ import { mapMembers } from "../map-members.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Of features that are off by default. */
-const OPTIONAL_SCHEMAS = { ...contracts.PASSKEY_REQUESTS, ...contracts.PASSKEY_RESPONSES };
+const OPTIONAL_SCHEMAS = {
+  ...contracts.OPTIONAL_USER_REQUESTS,
+  ...contracts.PASSKEY_REQUESTS,
+  ...contracts.PASSKEY_RESPONSES,
+};
 
 /** Generated clients name their types after these. */
 const SCHEMAS = {

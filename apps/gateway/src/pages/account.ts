@@ -41,17 +41,32 @@ const PAGES: Readonly<Record<string, AccountPage>> = {
   },
 };
 
+const EMAIL_CHANGE_PAGE: Readonly<Record<string, AccountPage>> = {
+  [MAILS["email-change"].page]: {
+    title: "Confirm your new e-mail address",
+    action: "/auth/email-change/confirm",
+    fields: "",
+    button: "Change e-mail",
+    success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
+  },
+};
+
 /** By path. */
-export function createAccountPages({ name, url }: Product): Readonly<Record<string, PageOptions>> {
+export function createAccountPages(
+  { name, url }: Product,
+  changesEmail: boolean,
+): Readonly<Record<string, PageOptions>> {
   const product = name === null ? "" : Bun.escapeHTML(name);
   const ifNamed = (html: string): string => (product === "" ? "" : html);
   const wayBack =
     url === null ? "" : ` <a href="${Bun.escapeHTML(url)}">Continue${ifNamed(` to ${product}`)}</a>`;
-  return mapMembers(PAGES, ({ title, action, fields, button, success }) => ({
-    title: title + ifNamed(` – ${product}`),
-    scripts: ["account.js"],
-    policy: { "style-src": "'self'", "img-src": "'self'" },
-    body: `<main class="account">
+  return mapMembers(
+    { ...PAGES, ...(changesEmail && EMAIL_CHANGE_PAGE) },
+    ({ title, action, fields, button, success }) => ({
+      title: title + ifNamed(` – ${product}`),
+      scripts: ["account.js"],
+      policy: { "style-src": "'self'", "img-src": "'self'" },
+      body: `<main class="account">
 ${ifNamed(`<p>${product}</p>\n`)}<h1>${title}</h1>
 <noscript><p>This page needs JavaScript.</p></noscript>
 <form data-action="${action}">
@@ -61,5 +76,6 @@ ${fields}<button>${button}</button>
 <p id="error" role="alert"></p>
 <p id="again" hidden><a href="${RESET_REQUEST_PATH}">Request a new link</a></p>
 </main>`,
-  }));
+    }),
+  );
 }

@@ -14,13 +14,19 @@ interface PageRoutesOptions {
   readonly assets: Assets;
   /** What the pages to which mails link name; null: there are none. */
   readonly product: Product | null;
+  /** Whether one of them changes an e-mail. */
+  readonly changesEmail: boolean;
 }
 
-export function pageRoutes({ createDocument, assets, product }: PageRoutesOptions) {
+export function pageRoutes({ createDocument, assets, product, changesEmail }: PageRoutesOptions) {
   const createJson = async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" });
   let json: ReturnType<typeof createJson> | undefined;
-  const pages = { "/docs": EXPLORER, "/redoc": REFERENCE, ...(product && createAccountPages(product)) };
+  const pages = {
+    "/docs": EXPLORER,
+    "/redoc": REFERENCE,
+    ...(product && createAccountPages(product, changesEmail)),
+  };
   const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };
 

@@ -1,6 +1,7 @@
 /**
  * One-time tokens in the links of mails: signed statements, so that nothing is stored. A token is valid for one purpose, one
- * user and until its expiry. That of a reset names the state that a reset changes, so it works once.
+ * user and until its expiry, and while what it is bound to does not change; a reset and a change of e-mail change it, so their
+ * tokens work once.
  */
 import type { LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
@@ -10,7 +11,14 @@ import { createStatements, type Mac } from "./signed-statements.ts";
 
 export type Purpose = LinkKind;
 /** What a token depends on. */
-export type TokenUser = Pick<User, "id" | "hashedPassword" | "tokenVersion">;
+export type TokenUser = Pick<User, "id" | "email" | "hashedPassword" | "tokenVersion">;
+
+/** By purpose, what its tokens are bound to; none of it contains a space. */
+const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string | number)[]>> = {
+  reset: ({ hashedPassword, tokenVersion }) => [saltOf(hashedPassword), tokenVersion],
+  verification: ({ email }) => [email],
+  "email-change": ({ hashedPassword, tokenVersion, email }) => [saltOf(hashedPassword), tokenVersion, email],
+};
 
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
@@ -19,27 +27,36 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
   const statements = createStatements(materials, "one-time tokens");
   /** Signed texts are base64url, so a state, which has a space, is never one. */
   const stateOf = (mac: Mac, purpose: Purpose, user: TokenUser): string =>
-    purpose === "reset"
-      ? mac(`state ${saltOf(user.hashedPassword)} ${user.tokenVersion}`)
-          .toString("base64url")
-          .slice(0, 32)
-      : "";
+    mac(`state ${BINDINGS[purpose](user).join(" ")}`)
+      .toString("base64url")
+      .slice(0, 32);
+  const hasState = (state: string | null, purpose: Purpose, user: TokenUser): boolean =>
+    statements.verification.some((mac) => stateOf(mac, purpose, user) === state);
 
   return {
-    /** @param expiresAt in milliseconds since the epoch */
-    sign(purpose: Purpose, expiresAt: number, user: TokenUser): string {
-      return statements.sign([purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)]);
+    /** A digest of what a token for this user is bound to. */
+    stateOf: (purpose: Purpose, user: TokenUser): string => stateOf(statements.signing, purpose, user),
+    /** Whether this is still the digest. */
+    hasState,
+    /**
+     * @param expiresAt in milliseconds since the epoch
+     * @param newEmail of a change of e-mail
+     */
+    sign(purpose: Purpose, expiresAt: number, user: TokenUser, newEmail?: string): string {
+      const payload = [purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)];
+      return statements.sign(newEmail === undefined ? payload : [...payload, newEmail]);
     },
     /** Returns null if the token is malformed, forged, expired or for another purpose. */
     verify(token: string, expected: Purpose) {
       const verified = statements.verify(token);
       if (!verified) return null;
-      const [purpose, userId, expiresAt, state] = toPayload(verified.payload);
+      const [purpose, userId, expiresAt, state, newEmail] = toPayload(verified.payload);
       if (purpose !== expected || expiresAt <= Date.now()) return null;
       return {
         userId,
-        /** Whether neither the password nor the token version has changed since the token was signed. */
-        isCurrent: (user: TokenUser): boolean => stateOf(verified.mac, purpose, user) === state,
+        newEmail,
+        /** Whether nothing to which the token is bound has changed since it was signed. */
+        isCurrent: (user: TokenUser): boolean => hasState(state, purpose, user),
       };
     },
   };
@@ -47,4 +64,4 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
 
 /** The cast is safe because this service has signed the payload. */
 const toPayload = (payload: unknown) =>
-  payload as readonly [Purpose, userId: number, expiresAt: number, state: string];
+  payload as readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];

@@ -4,8 +4,8 @@ import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Mac = ReturnType<typeof deriveMac>;
 
-/** base64url of a JSON array, and of 32 bytes. */
-const STATEMENT = /^([\w-]{1,200})\.([\w-]{43})$/;
+/** base64url of a JSON array, which can contain an e-mail of 254 escaped characters, and of 32 bytes. */
+const STATEMENT = /^([\w-]{1,2500})\.([\w-]{43})$/;
 
 /**
  * @param materials the first one signs, all verify. A public key as one of them would let everybody sign.
@@ -16,17 +16,18 @@ export function createStatements(materials: readonly [KeyMaterial, ...KeyMateria
   const verification = materials.map((material) => deriveMac(material, label));
   return {
     signing,
+    verification,
     sign(payload: readonly unknown[]): string {
       const text = Buffer.from(JSON.stringify(payload)).toString("base64url");
       return `${text}.${signing(text).toString("base64url")}`;
     },
-    /** Returns the payload and the key that signed it; null if the statement is malformed or forged. */
-    verify(statement: string): { readonly payload: unknown; readonly mac: Mac } | null {
+    /** Returns null if the statement is malformed or forged. */
+    verify(statement: string): { readonly payload: unknown } | null {
       const [, text = "", signature = ""] = STATEMENT.exec(statement) ?? [];
       // Compared as text, which has one form only; the length is that of the pattern.
       const matches = (mac: Mac): boolean => timingSafeEqual(encode(mac(text)), Buffer.from(signature));
-      const mac = signature === "" ? undefined : verification.find(matches);
-      return mac ? { payload: JSON.parse(Buffer.from(text, "base64url").toString()), mac } : null;
+      const isSigned = signature !== "" && verification.some(matches);
+      return isSigned ? { payload: JSON.parse(Buffer.from(text, "base64url").toString()) } : null;
     },
   };
 }

@@ -5,7 +5,7 @@ import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@l
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
-import { startService } from "../support/service.ts";
+import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 setDefaultTimeout(60_000);
 
@@ -84,6 +84,34 @@ async function submit({ keyboard }: Page, text: string): Promise<void> {
   await keyboard.type(text);
   await keyboard.press("Enter");
 }
+
+test("a new e-mail is confirmed with the keyboard, unless another user has it now", async () => {
+  await using mail = await startWithMail(EVERY_FEATURE);
+  const { service } = mail;
+  const { id, email, password, token } = await service.createUser();
+  await mail.link(1);
+  const request = (to: string) =>
+    service.call("POST", "/auth/email-change", { token, body: { email: to, current_password: password } });
+  const confirm = async (link: string) => {
+    const visited = await visit(link);
+    await expectFitting(visited.page);
+    await visited.page.keyboard.press("Tab");
+    await visited.page.keyboard.press("Enter");
+    return visited;
+  };
+  await request("taken@example.org");
+  const takenLink = await mail.link(2);
+  await service.register({ email: "taken@example.org" });
+  const taken = await confirm(takenLink);
+  await taken.page.getByText("Another account has this e-mail address now.").waitFor();
+  expect(taken.faults).toEqual([expect.stringContaining("409")]);
+  await mail.link(3);
+  await request(`new-${email}`);
+  const { page, faults } = await confirm(await mail.link(4));
+  await page.getByText("Your e-mail address is changed").waitFor();
+  expect(faults).toEqual([]);
+  expect((await service.database.users.findById(id))?.email).toBe(`new-${email}`);
+});
 
 test("a click confirms the address, and a page without a token offers no form until a link is opened in it", async () => {
   await using mail = await startWithMail({ PRODUCT_URL: "https://app.example.com" });

@@ -4,7 +4,14 @@ import { AUDIT_EVENTS } from "@latchkey/contracts";
 import type { Purpose } from "../../src/tokens/one-time-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
-import { type LogLine, readConfig, SECRET_KEY, type Service, startService } from "../support/service.ts";
+import {
+  EVERY_FEATURE,
+  type LogLine,
+  readConfig,
+  SECRET_KEY,
+  type Service,
+  startService,
+} from "../support/service.ts";
 
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
@@ -20,16 +27,17 @@ async function linesOf(service: Service): Promise<readonly LogLine[]> {
 test("each event is logged once, in the line of its request, and no line contains an e-mail or a password", async () => {
   await using service = await startService({
     env: {
+      ...EVERY_FEATURE,
       RATE_LIMIT_ENABLED: "true",
       RATE_LIMIT_LOGIN: "100/minute",
       RATE_LIMIT_PASSWORD_CHANGE: "100/minute",
       TRUST_PROXY: "1",
     },
   });
-  const linkFor = async (userId: number, purpose: Purpose) => {
+  const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) => {
     const user = await service.database.users.findById(userId);
     if (!user) throw new Error("No user");
-    return signOneTimeToken(purpose, user);
+    return signOneTimeToken(purpose, user, undefined, newEmail);
   };
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
@@ -64,6 +72,9 @@ test("each event is logged once, in the line of its request, and no line contain
   await patch({ current_password: "wrong one", username: "other" });
   expectEvent("password.rejected", id);
   await patch({ current_password: owner.password });
+  const change = { email: "new@example.org", current_password: owner.password };
+  await service.call("POST", "/auth/email-change", { token, body: change, ...from("192.0.2.1") });
+  expectEvent("email.change_requested", id);
   await patch({ username: "again", password: "another passphrase", current_password: owner.password });
   expectEvent("password.changed", id);
   for (let index = 0; index < 9; index++) {
@@ -84,11 +95,14 @@ test("each event is logged once, in the line of its request, and no line contain
   const reset = { token: links[1], password: "the third passphrase" };
   await service.call("POST", "/auth/password-reset/confirm", { body: reset, ...from("192.0.2.1") });
   expectEvent("password.reset", id);
-  const second = await logIn("192.0.2.1", "the third passphrase");
-  expectEvent("login.succeeded", id);
+  const link = await linkFor(id, "email-change", change.email);
+  await service.call("POST", "/auth/email-change/confirm", { body: { token: link } });
+  expectEvent("email.changed", id, change.email);
+  const second = await logIn("192.0.2.1", "the third passphrase", change.email);
+  expectEvent("login.succeeded", id, change.email);
   const { access_token: last } = second.expect<{ access_token: string }>(200);
   await service.call("DELETE", "/auth/me", { token: last });
-  expectEvent("user.deleted", id);
+  expectEvent("user.deleted", id, change.email);
 
   const lines = await linesOf(service);
   const logged = lines.filter(({ event }) => event !== undefined);

@@ -2,15 +2,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { startService } from "../support/service.ts";
+import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const PAGES = ["/docs", "/redoc"];
-const ACCOUNT_PAGES = ["forgot-password", "reset-password", "verify-email"].map((name) => `/account/${name}`);
+const ACCOUNT_PAGES = ["forgot-password", "reset-password", "verify-email", "change-email"].map(
+  (name) => `/account/${name}`,
+);
 const DOCUMENTS = [...PAGES, "/openapi.json"];
 const ASSET_PATH = /"(\/docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
 
 describe("documents", async () => {
-  const service = await startService();
+  const service = await startService({ env: EVERY_FEATURE });
   afterAll(() => service[Symbol.asyncDispose]());
   /** Accepts only the given codings, and does not decompress. */
   const get = (path: string, accepted = "identity", headers: Record<string, string> = {}) =>
@@ -68,7 +70,11 @@ describe("documents", async () => {
   });
 
   test("the pages of accounts name the product and lead back to it, without markup of its name", async () => {
-    const env = { PRODUCT_NAME: `"A" & <b>Söhne</b>`, PRODUCT_URL: "https://app.example.com/?a='<b>&c" };
+    const env = {
+      ...EVERY_FEATURE,
+      PRODUCT_NAME: `"A" & <b>Söhne</b>`,
+      PRODUCT_URL: "https://app.example.com/?a='<b>&c",
+    };
     await using named = await startService({ env });
     const product = "&quot;A&quot; &amp; &lt;b&gt;Söhne&lt;/b&gt;";
     for (const path of ACCOUNT_PAGES) {

@@ -9,4 +9,5 @@ export const signOneTimeToken = (
   purpose: Purpose,
   user: TokenUser,
   expiresAt = Date.now() + 60_000,
-): string => sign(purpose, expiresAt, user);
+  newEmail?: string,
+): string => sign(purpose, expiresAt, user, newEmail);

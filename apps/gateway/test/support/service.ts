@@ -100,6 +100,7 @@ export const EVERY_FEATURE = {
   AUTH_RENEWAL_DAYS: "30",
   AUTH_CLAIMS: "roles,email_verified",
   PASSKEY_ORIGINS: "http://localhost:3000",
+  AUTH_EMAIL_CHANGE: "true",
 } as const;
 
 export interface Credentials {

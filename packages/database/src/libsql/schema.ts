@@ -141,11 +141,21 @@ export const outbox = sqliteTable(
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),
     attemptedAt: timestamp("attempted_at"),
-    /** null: sent, or rejected for good. */
+    /** null: sent, or rejected for good, or `dueAt` is set. */
     nextAttemptAt: timestamp("next_attempt_at").default(now),
+    /**
+     * In place of `nextAttemptAt` for mails that an earlier release must neither claim nor delete, because it does not know their
+     * kind or their recipient.
+     */
+    dueAt: timestamp("due_at"),
+    /** null: the e-mail of the user. Stored until the mail is sent. */
+    recipient: text(),
+    isRecipientVerified: integer("is_recipient_verified", { mode: "boolean" }),
+    /** Of a change of e-mail: a digest of what its user was at the request. */
+    state: text(),
   },
-  ({ userId, emailDigest, nextAttemptAt }) =>
-    [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
+  ({ userId, emailDigest, nextAttemptAt, dueAt }) =>
+    [userId, emailDigest, nextAttemptAt, dueAt].map((column) => index(`outbox_${column.name}`).on(column)),
 );
 
 /** The imported users who deleted their account: a later import skips them. Each digest has its key; usually all have the same. */

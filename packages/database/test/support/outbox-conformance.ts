@@ -1,7 +1,7 @@
 /** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
 import { describe, expect } from "bun:test";
 import type { MailKind } from "@latchkey/contracts";
-import type { Database, NewUser, User } from "../../src/index.ts";
+import { type Database, type NewUser, type User, UserAlreadyExists } from "../../src/index.ts";
 import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
 
 const digest = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
@@ -15,7 +15,7 @@ interface Row {
 /** The kinds of all mails that wait, in order. */
 async function waiting({ query }: TestDatabase): Promise<string[]> {
   const rows = await query<Row>(
-    "select kind, user_id from outbox where next_attempt_at is not null order by id",
+    "select kind, user_id from outbox where next_attempt_at is not null or due_at is not null order by id",
   );
   return rows.map(({ kind, user_id }) => `${kind} ${user_id}`);
 }
@@ -25,6 +25,13 @@ function age({ query }: TestDatabase, hours: number): Promise<unknown> {
   const attemptedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
   return query(`update outbox set attempted_at = '${attemptedAt}'`);
 }
+
+const changeEmail = ({ users }: Database, user: User, email: string) =>
+  users.changeEmail(user, email, {
+    version: user.tokenVersion,
+    tokenId: null,
+    hashedPassword: user.hashedPassword,
+  });
 
 /** Claims everything that is due and finishes what is within the budget. Returns how many mails of each kind those are. */
 async function send(database: Database): Promise<Partial<Record<MailKind, number>>> {
@@ -162,6 +169,98 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       await age(testDatabase, 24.1);
       await outbox.deleteOld();
       expect(await query("select id from outbox")).toEqual([]);
+    });
+
+    test("changes of e-mail count with the verifications of the recipient, and three of one user in 24 hours", async (testDatabase) => {
+      const { database, query, reopen, users, outbox } = testDatabase;
+      await using second = await reopen();
+      const { id } = await users.create({ ...ada, verifies: true });
+      const change = (userId: number, recipient: string) =>
+        outbox.requestEmailChange({ userId, recipient, state: "state" });
+      const sendBoth = async () => {
+        const sent = await Promise.all([send(database), send(second)]);
+        return sent.map((one) => one["email-change"] ?? 0).reduce((sum, one) => sum + one);
+      };
+      await send(database);
+      const others = [
+        await users.create(bob),
+        await users.create({ ...bob, email: "c@d.ef", username: "cy" }),
+      ];
+      for (const other of others) for (let index = 0; index < 2; index++) await change(other.id, ada.email);
+      expect(await sendBoth()).toBe(2);
+      for (let index = 0; index < 6; index++) await change(id, `new${index}@example.org`);
+      expect(await sendBoth()).toBe(3);
+      await age(testDatabase, 23);
+      await change(id, "new@example.org");
+      expect(await sendBoth()).toBe(0);
+      await age(testDatabase, 24.1);
+      await change(id, "new@example.org");
+      const mail = await claim(database);
+      expect(mail).toMatchObject({
+        ...{ kind: "email-change", state: "state", isTaken: false, isWithinBudget: true },
+        ...{ user: { id }, recipient: { email: "new@example.org", emailVerified: false } },
+      });
+      await outbox.finish(mail?.id ?? 0);
+      await outbox.deleteOld();
+      expect(await query("select recipient, due_at from outbox")).toEqual([
+        { recipient: null, due_at: null },
+      ]);
+    });
+
+    test("a changed e-mail ends the links of the old one, which gets all warnings, also after a deletion", async (testDatabase) => {
+      const { users, outbox, query } = testDatabase;
+      const created = await users.create({ ...ada, verifies: true, networkDigest: "home" });
+      await users.markImported([created.id]);
+      const passkey = `'credential', ${created.id}, 'key', 0, 'phone'`;
+      await query(
+        `insert into passkeys (credential_id, user_id, public_key, counter, name) values (${passkey})`,
+      );
+      const { id } = created;
+      await outbox.request("reset", ada.email);
+      const user = await users.update(id, { hashedPassword: "b$b", notifies: true });
+      if (!user) throw new Error("The user does not exist");
+      await users.update(id, { emailVerified: true });
+      await outbox.request("reset", ada.email);
+      await users.create(bob);
+      expect(await changeEmail(testDatabase, created, "new@example.org")).toBeNull();
+      await expect(changeEmail(testDatabase, user, bob.email)).rejects.toThrow(UserAlreadyExists);
+      const results = await Promise.all(
+        ["new@example.org", "other@example.org"].map((email) => changeEmail(testDatabase, user, email)),
+      );
+      const changed = results.find((one) => one !== null);
+      expect(changed).toMatchObject({ emailVerified: true, tokenVersion: user.tokenVersion + 1 });
+      expect(results).toContain(null);
+      expect(await users.findNetworkTimes(id)).toEqual([]);
+      expect(await query("select name from passkeys")).toEqual([]);
+      expect(await users.findDeleted([ada.email])).toEqual([ada.email]);
+      expect(await waiting(testDatabase)).toEqual([`password ${id}`, `email ${id}`]);
+      await users.delete(id);
+      const { email } = ada;
+      for (const kind of ["password", "email"])
+        expect(await claim(testDatabase)).toMatchObject({ kind, user: null, recipient: { email } });
+      expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
+    });
+
+    test("an earlier release neither claims nor deletes mails whose kind or recipient it does not know", async (testDatabase) => {
+      const { users, outbox, query } = testDatabase;
+      const user = await users.create(ada);
+      await users.update(user.id, { hashedPassword: ada.hashedPassword, notifies: true });
+      const { tokenVersion } = (await users.findById(user.id)) ?? user;
+      await changeEmail(testDatabase, { ...user, tokenVersion }, "new@example.org");
+      await outbox.requestEmailChange({ userId: user.id, recipient: "other@example.org", state: "" });
+      const kinds = ["password", "email", "email-change"].map((kind) => `${kind} ${user.id}`);
+      const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+      for (const attempts of [1, 2]) {
+        // Its statements.
+        expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
+        await query(`delete from outbox where next_attempt_at is null and attempted_at < '${yesterday}'`);
+        expect(await waiting(testDatabase)).toEqual(kinds);
+        const mails = [await claim(testDatabase), await claim(testDatabase), await claim(testDatabase)];
+        for (const mail of mails) {
+          expect(mail).toMatchObject({ attempts });
+          if (mail) await outbox.postpone(mail, -1);
+        }
+      }
     });
 
     test("verifications that an attacker requests prevent no reset, in three periods, and resets of the operator have no limit", async (testDatabase) => {

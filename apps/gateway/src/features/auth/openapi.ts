@@ -111,6 +111,28 @@ export const operations = defineOperations("Auth", {
     success: { status: 204, description: "The e-mail is verified." },
     errors: ["ONE_TIME_TOKEN_INVALID"],
   },
+  requestEmailChange: {
+    summary: "Request a mail that changes the e-mail of the current user",
+    description:
+      "The mail is sent to the new address; its link is valid for 24 hours, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most three requests of a user lead to a mail in 24 hours.",
+    body: contracts.EmailChangeRequest,
+    success: { status: 202, description: "A mail is sent unless a user has this e-mail." },
+    errors: ["CURRENT_PASSWORD_INCORRECT", ...HASHING_ERRORS],
+    rateLimit: {
+      variable: "RATE_LIMIT_PASSWORD_CHANGE",
+      describe: (quota) =>
+        `Requests count against the limit of password changes, by default ${quota} per user and per client address, and against that of wrong current passwords.`,
+    },
+    isProtected: true,
+  },
+  confirmEmailChange: {
+    summary: "Change the e-mail with the token of a mail",
+    description:
+      "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, and notifies the old e-mail.",
+    body: contracts.EmailChangeConfirmation,
+    success: { status: 204, description: "The e-mail is changed." },
+    errors: ["ONE_TIME_TOKEN_INVALID", "USER_ALREADY_EXISTS"],
+  },
 });
 
 /** If a new password requires the current one. */

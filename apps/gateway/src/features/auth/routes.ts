@@ -7,7 +7,7 @@ import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations, strictUpdateBody } from "./openapi.ts";
-import type { AuthService } from "./service.ts";
+import type { AuthService, Principal } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
@@ -17,6 +17,8 @@ export interface AuthRoutesOptions {
   readonly renewsTokens: boolean;
   /** Whether responses with a user contain the roles. */
   readonly hasRoles: boolean;
+  /** false: the routes that change an e-mail do not exist. */
+  readonly changesEmail: boolean;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
@@ -24,10 +26,21 @@ export interface AuthRoutesOptions {
   readonly requireCurrentPassword: boolean;
 }
 
+interface PasswordContext {
+  readonly clientAddress: string;
+  readonly principal: Pick<Principal, "user">;
+  readonly set: Context["set"];
+}
+
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, sendsMail, renewsTokens, limiters, digests, requireCurrentPassword } = options;
+  const { authService, sendsMail, renewsTokens, changesEmail, limiters, digests, requireCurrentPassword } =
+    options;
   const toShape = options.hasRoles ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
+
+  /** Counts against the quota of password changes, per user and per client. */
+  const limitPasswords = async ({ clientAddress, principal, set }: PasswordContext): Promise<void> =>
+    limiters?.passwordChange.limit({ clientAddress, userId: principal.user.id }, set.headers);
 
   /** Routes that also count against this quota, if any. */
   const routes = (quota?: keyof RateLimiters) =>
@@ -67,10 +80,9 @@ export function authRoutes(options: AuthRoutesOptions) {
       {
         ...operations.updateMe,
         ...(requireCurrentPassword && { body: strictUpdateBody }),
-        beforeHandle: async ({ principal, body, clientAddress, set }) => {
-          if (body.password === undefined && body.current_password === undefined) return;
-          const client = { clientAddress, userId: principal.user.id };
-          await limiters?.passwordChange.limit(client, set.headers);
+        beforeHandle: async (context) => {
+          const { password, current_password } = context.body;
+          if (password !== undefined || current_password !== undefined) await limitPasswords(context);
         },
       },
     )
@@ -111,7 +123,24 @@ export function authRoutes(options: AuthRoutesOptions) {
       ({ principal, set }) => respondWith(set, 202, authService.requestVerification(principal)),
       { ...operations.requestEmailVerification, parse: [ignoreBody] },
     );
-  return auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
+  auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
+  if (!changesEmail) return auth;
+
+  const confirmEmailChange = routes().post(
+    "/auth/email-change/confirm",
+    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmEmailChange(body, authRequest)),
+    operations.confirmEmailChange,
+  );
+  const requestEmailChange = new Elysia()
+    .use(bearerAuth(authService.authenticate))
+    .use(withAuthRequest)
+    .post(
+      "/auth/email-change",
+      ({ principal, body, authRequest, set }) =>
+        respondWith(set, 202, authService.requestEmailChange(principal, body, authRequest)),
+      { ...operations.requestEmailChange, beforeHandle: limitPasswords },
+    );
+  return auth.use(confirmEmailChange).use(requestEmailChange);
 }
 
 const toToken = (access_token: string): Token => ({ access_token, token_type: "bearer" });

@@ -2,7 +2,12 @@
  * Registration, login, the current user, password resets and e-mail verifications, without HTTP. The database enforces
  * uniqueness, all derivations go to the hasher, and mails are only written to the outbox; `mail/sender.ts` sends them.
  */
-import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
+import type {
+  EmailChangeRequest,
+  LoginRequest,
+  RegisterRequest,
+  UpdateUserRequest,
+} from "@latchkey/contracts";
 import {
   type Database,
   type Timestamp,
@@ -64,12 +69,15 @@ export function createAuthService(options: AuthServiceOptions) {
   const networkDigestOf = (email: string, { network }: AuthRequest) =>
     loginThrottle?.networkDigest({ email, network });
 
-  /** Verifies `current_password`. Returns the user as read afterwards. */
+  /**
+   * Verifies `current_password`, and returns the user as read afterwards.
+   * @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS after too many wrong values, and as `findUser`
+   */
   const verifyCurrentPassword = async (
     { user, token }: Principal,
     password: string,
     request: AuthRequest,
-  ) => {
+  ): Promise<User> => {
     const verify = () => verifyPassword(user, password, request);
     const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
       if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
@@ -246,14 +254,39 @@ export function createAuthService(options: AuthServiceOptions) {
       if (!user.emailVerified) await outbox.request("verification", user.email);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID; not if the user was deleted */
+    /** @throws ONE_TIME_TOKEN_INVALID, also if the user has another e-mail now; not if the user was deleted */
     async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);
+      if (user && !verified.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       if (!user || user.emailVerified) return;
       await users.update(user.id, { emailVerified: true });
       audit("email.verified", user.email, user.id);
+    },
+
+    /**
+     * Does the same for every new e-mail: whether somebody has it is decided when the mail is sent.
+     * @throws as `update` with `current_password`
+     */
+    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
+      const user = await verifyCurrentPassword(principal, change.current_password, request);
+      const state = oneTimeTokens.stateOf("email-change", user);
+      await outbox.requestEmailChange({ userId: user.id, recipient: change.email, state });
+      request.audit("email.change_requested", user.email, user.id);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
+    async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+      const verified = oneTimeTokens.verify(token, "email-change");
+      const user = verified && (await users.findById(verified.userId));
+      if (!user?.isActive || verified?.newEmail === undefined || !verified.isCurrent(user))
+        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      // What the token is bound to, so that of several confirmations only one succeeds.
+      const state = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
+      const changed = await users.changeEmail(user, verified.newEmail, state);
+      if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("email.changed", changed.email, changed.id);
     },
   };
 }

@@ -15,6 +15,7 @@ const showInvalidLink = () => {
 const messageOf = (status, body) => {
   const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
   if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
+  if (status === 409) return "Another account has this e-mail address now.";
   if (status === 429) return "Too many attempts. Please wait a minute and try again.";
   return "That did not work. Please try again in a minute.";
 };

@@ -3,7 +3,7 @@ import { BODY_MAX_BYTES, type Todo } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
-import type { TokenUser } from "../../../src/tokens/one-time-tokens.ts";
+import type { Purpose, TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.ts";
 import { signOneTimeToken } from "../one-time-token.ts";
 import { createVerified, preparePasskey } from "../passkeys.ts";
@@ -23,15 +23,26 @@ interface Variation {
 const passkeyStatements = createPasskeyStatements([SECRET_KEY]);
 
 /** Its tokens are genuine. */
-const anybody: TokenUser = { id: 1, hashedPassword: "", tokenVersion: 0 };
+const anybody: TokenUser = { id: 1, email: "", hashedPassword: "", tokenVersion: 0 };
+
+const PURPOSES = new Map<string, Purpose>([
+  ["confirmPasswordReset", "reset"],
+  ["confirmEmailChange", "email-change"],
+]);
 
 /** The example of the document, with credentials that no user has and the one-time token of a user. */
-export function validBody({ body, operationId }: NamedOperation, user = anybody) {
+export function validBody(
+  { body, operationId = "" }: NamedOperation,
+  user = anybody,
+  newEmail = newCredentials().email,
+) {
   if (!body) return undefined;
   const example = body.example ?? mapMembers(body.properties, (property) => property.example);
-  const purpose = operationId === "confirmPasswordReset" ? "reset" : "verification";
+  const purpose = PURPOSES.get(operationId) ?? "verification";
   const { state } = passkeyStatements.sign("passkey-login");
-  const values = { ...newCredentials(), token: signOneTimeToken(purpose, user), state };
+  const credentials = newCredentials();
+  const token = signOneTimeToken(purpose, user, undefined, newEmail);
+  const values = { ...credentials, current_password: credentials.password, token, state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
 }
 
@@ -109,8 +120,11 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 409(operation, { working }) {
     const { email, username, password } = await working.createUser();
-    const { token } = await working.createUser();
-    return send(working, operation, { token, body: { email, username, password } });
+    const { id, token } = await working.createUser();
+    const user = (await working.database.users.findById(id)) ?? anybody;
+    const isConfirmation = operation.operationId === "confirmEmailChange";
+    const body = isConfirmation ? validBody(operation, user, email) : { email, username, password };
+    return send(working, operation, { token, body });
   },
   async 413({ method, path }, { working }) {
     const target = path.replace("{id}", "1");
