@@ -42,8 +42,9 @@ test("mail test --kind sends a mail of the service, whose names cannot add a hea
   const [head = ""] = reset.split("\r\n\r\n");
   expect(head).toMatch(/^[\x20-\x7e\r\n]*$/);
   expect(Math.max(...head.split("\r\n").map(({ length }) => length))).toBeLessThanOrEqual(76);
-  expect(decodeWords(reset)).toStartWith(`From: ${env.MAIL_FROM}\r\nTo: <ada@example.com>\r\n`);
-  expect(decodeWords(reset)).toContain("\r\nSubject: Reset your password at Bjørn {link} & Søn\r\n");
+  expect(decodeWords(reset)).toStartWith(
+    `From: ${env.MAIL_FROM}\r\nTo: <ada@example.com>\r\nSubject: Reset your password at Bjørn {link} & Søn\r\n`,
+  );
   expect(reset).toContain("\r\n\r\nhttps://app.example.com/reset#test\r\n\r\n");
   expect(decodeWords(password)).toContain("\r\nSubject: Changed for Bjørn {link} & Søn\r\n");
   expect(password).toEndWith("\r\n\r\nAt Bjørn {link} & Søn.\r\n");
@@ -52,8 +53,8 @@ test("mail test --kind sends a mail of the service, whose names cannot add a hea
 /** Decodes the words of RFC 2047 and joins their lines. */
 const decodeWords = (message: string): string =>
   message
-    .replaceAll(/=\?utf-8\?B\?(.*?)\?=(?:\r\n (?==))?/g, (_, word) => Buffer.from(word, "base64").toString())
-    .replaceAll("\r\n <", " <");
+    .replaceAll("\r\n <", " <")
+    .replaceAll(/=\?utf-8\?B\?(.*?)\?=(\r\n (?==))?/g, (_, word) => Buffer.from(word, "base64").toString());
 
 test("send-reset writes a reset and set-password a notification, unless the service sends no mail", async () => {
   await using shared = await openSharedDatabase();
