@@ -13,6 +13,8 @@ export function requestContext() {
       .decorate("requestId", "")
       /** Whether the client sent the request id. */
       .decorate("isRequestIdInbound", false)
+      /** From `traceparent`. */
+      .decorate("traceId", undefined as string | undefined)
       .decorate("clientAddress", "unknown")
       /** The authenticated user, set by `bearerAuth`. */
       .decorate("userId", undefined as number | undefined)

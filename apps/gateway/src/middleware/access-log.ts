@@ -13,6 +13,7 @@ interface AccessLogEntry extends RequestObservation {
   readonly path: string;
   readonly requestId: string;
   readonly isRequestIdInbound: boolean;
+  readonly traceId: string | undefined;
   readonly clientAddress: string;
   readonly userId?: number | undefined;
   /** The error that caused a 500 or 503, or one that did not change the response. */
@@ -38,7 +39,8 @@ export function createAccessLog({ logger, logsPaths, isProbe }: AccessLogOptions
   return (entry) => {
     if (entry.rehash) {
       const { emailDigest: email_digest, userId: user_id, ...rehash } = entry.rehash;
-      logger.info({ request_id: entry.requestId, ...rehash, user_id, email_digest }, rehash.event);
+      const ids = { request_id: entry.requestId, trace_id: entry.traceId };
+      logger.info({ ...ids, ...rehash, user_id, email_digest }, rehash.event);
     }
     const level = levelOf(entry);
     if (!logger.isLevelEnabled(level)) return;
@@ -46,6 +48,7 @@ export function createAccessLog({ logger, logsPaths, isProbe }: AccessLogOptions
     const line = {
       request_id: entry.requestId,
       request_id_inbound: entry.isRequestIdInbound,
+      trace_id: entry.traceId,
       method,
       path: logsPaths ? entry.path : undefined,
       route: entry.route,
@@ -99,6 +102,7 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
             path: context.path,
             requestId: context.requestId,
             isRequestIdInbound: context.isRequestIdInbound,
+            traceId: context.traceId,
             method: context.request.method,
             route: context.route,
             status,

@@ -52,12 +52,13 @@ export function preflight(log: AccessLog, defaultHeaders: Record<string, string>
   };
   return new Elysia({ name: "preflight" }).use(requestContext()).onRequest((context) => {
     const { path } = context as typeof context & RequestPath;
-    const { request, requestId, isRequestIdInbound, startedAt, clientAddress } = context;
+    const { request, requestId, isRequestIdInbound, traceId, startedAt, clientAddress } = context;
     if (!isPreflight(request)) return;
     log({
       path,
       requestId,
       isRequestIdInbound,
+      traceId,
       method: request.method,
       status: 204,
       durationMs: performance.now() - startedAt,

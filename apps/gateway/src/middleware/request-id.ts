@@ -1,8 +1,14 @@
-/** Sets `X-Request-ID`: the client's value if it is well-formed, otherwise a new UUIDv7. */
+/**
+ * Sets `X-Request-ID`: the client's value if it is well-formed, otherwise a new UUIDv7. Log lines also contain the id of the trace to
+ * which the request belongs, if any (W3C Trace Context §3.2).
+ */
 import { Elysia } from "elysia";
 import { requestContext } from "../http/request-context.ts";
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+/** Version 00 has exactly these 55 characters; a later version can have more, after another hyphen. */
+const TRACE_PARENT =
+  /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
 export function requestId() {
   return new Elysia({ name: "request-id" }).use(requestContext()).onRequest((context) => {
@@ -10,5 +16,7 @@ export function requestId() {
     context.isRequestIdInbound = WELL_FORMED.test(inbound);
     context.requestId = context.isRequestIdInbound ? inbound : Bun.randomUUIDv7();
     context.set.headers["x-request-id"] = context.requestId;
+    const traceParent = context.request.headers.get("traceparent");
+    if (traceParent !== null) context.traceId = TRACE_PARENT.exec(traceParent)?.[1];
   });
 }

@@ -41,7 +41,7 @@ export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) 
 
 /** Members of a request's line that the readable format prints in its message, so that a request is one line, or omits. */
 const IGNORED =
-  "request_id,method,path,status,duration_ms,client_address,event,user_id,request_id_inbound,route,email_digest";
+  "request_id,method,path,status,duration_ms,client_address,event,user_id,request_id_inbound,trace_id,route,email_digest";
 const MAX_PATH_LENGTH = 80;
 
 /** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. The path is printed only here, because it can contain a token. */

@@ -44,3 +44,20 @@ test("every log line of a request contains its id and whether the client sent it
   expect(linesOf("chosen")).toMatchObject([{ ...failed, request_id_inbound: true }]);
   expect(linesOf(generated)).toMatchObject([{ ...failed, request_id_inbound: false }]);
 });
+
+test("a log line contains the trace id of a well-formed traceparent, also with members of later versions, and of no other", async () => {
+  await using service = await startService();
+  const [trace, parent] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+  const wellFormed = [`00-${trace}-${parent}-01`, `cc-${trace}-${parent}-00`, `cc-${trace}-${parent}-00-x.y`];
+  const malformed = [
+    ...["", trace, `00-${trace}-${parent}`, `00-${trace}-${parent}-01-x`, `00-${trace}-${parent}-01-`],
+    ...[`ff-${trace}-${parent}-01`, `cc-${trace}-${parent}-01x`, `00-${trace.toUpperCase()}-${parent}-01`],
+    ...[`00-${"0".repeat(32)}-${parent}-01`, `00-${trace}-${"0".repeat(16)}-01`, `00-${trace}x-${parent}-01`],
+    `00-${trace}-${parent}-01, 00-${trace}-${parent}-01`,
+  ];
+  for (const traceparent of [...wellFormed, ...malformed])
+    await service.request("/todos", { headers: { traceparent } });
+  await service.request("/healthz");
+  const ids = service.log.filter(({ method }) => method === "GET").map(({ trace_id }) => trace_id);
+  expect(ids.slice(0, 15)).toEqual([...wellFormed.map(() => trace), ...malformed.map(() => undefined)]);
+});
