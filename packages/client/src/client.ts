@@ -1,9 +1,10 @@
-/** One method per operation of the API, named like its operation id. Stores the token of the logged-in user. */
+/** One method per operation of the API, named like its operation id. */
 import createFetchClient from "openapi-fetch";
 import { LatchkeyError } from "./errors.ts";
 import { createCredential, getCredential } from "./passkeys.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
+import { createSession, readClaims, type TokenStorage } from "./session.ts";
 import type {
   CreateTodoRequest,
   EmailChangeConfirmation,
@@ -27,13 +28,18 @@ import type {
 export interface ClientOptions extends RetryOptions {
   /** Where the service is, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
-  /** A stored token, so that a login is not needed. */
+  /** A stored token, so that a login is not needed. @default the one in `storage` */
   readonly token?: string | undefined;
-  /** Called when the stored token changes, for example to store it elsewhere; undefined if nobody is logged in any more. */
+  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token ends with the client */
+  readonly storage?: TokenStorage | undefined;
+  /**
+   * Called when the stored token changes, also by a renewal or another tab, for example to store it elsewhere; undefined if nobody
+   * is logged in any more.
+   */
   readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
   /**
    * Called when the service rejects the stored token, which is forgotten: it is not valid any more (401 `INVALID_TOKEN`), or its
-   * user is inactive (403 `INACTIVE_USER`) or deleted (404 `USER_NOT_FOUND`).
+   * user is inactive (403 `INACTIVE_USER`) or deleted (404 `USER_NOT_FOUND`), or it cannot be renewed (401 `LOGIN_REQUIRED`).
    */
   readonly onSessionEnd?: ((error: LatchkeyError) => void) | undefined;
   /** Sends the requests; must not follow redirects (`request.redirect` is `manual`). @default the global `fetch` */
@@ -142,49 +148,48 @@ async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
 export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: ClientOptions): Client {
   // A redirect would send passwords and the token to an address that the application did not choose.
   const api = createFetchClient<paths>({ baseUrl, redirect: "manual" });
-  let { token } = options;
-
   const initOf = ({ signal, timeoutMs = options.timeoutMs }: RequestOptions = {}) => ({
     ...(signal && { signal }),
     fetch: withRetries(fetch, { ...options, timeoutMs }),
   });
 
-  const storeToken = (next: string | undefined): void => {
-    if (token === next) return;
-    token = next;
-    options.onTokenChange?.(token);
-  };
+  const session = createSession({
+    token: options.token,
+    storage: options.storage,
+    key: `latchkey ${baseUrl}`,
+    onTokenChange: options.onTokenChange,
+    renew: () => client.renewToken(),
+  });
 
-  /** Forgets the token that a request sent, unless another login has replaced it in the meantime. */
-  const forget = (sent: string | undefined): boolean => {
-    if (token !== sent || sent === undefined) return false;
-    storeToken(undefined);
-    return true;
-  };
+  type Call<Data> = (
+    init: ReturnType<typeof initOf> & { headers: Record<string, string> },
+  ) => Promise<FetchResult<Data>>;
 
-  /** Calls a protected operation. */
-  async function callWithToken<Data>(
-    call: (
-      init: ReturnType<typeof initOf> & { headers: Record<string, string> },
-    ) => Promise<FetchResult<Data>>,
-    requestOptions?: RequestOptions,
-  ): Promise<Data> {
-    const sent = token;
+  async function sendWithToken<Data>(call: Call<Data>, requestOptions?: RequestOptions): Promise<Data> {
+    const sent = session.token;
     const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
     try {
       return await unwrap(call({ ...initOf(requestOptions), headers }));
     } catch (error) {
-      if (isSessionEnd(error) && forget(sent)) options.onSessionEnd?.(error);
+      if (isSessionEnd(error) && session.forget(sent)) options.onSessionEnd?.(error);
       throw error;
     }
   }
 
+  /** Calls a protected operation. */
+  function callWithToken<Data>(call: Call<Data>, requestOptions?: RequestOptions): Promise<Data> {
+    // The timer is late after a sleep.
+    session.renewIfDue();
+    return sendWithToken(call, requestOptions);
+  }
+
   const client: Client = {
     get token() {
-      return token;
+      return session.token;
     },
     get tokenExpiresAt() {
-      return token === undefined ? undefined : expiryOf(token);
+      const { exp } = readClaims(session.token ?? "");
+      return exp === undefined ? undefined : new Date(exp * 1000);
     },
     passkeys: {
       async create(name, currentPassword, init = {}) {
@@ -215,7 +220,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
           if (response === null) continue;
           const body = { state, response };
           const token = await unwrap(api.POST("/auth/login/passkey", { ...initOf(init), body }));
-          storeToken(token.access_token);
+          session.store(token.access_token);
           return token;
         }
       },
@@ -229,22 +234,22 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     register: (body, init) => unwrap(api.POST("/auth/register", { ...initOf(init), body })),
     async login(body, init) {
       const response = await unwrap(api.POST("/auth/login", { ...initOf(init), body }));
-      storeToken(response.access_token);
+      session.store(response.access_token);
       return response;
     },
-    logout: () => storeToken(undefined),
+    logout: () => session.store(undefined),
     getMe: (init) => callWithToken((authorized) => api.GET("/auth/me", authorized), init),
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
     async deleteMe(init) {
-      const sent = token;
+      const sent = session.token;
       await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
-      forget(sent);
+      session.forget(sent);
     },
     async renewToken(init) {
-      const sent = token;
-      const response = await callWithToken((authorized) => api.POST("/auth/tokens", authorized), init);
-      if (token === sent) storeToken(response.access_token);
+      const sent = session.token;
+      const response = await sendWithToken((authorized) => api.POST("/auth/tokens", authorized), init);
+      session.replace(sent, response.access_token);
       return response;
     },
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
@@ -260,9 +265,9 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
     async revokeTokens(init) {
-      const sent = token;
+      const sent = session.token;
       await callWithToken((authorized) => api.DELETE("/auth/tokens", authorized), init);
-      forget(sent);
+      session.forget(sent);
     },
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
@@ -296,15 +301,4 @@ function isSessionEnd(error: unknown): error is LatchkeyError {
     code === "INACTIVE_USER" ||
     code === "USER_NOT_FOUND"
   );
-}
-
-/** The `exp` claim of a JWT (RFC 7519 §4.1.4); undefined for a text that is none. */
-function expiryOf(token: string): Date | undefined {
-  try {
-    const payload = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? "";
-    const { exp } = JSON.parse(atob(payload));
-    return typeof exp === "number" ? new Date(exp * 1000) : undefined;
-  } catch {
-    return undefined;
-  }
 }

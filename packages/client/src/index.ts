@@ -8,4 +8,5 @@ export {
 } from "./client.ts";
 export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 export { LatchkeyPasskeyError } from "./passkeys.ts";
+export type { TokenStorage } from "./session.ts";
 export type * from "./types.ts";

@@ -45,8 +45,10 @@ test("the package consists of the built files and has no dependencies", async ()
     "dist/errors.d.ts",
     "dist/index.d.ts",
     "dist/index.js",
+    "dist/passkeys.d.ts",
     "dist/retry.d.ts",
     "dist/schema.d.ts",
+    "dist/session.d.ts",
     "dist/types.d.ts",
     "package.json",
   ]);

@@ -85,6 +85,8 @@ export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   readonly openDatabase?: () => Promise<ServiceDatabase>;
   /** Overrides the defaults: no rate limits, one hash worker, a fixed key; undefined unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Returns a configuration that variables cannot express. */
+  readonly configure?: (config: Config) => Config;
   /**
    * "cheap" runs one iteration per derivation, in a queue that all services share unless `env` sets a variable of the hasher.
    * @default "cheap"
@@ -138,6 +140,7 @@ export function shareService(options?: ServiceOptions): () => Service {
 export async function startService({
   openDatabase = openLibsqlFile,
   env = {},
+  configure = (config) => config,
   hashing = "cheap",
   wrapDatabase,
   wrapHasher,
@@ -145,7 +148,7 @@ export async function startService({
 }: ServiceOptions = {}) {
   const testDatabase = await openDatabase();
   const { database } = testDatabase;
-  const config = readConfig({ DATABASE_URL: testDatabase.url, ...env });
+  const config = configure(readConfig({ DATABASE_URL: testDatabase.url, ...env }));
   const isShared = hashing === "cheap" && !Object.keys(env).some((name) => name.startsWith("HASH_"));
   const hasher = isShared ? sharedHasher() : createHasher(config.hash);
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;

@@ -1,0 +1,186 @@
+/**
+ * The token of the logged-in user: kept, shared by the tabs of a browser through a storage, and renewed before it expires if its
+ * service renews tokens, which is the case if it contains the time of its login. Each change is reported once.
+ */
+import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+
+/** The part of `localStorage` that is used. */
+export interface TokenStorage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+interface SessionOptions {
+  readonly token: string | undefined;
+  readonly storage: TokenStorage | undefined;
+  /** Of the item in the storage. */
+  readonly key: string;
+  readonly onTokenChange: ((token: string | undefined) => void) | undefined;
+  /** Requests a new token and passes it to `replace`. */
+  readonly renew: () => Promise<unknown>;
+}
+
+interface Held {
+  readonly token: string;
+  /** In milliseconds of the local clock; null: never. */
+  readonly renewAt: number | null;
+}
+
+/** In parts of the token's lifetime: the time of a renewal, and the pause after a failed one, at least a second. */
+const RENEWAL_POINT = 0.75;
+const RETRY_PAUSE = 0.05;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function createSession({ token, storage, key, onTokenChange, renew }: SessionOptions) {
+  let held: Held | undefined;
+  let stored = storage?.getItem(key) ?? null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isRenewing = false;
+
+  const schedule = (): void => {
+    clearTimeout(timer);
+    if (held?.renewAt == null) return;
+    // Without locks, the first of several tabs spares the others their renewals.
+    const delayMs = Math.max(0, held.renewAt - Date.now()) * (1 + Math.random() / 20);
+    timer = setTimeout(renewIfDue, Math.min(delayMs, MAX_TIMER_MS));
+    unref(timer);
+  };
+  const adopt = (next: Held | undefined): void => {
+    const isOther = held?.token !== next?.token;
+    held = next;
+    schedule();
+    if (isOther) onTokenChange?.(held?.token);
+  };
+  const hold = (next: Held | undefined): void => {
+    stored = next ? JSON.stringify(next) : null;
+    if (stored === null) storage?.removeItem(key);
+    else storage?.setItem(key, stored);
+    adopt(next);
+  };
+  /** Reads what another tab has stored. Its event arrives too late if this tab was suspended. */
+  const synchronize = (): void => {
+    const text = storage?.getItem(key) ?? null;
+    if (!storage || text === stored) return;
+    stored = text;
+    adopt(parseHeld(text));
+  };
+
+  const isDue = (): boolean => held?.renewAt != null && held.renewAt <= Date.now();
+  const renewOnce = async (): Promise<void> => {
+    synchronize();
+    const sent = held;
+    if (!sent || !isDue()) return;
+    await renew().catch((error) => {
+      if (held?.token !== sent.token) return;
+      const pauseMs = Math.max(1000, lifetimeMs(sent.token) * RETRY_PAUSE);
+      hold({ ...sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : null });
+    });
+  };
+  /** Sends one request, whoever else calls it here or, where the browser has locks, in other tabs. */
+  const renewIfDue = (): void => {
+    synchronize();
+    if (isRenewing) return;
+    if (!isDue()) {
+      schedule();
+      return;
+    }
+    isRenewing = true;
+    const { locks } = browser().navigator ?? {};
+    const work = storage && locks ? locks.request(key, renewOnce) : renewOnce();
+    void work.finally(() => {
+      isRenewing = false;
+      schedule();
+    });
+  };
+
+  held = token === undefined ? parseHeld(stored) : receive(token, { receivedAt: issuedAt(token) });
+  if (token !== undefined) hold(held);
+  schedule();
+  if (storage) browser().addEventListener?.("storage", synchronize);
+
+  return {
+    get token() {
+      return held?.token;
+    },
+    renewIfDue,
+    /** @param next undefined: nobody is logged in any more */
+    store: (next: string | undefined): void => hold(next === undefined ? undefined : receive(next)),
+    /** Stores a renewed token, unless another one has replaced the one that was sent. */
+    replace(sent: string | undefined, next: string): void {
+      if (sent !== undefined && held?.token === sent) hold(receive(next, { previous: sent }));
+    },
+    /** Forgets the token that a request sent, unless another one has replaced it, also in another tab. */
+    forget(sent: string | undefined): boolean {
+      synchronize();
+      if (sent === undefined || held?.token !== sent) return false;
+      hold(undefined);
+      return true;
+    },
+  };
+}
+
+/**
+ * When to renew a token, by its lifetime since its receipt: the clock of the service can differ, and browsers do not show its `Date`.
+ * The last token of a login expires when the previous one does: it is not renewed.
+ */
+function receive(token: string, { previous = "", receivedAt = Date.now() } = {}): Held {
+  const { exp = 0, auth_time } = readClaims(token);
+  const isLater = exp > (readClaims(previous).exp ?? 0);
+  const canRenew = auth_time !== undefined && isLater && lifetimeMs(token) > 0;
+  return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : null };
+}
+
+/** Of a token that was received before, perhaps by another client: as the local clock shows it. */
+const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
+
+function lifetimeMs(token: string): number {
+  const { iat = 0, exp = 0 } = readClaims(token);
+  return (exp - iat) * 1000;
+}
+
+/** There is no response, or it is about the service, not about the token. */
+const isTemporary = (error: unknown): boolean =>
+  error instanceof LatchkeyConnectionError ||
+  (error instanceof LatchkeyError && (error.status === 429 || error.status >= 500));
+
+type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
+
+/** The times in a JWT (RFC 7519 §4.1); none in a text that is none. */
+export function readClaims(token: string): TimeClaims {
+  const payload = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
+  const claims = Object.entries(parseObject(payload === undefined ? null : () => atob(payload)));
+  return Object.fromEntries(claims.filter(([, value]) => typeof value === "number"));
+}
+
+/** What this client, perhaps of another version, has stored. */
+function parseHeld(text: string | null): Held | undefined {
+  const { token, renewAt } = parseObject(text === null ? null : () => text);
+  if (typeof token !== "string") return undefined;
+  return { token, renewAt: typeof renewAt === "number" ? renewAt : null };
+}
+
+function parseObject(read: (() => string) | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(read?.() ?? "");
+    return typeof value === "object" ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+interface Browser {
+  addEventListener?(type: "storage", listener: () => void): void;
+  readonly navigator?: {
+    readonly locks?: { request(name: string, work: () => Promise<void>): Promise<void> };
+  };
+}
+
+/** The cast is safe because every member is optional: Node and Bun lack some. */
+const browser = () => globalThis as unknown as Browser;
+
+/** Lets a process of Node or Bun end. Timers of browsers are numbers. */
+function unref(timer: unknown): void {
+  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
+    timer.unref();
+}

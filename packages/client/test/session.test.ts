@@ -1,0 +1,157 @@
+/** The renewal of the stored token, against a service whose clock differs by years, with timers that the test advances. */
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { createClient, type LatchkeyError, type TokenStorage } from "../src/index.ts";
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const LIFETIME_SECONDS = 300;
+const LOGIN_SECONDS = 4_000_000_000;
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+/** @param age of the login in seconds */
+const tokenOf = (age: number, exp = age + LIFETIME_SECONDS, login: object = { auth_time: LOGIN_SECONDS }) =>
+  `${encode({})}.${encode({ iat: LOGIN_SECONDS + age, exp: LOGIN_SECONDS + exp, ...login })}.x`;
+
+const toResponse = (token: string) => Response.json({ access_token: token, token_type: "bearer" });
+const toError = (status: number, code: string) => Response.json({ code, detail: code }, { status });
+const LOGIN = { email: "ada@example.com", password: "correct horse battery staple" };
+
+/** @param answers to the renewals; none: no response */
+function startClient(
+  answers: readonly (Response | null | Promise<Response>)[],
+  storage?: TokenStorage,
+  token?: string,
+) {
+  const renewals: string[] = [];
+  const events: unknown[] = [];
+  const client = createClient({
+    baseUrl: "http://service.example",
+    storage,
+    token,
+    onTokenChange: (changed) => events.push(changed ?? null),
+    onSessionEnd: ({ code }: LatchkeyError) => events.push(code),
+    async fetch({ url, headers }) {
+      if (url.endsWith("/auth/login")) return toResponse(tokenOf(0));
+      if (!url.endsWith("/auth/tokens")) return Response.json({});
+      const answer = answers[renewals.length];
+      renewals.push(headers.get("authorization")?.slice("Bearer ".length) ?? "");
+      if (!answer) throw new TypeError("offline");
+      return answer;
+    },
+  });
+  return { client, renewals, events };
+}
+
+/** Lets requests end that have begun; they need no timer. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Response("x").text();
+}
+async function advance(seconds: number): Promise<void> {
+  jest.advanceTimersByTime(seconds * 1000);
+  await settle();
+}
+
+test("a token is renewed after three quarters of its lifetime, until a renewal brings no later expiry", async () => {
+  const [first, second, last] = [tokenOf(0), tokenOf(230), tokenOf(460, 230 + LIFETIME_SECONDS)];
+  const { client, renewals, events } = startClient([toResponse(second), toResponse(last)]);
+  await client.login(LOGIN);
+  await advance(224);
+  expect(renewals).toEqual([]);
+  await advance(16);
+  expect(renewals).toEqual([first]);
+  await advance(240);
+  await advance(1_000);
+  expect(renewals).toEqual([first, second]);
+  expect(events).toEqual([first, second, last]);
+});
+
+test("a token without the time of its login, or of a client that has logged out, is never renewed", async () => {
+  const { client, renewals } = startClient([], undefined, tokenOf(0, LIFETIME_SECONDS, {}));
+  await advance(1_000);
+  await client.login(LOGIN);
+  client.logout();
+  await advance(1_000);
+  expect(renewals).toEqual([]);
+});
+
+test("after a sleep in which no timer ran, parallel calls cause one renewal", async () => {
+  const { client, renewals, events } = startClient([toResponse(tokenOf(290))]);
+  await client.login(LOGIN);
+  jest.setSystemTime(Date.now() + 290_000);
+  await Promise.all([client.getMe(), client.getMe(), client.getMe()]);
+  await settle();
+  expect(renewals).toEqual([tokenOf(0)]);
+  expect(events).toEqual([tokenOf(0), tokenOf(290)]);
+});
+
+test("a renewal without a response or with a 503 is repeated, and one that the path does not support is not", async () => {
+  const answers = [
+    null,
+    toError(503, "DATABASE_UNAVAILABLE"),
+    toResponse(tokenOf(270)),
+    toError(405, "METHOD_NOT_ALLOWED"),
+  ];
+  const { client, renewals, events } = startClient(answers);
+  await client.login(LOGIN);
+  await advance(240);
+  await advance(16);
+  await advance(16);
+  expect(renewals).toEqual([tokenOf(0), tokenOf(0), tokenOf(0)]);
+  await advance(240);
+  await advance(1_000);
+  expect(renewals.slice(3)).toEqual([tokenOf(270)]);
+  expect(events).toEqual([tokenOf(0), tokenOf(270)]);
+  expect(client.token).toBe(tokenOf(270));
+});
+
+test.each([
+  [401, "LOGIN_REQUIRED"],
+  [401, "INVALID_TOKEN"],
+  [403, "INACTIVE_USER"],
+  [404, "USER_NOT_FOUND"],
+])("a renewal that the service rejects with %d %s ends the session, once", async (status, code) => {
+  const { client, renewals, events } = startClient([toError(status, code)]);
+  await client.login(LOGIN);
+  await advance(240);
+  await advance(1_000);
+  expect(renewals).toHaveLength(1);
+  expect(events).toEqual([tokenOf(0), null, code]);
+});
+
+test("a stored token is renewed when it was due by its receipt, also by another client, whose token this one then uses", async () => {
+  const items = new Map<string, string>();
+  const storage: TokenStorage = {
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => void items.set(key, value),
+    removeItem: (key) => void items.delete(key),
+  };
+  const closed = startClient([], storage);
+  await closed.client.login(LOGIN);
+  jest.setSystemTime(Date.now() + 200_000);
+  const [one, other] = [startClient([toResponse(tokenOf(230))], storage), startClient([], storage)];
+  expect([one.client.token, other.client.token]).toEqual([tokenOf(0), tokenOf(0)]);
+  jest.setSystemTime(Date.now() + 30_000);
+  await one.client.getMe();
+  await settle();
+  await other.client.getMe();
+  expect([one.renewals, other.renewals]).toEqual([[tokenOf(0)], []]);
+  expect(other.events).toEqual([tokenOf(230)]);
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const late = startClient([promise], storage);
+  const rejected = late.client.renewToken().catch(({ code }) => code);
+  await other.client.login(LOGIN);
+  resolve(toError(401, "INVALID_TOKEN"));
+  expect([await rejected, late.client.token, late.events]).toEqual([
+    "INVALID_TOKEN",
+    tokenOf(0),
+    [tokenOf(0)],
+  ]);
+  other.client.logout();
+  await one.client.getMe();
+  expect([one.events, items.size]).toEqual([[tokenOf(230), null], 0]);
+  for (const text of ["", "{}", "null", "{"]) {
+    items.set("latchkey http://service.example", text);
+    expect(startClient([], storage).client.token).toBeUndefined();
+  }
+});
