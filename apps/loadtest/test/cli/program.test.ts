@@ -131,7 +131,7 @@ test("an interrupted capacity search reports its rates until then, and a plan us
   const child = startOnTerminal(
     `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
   );
-  await child.printed(", passed\r\n");
+  await child.printed("; passed\r\n");
   child.type(CTRL_C);
   const { code, output } = await child.ended();
   expect(code).toBe(130);
