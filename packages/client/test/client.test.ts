@@ -234,6 +234,7 @@ test("every method rejects with the reason of its signal", async () => {
     (signal) => client.updateMe({}, { signal }),
     (signal) => client.deleteMe({ signal }),
     (signal) => client.revokeTokens({ signal }),
+    (signal) => client.renewToken({ signal }),
     (signal) => client.requestPasswordReset(ADA, { signal }),
     (signal) => client.confirmPasswordReset({ token: "x", password: ADA.password }, { signal }),
     (signal) => client.requestEmailVerification({ signal }),

@@ -5,6 +5,7 @@ import {
   boolean,
   InvalidValue,
   type Kind,
+  listOf,
   oneOf,
   origins,
   quota,
@@ -31,6 +32,11 @@ const CASES: Readonly<Record<string, Case>> = {
     kind: oneOf("json", "pretty"),
     accepted: isItself("json", "pretty"),
     rejected: ["", "JSON", "json ", "text", "json,pretty"],
+  },
+  listOf: {
+    kind: listOf("roles", "email_verified"),
+    accepted: { roles: ["roles"], "email_verified, roles": ["email_verified", "roles"] },
+    rejected: ["", "Roles", "roles,", "roles email_verified", "roles,sub"],
   },
   boolean: {
     kind: boolean,

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { Token } from "@latchkey/contracts";
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
 import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
-import { startService } from "../support/service.ts";
+import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const ISSUER = "https://accounts.example.com";
 const AUDIENCE = "https://api.example.com";
@@ -99,6 +100,7 @@ describe.each(Object.entries(EXAMPLES))("%s", (name, example) => {
       const [own, next, unknown] = [createKeyPair(alg), createKeyPair("EdDSA"), createKeyPair(alg)];
       await using service = await startService({
         env: {
+          ...EVERY_FEATURE,
           ...privateKeyVariables(alg, own),
           AUTH_NEXT_PUBLIC_KEY: next.publicPem,
           AUTH_ISSUER: ISSUER,
@@ -107,13 +109,15 @@ describe.each(Object.entries(EXAMPLES))("%s", (name, example) => {
       });
       await using server = await startExample(example, folder.path, service.url);
       const { id, token } = await service.createUser();
+      const renewed = (await service.call("POST", "/auth/tokens", { token })).expect<Token>(200);
       const { header, claims } = openToken(token);
       const [first = "", content = "", signature = ""] = token.split(".");
       const { body } = await service.call("GET", "/.well-known/jwks.json");
       const { keys } = body as { keys: readonly { readonly kid: string }[] };
       const nextHeader = { alg: "EdDSA", kid: keys[1]?.kid };
 
-      const accepted = [token, forgeWithPrivateKey({ header: nextHeader, claims, pem: next.privatePem })];
+      const ofNextKey = forgeWithPrivateKey({ header: nextHeader, claims, pem: next.privatePem });
+      const accepted = [token, renewed.access_token, ofNextKey];
       const rejected = [
         undefined,
         `${first}.${encode({ ...claims, sub: "1000" })}.${signature}`,
