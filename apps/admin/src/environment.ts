@@ -14,11 +14,12 @@ export const ROOT = resolve(import.meta.dir, "../../..");
 export function readVariables<Name extends config.VariableName>(
   names: readonly Name[],
   variables: Variables,
+  checks: config.ParseOptions["checks"] = {},
 ) {
   try {
     return config.parseVariables(names, variables, {
       readFile: (path) => readFileSync(path, "utf8"),
-      checks: { HASH_KERNEL: config.validateKernel(kernels().map(({ name }) => name)) },
+      checks: { ...checks, HASH_KERNEL: config.validateKernel(kernels().map(({ name }) => name)) },
     });
   } catch (error) {
     if (error instanceof config.ConfigurationError) throw new CliError(error.message, EXIT.config);

@@ -22,6 +22,8 @@ const ENVIRONMENT = `Environment (as for the service):
                      mail server, sender, texts and links
   HASH_KERNEL        auto or the name of a kernel
                      default: auto
+  PASSWORD_MIN_LENGTH, PASSWORD_BLOCKLIST
+                     rules for new passwords
   HASH_WORKERS       number of threads for hash bench
                      default: the cores available to this process`;
 

@@ -1,30 +1,32 @@
 /** Reads passwords: without echo from a terminal, or one line of standard input; never from the command line. */
 import { CliError, EXIT, isTerminal, openLineReader, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
-import { parsePassword } from "./user-arguments.ts";
 
 /** A code point has at most four bytes in UTF-8; a line end at most two. */
 const MAX_PASSWORD_BYTES = 4 * PASSWORD_MAX_LENGTH + 2;
 
+type Parse = (text: string) => string;
+
 /**
  * Prompts twice on a terminal, again after an invalid password; otherwise reads standard input, which must contain exactly one line.
+ * @param parse throws a CliError with exit code 64 for an invalid password
  * @throws {CliError} 64 for a missing, invalid or mistyped password, 130 for Ctrl-C
  */
-export async function readPassword(): Promise<string> {
-  if (!isTerminal()) return parsePassword(await readPipedLine());
+export async function readPassword(parse: Parse): Promise<string> {
+  if (!isTerminal()) return parse(await readPipedLine());
   using reader = openLineReader({ echo: false });
-  const password = await askPassword(reader);
+  const password = await askPassword(reader, parse);
   if ((await reader.ask("Repeat password: ")) !== password) throw usageError("The passwords do not match.");
   return password;
 }
 
-async function askPassword(reader: ReturnType<typeof openLineReader>): Promise<string> {
+async function askPassword(reader: ReturnType<typeof openLineReader>, parse: Parse): Promise<string> {
   try {
-    return parsePassword(await reader.ask("Password: "));
+    return parse(await reader.ask("Password: "));
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage || reader.hasEnded()) throw error;
     writeError(`${error.message}\n`);
-    return askPassword(reader);
+    return askPassword(reader, parse);
   }
 }
 

@@ -20,8 +20,17 @@ export const parseDomain = (text: string): string => parseEmailOfDomain(text).sl
 /** @throws {CliError} with exit code 64 */
 export const parseUsername = textParser("username", username);
 
-/** Not changed in any way. @throws {CliError} with exit code 64; its message does not contain the password */
-export const parsePassword = textParser("password", password);
+/**
+ * Returns a function that checks a new password as the service does, and does not change it.
+ * @throws {CliError} with exit code 64; its message does not contain the password
+ */
+export function passwordParser(minLength: number, isListed: (password: string) => boolean) {
+  const parse = textParser("password", { ...password, minLength });
+  return (given: string): string => {
+    if (isListed(parse(given))) throw usageError("The password is too common or was leaked.");
+    return given;
+  };
+}
 
 const compiledRoles = Compile(Roles);
 

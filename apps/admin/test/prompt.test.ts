@@ -1,7 +1,7 @@
 /** Passwords come from two prompts without echo or from one line of standard input; deletion asks for confirmation. */
 import { describe, expect, test } from "bun:test";
 import { EMAIL, openSharedDatabase } from "./support/shared-database.ts";
-import { expectSentence, type Keystrokes, MAIN, runOnTerminal } from "./support/tool.ts";
+import { expectSentence, type Keystrokes, MAIN, runOnTerminal, runTool } from "./support/tool.ts";
 
 const CREATE = ["users", "create", EMAIL, "--username", "ada"];
 
@@ -30,6 +30,20 @@ describe("from standard input", () => {
     expect(stderr).toContain(message);
     expectSentence(stderr);
     expect(await shared.database.users.findByEmail(EMAIL)).toBeNull();
+  });
+
+  test("the rules of the service for new passwords apply", async () => {
+    await using shared = await openSharedDatabase();
+    const list = `${shared.folder}/list`;
+    await Bun.write(list, "correct horse\n");
+    for (const [password, rules, code, message] of [
+      ["short horse", { PASSWORD_MIN_LENGTH: "12" }, 64, "at least 12 characters"],
+      ["Correct horse", { PASSWORD_BLOCKLIST: list }, 64, "too common"],
+      ["Correct horse", { PASSWORD_BLOCKLIST: "/no/such/file" }, 78, "PASSWORD_BLOCKLIST"],
+    ] as const) {
+      const rejected = await runTool(CREATE, { env: { ...shared.env, ...rules }, input: `${password}\n` });
+      expect(rejected).toMatchObject({ code, stderr: expect.stringContaining(message) });
+    }
   });
 
   test("endless input is not read beyond the maximum length of a password", async () => {

@@ -39,6 +39,8 @@ interface AppOptions {
   readonly logger: Logger;
   /** null if `config.passkeys` is. */
   readonly webauthn: Webauthn | null;
+  /** Whether nobody can choose this password. @default none is listed */
+  readonly isListedPassword?: (password: string) => boolean;
   /** Creates the stores of the rate limits. @default in-memory stores */
   readonly createStore?: CreateStore;
   /** Creates the store of the login budgets. @default an in-memory store */
@@ -69,6 +71,7 @@ export function createApp({
   hasher,
   logger,
   webauthn,
+  isListedPassword = () => false,
   createStore = createMemoryStore,
   createBudgetStore = createMemoryBudgetStore,
   rejectionDelayMs,
@@ -113,6 +116,7 @@ export function createApp({
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
   const hasRoles = config.auth.claims.includes("roles");
+  const { passwordMinLength } = config.auth;
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
@@ -126,6 +130,7 @@ export function createApp({
     publicKeySet,
     digests,
     requireCurrentPassword: config.auth.requireCurrentPassword,
+    passwordRules: { minLength: passwordMinLength, isListed: isListedPassword },
     todoService: createTodoService(database.todos),
   });
 
@@ -156,10 +161,11 @@ export function createApp({
     .use(features)
     .use(
       pageRoutes({
-        createDocument: () => createDocument(features, { hasRoles }),
+        createDocument: () => createDocument(features, { hasRoles, passwordMinLength }),
         assets,
         product: config.mail?.product ?? null,
         changesEmail: config.auth.changesEmail,
+        passwordMinLength,
       }),
     );
 

@@ -4,6 +4,7 @@ import {
   type Environment,
   mailOptions,
   type ParseOptions,
+  type PasswordBlocklist,
   parseEnvironment,
   passkeyRpId,
   sendsMail,
@@ -19,6 +20,8 @@ export type RateLimits = NonNullable<Config["rateLimits"]>;
 export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
+  /** Of the file of PASSWORD_BLOCKLIST. @default none */
+  readonly blocklist?: Pick<PasswordBlocklist, "validate">;
 }
 
 /** @throws {ConfigurationError} with one line per invalid variable */
@@ -48,10 +51,13 @@ which it starts, without a message; the environment takes precedence.
 
 ${variablesHelp()}`;
 
-const readEnvironment = (variables: Variables, { kernels, ...options }: ConfigContext): Environment =>
+const readEnvironment = (
+  variables: Variables,
+  { kernels, blocklist, ...options }: ConfigContext,
+): Environment =>
   parseEnvironment(variables, {
     ...options,
-    checks: { HASH_KERNEL: validateKernel(kernels) },
+    checks: { HASH_KERNEL: validateKernel(kernels), PASSWORD_BLOCKLIST: () => blocklist?.validate() },
   });
 
 function createConfig({ values, warnings }: Environment) {
@@ -78,6 +84,7 @@ function createConfig({ values, warnings }: Environment) {
       claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
+      passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },
     /** null: no passkeys, and no routes for them. */
     passkeys: values.PASSKEY_ORIGINS && {

@@ -3,6 +3,7 @@
  * also describes the features that are off by default.
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
+import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { createFeatures } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
 
@@ -21,8 +22,9 @@ const features = createFeatures({
   limiters: null,
   digests: uncalled(),
   requireCurrentPassword: false,
+  passwordRules: { minLength: PASSWORD_MIN_LENGTH, isListed: uncalled() },
   todoService: uncalled(),
   publicKeySet: uncalled(),
 });
 exitOnOutputError();
-await write(await createDocument(features, { hasRoles: isComplete }));
+await write(await createDocument(features, { hasRoles: isComplete, passwordMinLength: PASSWORD_MIN_LENGTH }));

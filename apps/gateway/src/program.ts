@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
-import { ConfigurationError, type Variables } from "@latchkey/config";
+import { ConfigurationError, openPasswordBlocklist, type Variables } from "@latchkey/config";
 import { createMails } from "@latchkey/contracts";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
-import { type Config, type ConfigContext, checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
+import { checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
 import { importWebauthn } from "./features/passkeys/webauthn.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
@@ -33,10 +33,11 @@ const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
-const configContext = (): ConfigContext => ({
+const readContext = async ({ PASSWORD_BLOCKLIST }: Variables) => ({
+  blocklist: await openPasswordBlocklist(PASSWORD_BLOCKLIST),
   kernels: kernels().map(({ name }) => name),
   isTerminal: process.stdout.isTTY === true,
-  readFile: (path) => readFileSync(path, "utf8"),
+  readFile: (path: string) => readFileSync(path, "utf8"),
 });
 
 async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<Database> {
@@ -51,7 +52,9 @@ async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<D
   }
 }
 
-async function serve(config: Config, { onListen, exit }: ProgramContext): Promise<void> {
+async function serve({ variables, onListen, exit }: ProgramContext): Promise<void> {
+  const configContext = await readContext(variables);
+  const config = parseConfig(variables, configContext);
   const logger: Logger = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
   // First, because its workers measure their kernels while the rest is opened.
@@ -79,6 +82,7 @@ async function serve(config: Config, { onListen, exit }: ProgramContext): Promis
     hasher,
     logger,
     webauthn: config.passkeys && (await importWebauthn(config.passkeys)),
+    isListedPassword: configContext.blocklist.isListed,
     ...(metrics && { observe: metrics.observeRequest }),
     ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
     isStopping: () => shutdown.isStopping(),
@@ -158,9 +162,9 @@ export async function run(args: readonly string[], context: ProgramContext): Pro
   try {
     switch (args.length > 1 ? null : args[0]) {
       case undefined:
-        return await serve(parseConfig(context.variables, configContext()), context);
+        return await serve(context);
       case "--check-config": {
-        const { values, warnings } = checkConfig(context.variables, configContext());
+        const { values, warnings } = checkConfig(context.variables, await readContext(context.variables));
         for (const warning of warnings) process.stderr.write(`${warning}\n`);
         return void process.stdout.write(values);
       }

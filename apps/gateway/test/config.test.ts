@@ -1,6 +1,6 @@
 /** The Config that variables become; `packages/config` tests the variables themselves. */
 import { expect, test } from "bun:test";
-import { ConfigurationError, VARIABLES } from "@latchkey/config";
+import { ConfigurationError, openPasswordBlocklist, VARIABLES } from "@latchkey/config";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { checkConfig, parseConfig } from "../src/config.ts";
 
@@ -27,12 +27,14 @@ test("the configuration is frozen, with everything in it", () => {
   }
 });
 
-test("a URL that the database package does not support is an error, as is an unsupported kernel", () => {
-  const variables = { DATABASE_URL: "file:x.db?mode=memory", HASH_KERNEL: "fast" };
+test("a URL that the database package does not support is an error, as are a missing blocklist and an unsupported kernel", async () => {
+  const PASSWORD_BLOCKLIST = "/no/such/file";
+  const variables = { DATABASE_URL: "file:x.db?mode=memory", PASSWORD_BLOCKLIST, HASH_KERNEL: "fast" };
+  const blocklist = await openPasswordBlocklist(PASSWORD_BLOCKLIST);
   for (const read of [parseConfig, checkConfig]) {
-    expect(() => read(variables, context)).toThrow(ConfigurationError);
-    expect(() => read(variables, context)).toThrow(
-      /^DATABASE_URL: is not supported: .+; accepted: .+\nHASH_KERNEL: "fast" is not supported .+$/,
+    expect(() => read(variables, { ...context, blocklist })).toThrow(ConfigurationError);
+    expect(() => read(variables, { ...context, blocklist })).toThrow(
+      /^DATABASE_URL: is not supported: .+\nPASSWORD_BLOCKLIST: .+ cannot be read; accepted: .+\nHASH_KERNEL: "fast" .+$/,
     );
   }
 });

@@ -2,6 +2,7 @@
 export * from "./describe.ts";
 export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
 export * from "./parse.ts";
+export { openPasswordBlocklist, type PasswordBlocklist } from "./password-blocklist.ts";
 export * from "./secret-strength.ts";
 export { InvalidValue, type Quota } from "./variable-kinds.ts";
 export * from "./variables.ts";

@@ -1,4 +1,5 @@
 /** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
+import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
@@ -164,6 +165,13 @@ export const VARIABLES = {
     default: "false",
     description:
       "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
+  }),
+  PASSWORD_MIN_LENGTH: variable(wholeNumber(PASSWORD_MIN_LENGTH, 64), {
+    default: String(PASSWORD_MIN_LENGTH),
+    description: "Minimum length of new passwords",
+  }),
+  PASSWORD_BLOCKLIST: variable(text("a file of passwords, or of SHA-1 digests in hex, one per line", /./s), {
+    description: "File of passwords that nobody can choose, also not in capital letters",
   }),
   PASSKEY_ORIGINS: variable(passkeyOrigins, {
     unset: "no passkeys",

@@ -1,6 +1,6 @@
 /** The wire shapes of users: the bodies of register, login and update, and the responses. */
 import Type from "typebox";
-import { EMAIL_MAX_LENGTH, ID_MAX, PASSWORD_MAX_LENGTH } from "./limits.ts";
+import { EMAIL_MAX_LENGTH, ID_MAX, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "./limits.ts";
 import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
 
 const Email = Type.String({
@@ -19,12 +19,25 @@ export function normalizeEmail(text: string): string {
 const Username = text({ minLength: 1, maxLength: 32, examples: ["ada"] });
 
 const Password = text({
-  minLength: 8,
+  minLength: PASSWORD_MIN_LENGTH,
   maxLength: PASSWORD_MAX_LENGTH,
   format: "password",
   description: "Never trimmed or normalised.",
   examples: ["correct horse battery staple"],
 });
+
+/**
+ * A body with another minimum length of its new password, or the same body if it has none. The cast is safe because only the
+ * value of the bound differs.
+ */
+export function withPasswordMinLength<Schema extends object>(body: Schema, minLength: number): Schema {
+  const { properties } = body as { properties?: Record<string, object> };
+  if (!properties?.password || !("minLength" in properties.password)) return body;
+  return {
+    ...body,
+    properties: { ...properties, password: { ...properties.password, minLength } },
+  } as Schema;
+}
 
 export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;

@@ -1,6 +1,6 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
-import { sendsMail } from "@latchkey/config";
+import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import { ID_MAX } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
@@ -8,7 +8,14 @@ import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
 import { readPassword } from "../prompt.ts";
-import { parseEmail, parseRoles, parseUsername, parseUserRef, type UserRef } from "../user-arguments.ts";
+import {
+  parseEmail,
+  parseRoles,
+  parseUsername,
+  parseUserRef,
+  passwordParser,
+  type UserRef,
+} from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
@@ -32,8 +39,20 @@ export function usersCommand(variables: Variables): Command {
   const withUsers = (work: (users: UserRepository) => Promise<void>) =>
     withDatabase(variables, ({ users }) => work(users));
 
-  /** Only validates `HASH_WORKERS`, because the service rejects it too: one password needs one worker. */
-  const readKernel = () => readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables).HASH_KERNEL;
+  /**
+   * Returns a function that reads a new password by the rules of the service and hashes it. Only validates `HASH_WORKERS`, because
+   * the service rejects it too: one password needs one worker.
+   */
+  const openPasswordInput = async () => {
+    const blocklist = await openPasswordBlocklist(variables.PASSWORD_BLOCKLIST);
+    const { HASH_KERNEL, PASSWORD_MIN_LENGTH } = readVariables(
+      ["HASH_KERNEL", "HASH_WORKERS", "PASSWORD_MIN_LENGTH", "PASSWORD_BLOCKLIST"],
+      variables,
+      { PASSWORD_BLOCKLIST: blocklist.validate },
+    );
+    const parse = passwordParser(PASSWORD_MIN_LENGTH, blocklist.isListed);
+    return async () => hashPassword(await readPassword(parse), HASH_KERNEL);
+  };
 
   const readSendsMail = () => sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
 
@@ -61,12 +80,12 @@ export function usersCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
-      const kernel = readKernel();
+      const readHash = await openPasswordInput();
       await withUsers(async (users) => {
         // Before a password is requested; the database's constraint is still required.
         const taken = await users.findTaken({ emails: [email], usernames: [username] });
         if (taken.length > 0) throw new UserAlreadyExists();
-        const hashedPassword = await hashPassword(await readPassword(), kernel);
+        const hashedPassword = await readHash();
         const user = await users.create({ email, username, hashedPassword });
         await printUser(audited("user.registered", user, user), format);
       });
@@ -137,9 +156,9 @@ export function usersCommand(variables: Variables): Command {
       "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
     ),
     async ({ users }, ref) => {
-      const [kernel, notifies] = [readKernel(), readSendsMail()];
+      const [readHash, notifies] = [await openPasswordInput(), readSendsMail()];
       const user = await findUser(users, ref);
-      const hashedPassword = await hashPassword(await readPassword(), kernel);
+      const hashedPassword = await readHash();
       return audited("password.changed", user, await users.update(user.id, { hashedPassword, notifies }));
     },
   );

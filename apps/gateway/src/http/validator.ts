@@ -20,19 +20,22 @@ interface StandardSchema<Output> {
 
 type Members = Record<string, unknown>;
 
+export type Refine<Schema extends Type.TObject> = (value: Type.Static<Schema>) => readonly ValidationIssue[];
 export type Location = "body" | "query" | "path";
 export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Type.Static<Schema>>;
 
 /**
  * Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues.
  * @param name in the OpenAPI document. @default none: the document repeats the schema
+ * @param refine finds issues in what the schema accepts. @default none
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   location: Location,
   name?: string,
+  refine?: Refine<Schema>,
 ): Validator<Schema> {
-  const check = createCheck(schema, location);
+  const check = createCheck(schema, location, refine);
   // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
   // enumerable, so that it does not appear in the OpenAPI document.
   const named: Schema = { ...schema, $id: name };
@@ -69,6 +72,7 @@ export function queryValidator<Schema extends Type.TObject>(
 export function createCheck<Schema extends Type.TObject>(
   schema: Schema,
   location: Location,
+  refine: Refine<Schema> = () => [],
 ): (value: unknown) => Type.Static<Schema> {
   const compiled = Compile(schema);
   const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -81,7 +85,11 @@ export function createCheck<Schema extends Type.TObject>(
     const tooLong = maxLengths.filter(
       ({ name, maxLength }) => isMembers(candidate) && isLongerThan(candidate[name], maxLength),
     );
-    if (tooLong.length === 0 && compiled.Check(candidate)) return candidate;
+    if (tooLong.length === 0 && compiled.Check(candidate)) {
+      const issues = refine(candidate);
+      if (issues.length === 0) return candidate;
+      throw new ServiceError("INVALID_REQUEST", { issues });
+    }
 
     // The other members are checked as if these were empty.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));

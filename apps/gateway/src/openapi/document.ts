@@ -25,6 +25,7 @@ const JSON_TYPE = "application/json";
 interface DocumentOptions {
   /** Whether responses with a user contain the roles. */
   readonly hasRoles: boolean;
+  readonly passwordMinLength: number;
 }
 
 /** Returns the document of the routes as JSON. Imports the plugin only now, because it delays the start by a tenth. */

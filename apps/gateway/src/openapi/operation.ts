@@ -11,12 +11,12 @@ import {
   ServiceError,
 } from "../errors.ts";
 import { jsonBody } from "../http/body.ts";
-import { createCheck, type Location, type Validator, validator } from "../http/validator.ts";
+import { createCheck, type Location, type Refine, type Validator, validator } from "../http/validator.ts";
 import { mapMembers } from "../map-members.ts";
 import type { HeaderName, Tag } from "./document.ts";
 import { errorSchemaName, nameOf, type SchemaName } from "./schemas.ts";
 
-interface OperationOptions {
+export interface OperationOptions {
   readonly summary: string;
   readonly description: string;
   /** What is invalid returns `INVALID_REQUEST`. */
@@ -24,6 +24,7 @@ interface OperationOptions {
   /** All parameters are optional. The route reads them with `queryValidator`. */
   readonly query?: Type.TObject;
   readonly body?: Type.TObject;
+  readonly refineBody?: Refine<Type.TObject>;
   readonly success: ResponseOptions;
   /** A response that is neither a success nor an error of the table. */
   readonly unavailable?: ResponseOptions;
@@ -76,7 +77,7 @@ export const defineOperations = <const Operations extends Readonly<Record<string
 ) =>
   mapMembers<string, OperationOptions, unknown>(operations, (options, id) => ({
     ...(options.body && {
-      body: validator(options.body, "body", nameOf(options.body)),
+      body: validator(options.body, "body", nameOf(options.body), options.refineBody),
       parse: [jsonBody(options.body)],
     }),
     ...(options.path && { params: validator(options.path, "path") }),

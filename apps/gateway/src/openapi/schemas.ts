@@ -53,6 +53,7 @@ interface ComponentOptions {
   /** Of the errors that the operations return. */
   readonly codes: readonly ErrorCode[];
   readonly hasRoles: boolean;
+  readonly passwordMinLength: number;
 }
 
 /** `components.schemas`. */
@@ -60,12 +61,15 @@ export function componentSchemas({
   described,
   codes,
   hasRoles,
+  passwordMinLength,
 }: ComponentOptions): Record<string, JsonObject> {
   const isDescribed = ([name]: [string, object]) =>
     !(name in OPTIONAL_SCHEMAS) || new RegExp(`\\b${name}\\b`).test(described);
   const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
   const user = hasRoles ? contracts.UserWithRoles : contracts.User;
-  return mapMembers({ ...schemas, UserResponse: user, ...errorSchemas(codes) }, translateMembers);
+  return mapMembers({ ...schemas, UserResponse: user, ...errorSchemas(codes) }, (schema) =>
+    translateMembers(contracts.withPasswordMinLength(schema, passwordMinLength)),
+  );
 }
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));

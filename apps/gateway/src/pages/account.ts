@@ -12,7 +12,7 @@ type AccountPage = Readonly<Record<"title" | "action" | "fields" | "button" | "s
 const RESET_REQUEST_PATH = "/account/forgot-password";
 
 /** By path; those to which mails link have the path of their kind. */
-const PAGES: Readonly<Record<string, AccountPage>> = {
+const pagesOf = (minLength: number): Readonly<Record<string, AccountPage>> => ({
   [RESET_REQUEST_PATH]: {
     title: "Forgot your password?",
     action: "/auth/password-reset",
@@ -26,8 +26,8 @@ const PAGES: Readonly<Record<string, AccountPage>> = {
     title: "Choose a new password",
     action: "/auth/password-reset/confirm",
     fields: `<label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
-<p id="rule">8 to ${PASSWORD_MAX_LENGTH} characters.</p>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="${minLength}" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
+<p id="rule">${minLength} to ${PASSWORD_MAX_LENGTH} characters.</p>
 `,
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
@@ -39,7 +39,7 @@ const PAGES: Readonly<Record<string, AccountPage>> = {
     button: "Confirm",
     success: "Your e-mail address is confirmed.",
   },
-};
+});
 
 const EMAIL_CHANGE_PAGE: Readonly<Record<string, AccountPage>> = {
   [MAILS["email-change"].page]: {
@@ -55,13 +55,14 @@ const EMAIL_CHANGE_PAGE: Readonly<Record<string, AccountPage>> = {
 export function createAccountPages(
   { name, url }: Product,
   changesEmail: boolean,
+  passwordMinLength: number,
 ): Readonly<Record<string, PageOptions>> {
   const product = name === null ? "" : Bun.escapeHTML(name);
   const ifNamed = (html: string): string => (product === "" ? "" : html);
   const wayBack =
     url === null ? "" : ` <a href="${Bun.escapeHTML(url)}">Continue${ifNamed(` to ${product}`)}</a>`;
   return mapMembers(
-    { ...PAGES, ...(changesEmail && EMAIL_CHANGE_PAGE) },
+    { ...pagesOf(passwordMinLength), ...(changesEmail && EMAIL_CHANGE_PAGE) },
     ({ title, action, fields, button, success }) => ({
       title: title + ifNamed(` – ${product}`),
       scripts: ["account.js"],

@@ -16,16 +16,18 @@ interface PageRoutesOptions {
   readonly product: Product | null;
   /** Whether one of them changes an e-mail. */
   readonly changesEmail: boolean;
+  readonly passwordMinLength: number;
 }
 
-export function pageRoutes({ createDocument, assets, product, changesEmail }: PageRoutesOptions) {
+export function pageRoutes(options: PageRoutesOptions) {
+  const { createDocument, assets, product, changesEmail, passwordMinLength } = options;
   const createJson = async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" });
   let json: ReturnType<typeof createJson> | undefined;
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...(product && createAccountPages(product, changesEmail)),
+    ...(product && createAccountPages(product, changesEmail, passwordMinLength)),
   };
   const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };

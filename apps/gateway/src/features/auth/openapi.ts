@@ -1,8 +1,9 @@
 /** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
+import type Type from "typebox";
 import { HASHING_ERRORS } from "../../errors.ts";
-import { validator } from "../../http/validator.ts";
-import { defineOperations } from "../../openapi/operation.ts";
+import { defineOperations, type OperationOptions } from "../../openapi/operation.ts";
+import { nameOf } from "../../openapi/schemas.ts";
 
 const MAIL_LIMIT = {
   variable: "RATE_LIMIT_MAIL",
@@ -10,7 +11,7 @@ const MAIL_LIMIT = {
     `Requests for mails have their own limit, by default ${quota} per client address.`,
 } as const;
 
-export const operations = defineOperations("Auth", {
+const OPERATIONS = {
   register: {
     summary: "Register a user",
     description:
@@ -133,7 +134,33 @@ export const operations = defineOperations("Auth", {
     success: { status: 204, description: "The e-mail is changed." },
     errors: ["ONE_TIME_TOKEN_INVALID", "USER_ALREADY_EXISTS"],
   },
-});
+} as const satisfies Readonly<Record<string, OperationOptions>>;
 
-/** If a new password requires the current one. */
-export const strictUpdateBody = validator(contracts.StrictUpdateUserRequest, "body", "UpdateUserRequest");
+/** What the operator demands of new passwords. */
+export interface PasswordRules {
+  /** At least that of the schema. */
+  readonly minLength: number;
+  readonly isListed: (password: string) => boolean;
+}
+
+/**
+ * The operations under these rules. A login has none.
+ * @param requireCurrentPassword whether a new password without the current one is invalid
+ */
+export function createOperations({ minLength, isListed }: PasswordRules, requireCurrentPassword: boolean) {
+  const issue = { loc: ["body", "password"], msg: "is too common or was leaked", type: "password_listed" };
+  const refineBody = ({ password }: { readonly password?: unknown }) =>
+    typeof password === "string" && isListed(password) ? [issue] : [];
+  const withRules = <Body extends Type.TObject>(body: Body, name = nameOf(body)) => {
+    const named: Body = { ...contracts.withPasswordMinLength(body, minLength), $id: name };
+    return { body: named, refineBody };
+  };
+  const { register, updateMe, confirmPasswordReset } = OPERATIONS;
+  const updateBody = requireCurrentPassword ? contracts.StrictUpdateUserRequest : updateMe.body;
+  return defineOperations("Auth", {
+    ...OPERATIONS,
+    register: { ...register, ...withRules(register.body) },
+    updateMe: { ...updateMe, ...withRules(updateBody, nameOf(updateMe.body)) },
+    confirmPasswordReset: { ...confirmPasswordReset, ...withRules(confirmPasswordReset.body) },
+  });
+}

@@ -6,7 +6,7 @@ import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
-import { operations, strictUpdateBody } from "./openapi.ts";
+import { createOperations, type PasswordRules } from "./openapi.ts";
 import type { AuthService, Principal } from "./service.ts";
 
 export interface AuthRoutesOptions {
@@ -24,6 +24,7 @@ export interface AuthRoutesOptions {
   readonly digests: Pick<Digests, "email">;
   /** Whether a new password without the current one is invalid. */
   readonly requireCurrentPassword: boolean;
+  readonly passwordRules: PasswordRules;
 }
 
 interface PasswordContext {
@@ -33,8 +34,8 @@ interface PasswordContext {
 }
 
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, sendsMail, renewsTokens, changesEmail, limiters, digests, requireCurrentPassword } =
-    options;
+  const { authService, sendsMail, renewsTokens, changesEmail, limiters, digests } = options;
+  const operations = createOperations(options.passwordRules, options.requireCurrentPassword);
   const toShape = options.hasRoles ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
 
@@ -79,7 +80,6 @@ export function authRoutes(options: AuthRoutesOptions) {
         toShape(await authService.update(principal, body, authRequest)),
       {
         ...operations.updateMe,
-        ...(requireCurrentPassword && { body: strictUpdateBody }),
         beforeHandle: async (context) => {
           const { password, current_password } = context.body;
           if (password !== undefined || current_password !== undefined) await limitPasswords(context);

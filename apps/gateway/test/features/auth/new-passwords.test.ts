@@ -1,0 +1,63 @@
+/** The operator's rules for new passwords apply where one is set, before any quota and derivation, and never to a login. */
+import { expect, test } from "bun:test";
+import { signOneTimeToken } from "../../support/one-time-token.ts";
+import { newCredentials, startService } from "../../support/service.ts";
+
+const CHOSEN = "correct horse battery";
+
+/** A service that lists a password after a user has chosen it. */
+async function startStrict() {
+  const listed = new Set<string>();
+  const service = await startService({
+    env: {
+      PASSWORD_MIN_LENGTH: "12",
+      RATE_LIMIT_ENABLED: "true",
+      RATE_LIMIT_REGISTER: "1/hour",
+      RATE_LIMIT_PASSWORD_CHANGE: "1/hour",
+    },
+    isListedPassword: (password) => listed.has(password),
+  });
+  const user = await service.createUser({ password: CHOSEN });
+  listed.add(CHOSEN);
+  return { service, user };
+}
+
+test("a short or listed new password returns 422 and is not counted; a login with it succeeds", async () => {
+  const { service, user } = await startStrict();
+  await using _ = service;
+  const stored = await service.database.users.findById(user.id);
+  if (!stored) throw new Error("The user exists");
+  const token = signOneTimeToken("reset", stored);
+  const derivations = service.derivations();
+  for (const [password, issue] of [
+    ["x".repeat(11), { msg: "must be at least 12 characters long", type: "string_too_short" }],
+    [CHOSEN, { msg: "is too common or was leaked", type: "password_listed" }],
+  ] as const) {
+    const responses = [
+      await service.call("POST", "/auth/register", { body: { ...newCredentials(), password } }),
+      await service.call("PATCH", "/auth/me", { token: user.token, body: { password } }),
+      await service.call("POST", "/auth/password-reset/confirm", { body: { token, password } }),
+    ];
+    const detail = [{ loc: ["body", "password"], ...issue }];
+    for (const { status, body } of responses)
+      expect([status, body]).toEqual([422, { detail, code: "INVALID_REQUEST" }]);
+  }
+  expect(service.derivations()).toBe(derivations);
+  expect(await service.login(user)).toBeString();
+  const change = { token: user.token, body: { password: "x".repeat(12) } };
+  expect((await service.call("PATCH", "/auth/me", change)).status).toBe(200);
+});
+
+test("the document and the page of resets state the minimum length", async () => {
+  const { service } = await startStrict();
+  await using _ = service;
+  const [document, page] = await Promise.all(
+    ["/openapi.json", "/account/reset-password"].map(async (path) =>
+      (await fetch(service.url + path)).text(),
+    ),
+  );
+  const bounds = document?.match(/"minLength":\d+,"maxLength":128/g)?.join(" ");
+  expect(bounds).toBe(Array(3).fill('"minLength":12,"maxLength":128').join(" "));
+  expect(document).toContain('"msg":"must be at least 12 characters long"');
+  expect(page).toContain(' minlength="12" maxlength="128" ');
+});
