@@ -1,9 +1,10 @@
 /**
  * Tests whether the time of a failed login reveals the reason (unknown e-mail, wrong password or inactive user), and whether
- * the time of a registration, of a reset request or of a login that is limited per e-mail reveals whether the e-mail is known.
+ * the time of a registration, of a reset request, of a change of e-mail or of a login that is limited per e-mail reveals whether
+ * the e-mail is known.
  * Sends the requests one at a time in random order. Exits with 1 if the median difference of two kinds can exceed 0.5 ms for
- * logins, 2 ms for registrations, which write different rows, or 1 ms for reset requests: with a mail server that is fast, hangs
- * or is down, and while 16 clients write.
+ * logins, 2 ms for registrations, which write different rows, or 1 ms for changes of e-mail and reset requests: with a mail server
+ * that is fast, hangs or is down, and while 16 clients write.
  */
 import { openDatabase } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
@@ -18,15 +19,17 @@ import {
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { closedLoopRate, startService } from "@latchkey/testing/measured-service";
 import { send } from "./support/clients.ts";
+import { startEmailChanges } from "./support/email-changes.ts";
 
 const WRITERS = 16;
 const WARM_UP_ROUNDS = 5;
 const PASSWORD = "correct horse battery";
 
-const { samples, limited, registrations, resets } = parseOptions({
+const { samples, limited, registrations, changes, resets } = parseOptions({
   samples: 300,
   limited: 1000,
   registrations: 2000,
+  changes: 500,
   resets: 2000,
 });
 
@@ -53,6 +56,9 @@ interface Kind {
   readonly path: string;
   readonly body: (round: number) => object;
   readonly status: number;
+  /** Of a service other than the one of all other requests. */
+  readonly url?: string;
+  readonly token?: (round: number) => string;
 }
 
 const shuffle = <Value>(items: readonly Value[]): Value[] =>
@@ -62,8 +68,9 @@ const shuffle = <Value>(items: readonly Value[]): Value[] =>
     .map(({ item }) => item);
 
 /** Returns the time until the complete response is received, in milliseconds. */
-async function time({ path, body, status }: Kind, round: number): Promise<number> {
-  const response = await send(service.url + path, { body: body(round) });
+async function time(kind: Kind, round: number): Promise<number> {
+  const { path, body, status, url = service.url, token } = kind;
+  const response = await send(url + path, { body: body(round), ...(token && { token: token(round) }) });
   if (response.status !== status) throw new Error(`POST ${path} returned ${response.status}`);
   return response.ms;
 }
@@ -136,6 +143,20 @@ await compare("registrations", registrations, 2, {
     username: known,
   })),
 });
+
+{
+  await using changing = await startEmailChanges({ mailServer, rounds: changes + WARM_UP_ROUNDS });
+  const change = (name: string, of: (index: number) => { token: string; email: string }): [string, Kind] => [
+    name,
+    {
+      ...{ url: changing.url, path: "/auth/email-change", status: 202 },
+      token: (round) => of(round + WARM_UP_ROUNDS).token,
+      body: (round) => ({ email: of(round + WARM_UP_ROUNDS).email, current_password: PASSWORD }),
+    },
+  ];
+  const kinds = [change("taken e-mail", changing.taken), change("free e-mail", changing.free)];
+  await compare("changes of e-mail with a constant derivation", changes, 1, Object.fromEntries(kinds));
+}
 
 const ended = new AbortController();
 let writes: Promise<number> | undefined;

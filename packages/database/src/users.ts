@@ -178,7 +178,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
     },
     changeEmail: ({ id, ...old }, email, condition) =>
       transact(async (transaction) => {
-        const values = { email, emailVerified: true, ...revocation(null) };
+        const passkeyRevision = sql`${users.passkeyRevision} + 1`;
+        const values = { email, emailVerified: true, ...revocation(null), passkeyRevision };
         const user = await update(transaction, values, selected(id, condition));
         if (!user) return null;
         await transaction.delete(userNetworks).where(eq(userNetworks.userId, id)).execute();

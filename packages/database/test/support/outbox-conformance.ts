@@ -210,17 +210,17 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
     test("a changed e-mail ends the links of the old one, which gets all warnings, also after a deletion", async (testDatabase) => {
       const { users, outbox, query } = testDatabase;
       const created = await users.create({ ...ada, verifies: true, networkDigest: "home" });
-      await users.markImported([created.id]);
-      const passkey = `'credential', ${created.id}, 'key', 0, 'phone'`;
-      await query(
-        `insert into passkeys (credential_id, user_id, public_key, counter, name) values (${passkey})`,
-      );
       const { id } = created;
+      await users.markImported([id]);
       await outbox.request("reset", ada.email);
       const user = await users.update(id, { hashedPassword: "b$b", notifies: true });
       if (!user) throw new Error("The user does not exist");
       await users.update(id, { emailVerified: true });
       await outbox.request("reset", ada.email);
+      const passkey = `'credential', ${id}, 'key', 0, 'phone'`;
+      await query(
+        `insert into passkeys (credential_id, user_id, public_key, counter, name) values (${passkey})`,
+      );
       await users.create(bob);
       expect(await changeEmail(testDatabase, created, "new@example.org")).toBeNull();
       await expect(changeEmail(testDatabase, user, bob.email)).rejects.toThrow(UserAlreadyExists);
