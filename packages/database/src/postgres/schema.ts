@@ -27,15 +27,15 @@ export const lockText = (text: string) =>
 export const isElementOf = (json: Placeholder) =>
   sql`= any (array(select json_array_elements_text(${json}::text::json)))`;
 
-/** The highest user id ever used, also if that user was deleted. */
+/** The highest user id ever used, also if that user was deleted; after a restart, the sequence has the first id to use. */
 export const lastId = sql<
   number | string
->`coalesce(pg_sequence_last_value(pg_get_serial_sequence('public.users', 'id')::regclass), 0)`;
+>`(select last_value - (not is_called)::int from public.users_id_seq)`;
 
 /** Never lowers it: the lock waits for transactions that have taken an id, and no other one takes one meanwhile. */
 export const raiseLastId = (id: number) => [
   sql`lock table public.users in share row exclusive mode`,
-  sql`select setval(pg_get_serial_sequence('public.users', 'id'), ${id}::bigint) where ${lastId} < ${id}::bigint`,
+  sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,
 ];
 
 /** The members of a JSON object, as the columns `key` and `value` of a table; and the function that makes an object of them. */
