@@ -164,7 +164,7 @@ function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members
   if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
-  const methods = METHODS.find((one) => String(one) === String(amr));
+  const methods = METHODS.find((one) => Bun.deepEquals(one, amr));
   const login = { ...(isSafeInteger(auth_time) && { auth_time }), ...(methods && { amr: methods }) };
   return { userId, version: ver, tokenId, login };
 }

@@ -83,6 +83,7 @@ const ACCEPTED: Readonly<Record<string, Forgery>> = {
   "nbf in the past": { claims: { sub, exp, nbf: secondsFromNow(-1) } },
   "an exp in the far future": { claims: { sub, exp: 1e300 } },
   "additional claims": { claims: { sub, exp, iss: "x", aud: ["y"], jti: 5, admin: true } },
+  "an amr that cannot be converted to text": { claims: { sub, exp, amr: { toString: 1 } } },
   "no typ": { header: { typ: undefined }, claims: { sub, exp } },
   "alg none, then HS256": { header: '{"alg":"none","alg":"HS256"}', claims: { sub, exp } },
   "a past exp, then a future one": { claims: `{"sub":"${sub}","exp":1,"exp":${exp}}` },
