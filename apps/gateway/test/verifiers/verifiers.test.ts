@@ -74,8 +74,9 @@ async function startExample({ language, file, prepare }: Example, folder: string
   while (server.exitCode === null && !(await request({}).catch(() => null))) await Bun.sleep(10);
   return {
     /** The `sub` of a valid token, or the status. */
-    async subject(token?: string): Promise<unknown> {
-      const response = await request(token === undefined ? {} : { authorization: `Bearer ${token}` });
+    async subject(token: string | undefined, index: number): Promise<unknown> {
+      const scheme = index === 0 ? "bearer" : "Bearer";
+      const response = await request(token === undefined ? {} : { authorization: `${scheme} ${token}` });
       return response.ok ? response.json() : response.status;
     },
     async [Symbol.asyncDispose]() {
