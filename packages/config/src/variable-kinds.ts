@@ -195,7 +195,7 @@ const isLink = (text: string): boolean =>
   /^[\x21-\x7e]+$/.test(text) && text.length <= LINK_MAX_LENGTH && isHttp(URL.parse(text));
 
 export const linkTemplate: Kind<string> = {
-  accepted: "a URL with {token} such as https://app.example.com/reset#token={token}",
+  accepted: "a URL with {token} such as https://app.example.com/page#token={token}",
   parse: (text) => {
     const [before, ...rest] = text.split(TOKEN_PLACEHOLDER);
     return isLink(text) && rest.length === 1 && before?.includes("/", "https://".length) ? text : invalid();

@@ -149,13 +149,12 @@ export const VARIABLES = {
   }),
   AUTH_CLAIMS: variable(listOf("roles", "email_verified"), {
     description:
-      "Further claims of tokens, which describe the user at the time of issue; with `roles`, also in the responses with a user",
+      "Further claims of tokens, which describe the user at the time of issue; `roles` is then also in each response with a user",
   }),
   AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), {
     default: "0",
     description:
-      "Days after a login within which its tokens can be renewed, `0` for none. A leaked token is worth as long until it " +
-      "is revoked",
+      "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
   }),
   AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
     default: "false",
@@ -218,7 +217,7 @@ export const VARIABLES = {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
     description:
       "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
-      "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both templates",
+      "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both `MAIL_RESET_URL` and `MAIL_VERIFICATION_URL`",
     secret: "url",
     warn: ({ ignoreTLS }) =>
       ignoreTLS ? "sends passwords and links without encryption; remove tls=off" : null,
@@ -242,7 +241,7 @@ export const VARIABLES = {
   }),
   PRODUCT_URL: variable(link, {
     unset: "no link",
-    description: "Where these pages lead back to after a success, also in mails",
+    description: "Page of your product, linked in mails and, after a success, on these pages",
   }),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
