@@ -19,6 +19,7 @@ export interface Deviations {
   readonly coseAlgorithm?: number;
   /** Added to the public key. */
   readonly paddingBytes?: number;
+  readonly attestedId?: Buffer;
 }
 
 /** As in the responses of the service. */
@@ -94,11 +95,11 @@ export function createAuthenticator(algorithm: Algorithm = "ES256") {
       const { rpId = rp.id, flags = PRESENT | VERIFIED, format = "none", paddingBytes = 0 } = deviations;
       const key = coseKey(publicKey, deviations.coseAlgorithm ?? COSE_ALGORITHMS[algorithm]);
       if (paddingBytes > 0) key.set(-70_000, new Uint8Array(paddingBytes));
-      const credentialId = Buffer.from(id, "base64url");
+      const credentialId = deviations.attestedId ?? Buffer.from(id, "base64url");
       const authData = Buffer.concat([
         authenticatorDataOf(rpId, flags | ATTESTED, deviations),
         Buffer.alloc(16),
-        Buffer.from([0, credentialId.length]),
+        Buffer.from([credentialId.length >> 8, credentialId.length & 0xff]),
         credentialId,
         encodeCbor(key),
       ]);

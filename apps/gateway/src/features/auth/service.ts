@@ -157,9 +157,13 @@ export function createAuthService(options: AuthServiceOptions) {
      * Logs in a user whose passkey was verified when the user had this version.
      * @throws INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
      */
-    async completeLogin({ email, tokenVersion }: Pick<User, "email" | "tokenVersion">, request: AuthRequest) {
+    async completeLogin(
+      { userId, email, tokenVersion }: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
+      request: AuthRequest,
+    ) {
       const user = await users.findByEmail(email, networkDigestOf(email, request));
-      if (!user) throw new ServiceError("INVALID_CREDENTIALS");
+      // Somebody else can have the e-mail now.
+      if (user?.id !== userId) throw new ServiceError("INVALID_CREDENTIALS");
       return finishLogin({ ...user, tokenVersion }, ["pop", "user"], request);
     },
 

@@ -32,7 +32,7 @@ interface PasskeyServiceOptions extends Pick<Database, "passkeys">, Pick<TokenKe
   readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
   /** Returns an access token for a user who was authenticated when the user had this version. */
   readonly completeLogin: (
-    user: Pick<User, "email" | "tokenVersion">,
+    user: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
     request: AuthRequest,
   ) => Promise<string>;
 }
@@ -128,7 +128,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       if (response.response.userHandle !== passkey.userHandle) return reject("user_handle", passkey);
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
       if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
-        return reject(counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
+        return reject(passkey.counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
       // With the version from before the statement was used: a reset since then revokes the token.
       return completeLogin(passkey, request);
     },

@@ -71,6 +71,8 @@ export async function importWebauthn({ origins, rpId, rpName }: NonNullable<Conf
         if (!registrationInfo || registrationInfo.credential.publicKey.length > MAX_PUBLIC_KEY_BYTES)
           return null;
         const { id, publicKey, counter } = registrationInfo.credential;
+        // The library does not compare them, and only that of the response has bounds.
+        if (id !== response.id) return null;
         return { id, publicKey: fromBuffer(publicKey), counter } satisfies Credential;
       } catch {
         return null;
