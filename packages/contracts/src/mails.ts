@@ -116,6 +116,18 @@ If it was you, there is nothing to do. If it was not, tell the operator of the
 service at once.
 `,
   },
+  passkey: {
+    lifetimeMs: 24 * HOUR_MS,
+    isWanted: () => true,
+    page: null,
+    subject: "The passkeys of your account{at} were changed",
+    text: `A passkey was added to your account{at}, or removed from it.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", which removes all passkeys, and tell the
+operator of the service.
+`,
+  },
 } satisfies Record<string, MailDefinition>;
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */

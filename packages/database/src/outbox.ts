@@ -24,7 +24,11 @@ const ADDRESSES: Budget = {
   mails: 3,
   pauseSeconds: LINK_PAUSE_SECONDS,
 };
-const NOTIFICATIONS: Budget = { kinds: ["password", "email"], mails: 5, pauseSeconds: DAY_SECONDS };
+const NOTIFICATIONS: Budget = {
+  kinds: ["password", "email", "passkey"],
+  mails: 5,
+  pauseSeconds: DAY_SECONDS,
+};
 /**
  * They are separate, because anybody can cause the mails of an account that has a foreign e-mail, and must not prevent its
  * owner's resets.
@@ -35,6 +39,7 @@ const BUDGETS: Readonly<Record<MailKind, Budget>> = {
   "email-change": ADDRESSES,
   password: NOTIFICATIONS,
   email: NOTIFICATIONS,
+  passkey: NOTIFICATIONS,
 };
 /** In addition to that of the recipient: a user can name any address. */
 const CHANGES_OF_USER: Budget = { kinds: ["email-change"], mails: 3, pauseSeconds: DAY_SECONDS };

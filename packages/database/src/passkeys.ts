@@ -2,14 +2,14 @@
  * Passkeys in either database. Invariants: each change of a user's passkeys locks the user and increments the revision, and a
  * statement logs in once, on all replicas together.
  */
-import { and, asc, eq, exists, getTableColumns, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { MAX_PASSKEYS, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { isValidToken } from "./valid-token.ts";
 
 export function createPasskeyRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
-  { passkeys, users, now, jsonMembers, jsonObject }: Tables,
+  { passkeys, users, outbox, now, jsonMembers, jsonObject }: Tables,
 ): PasskeyRepository {
   const given = { id: sql.placeholder("id"), userId: sql.placeholder("userId") };
   const { passkeyUserHandle } = users;
@@ -43,9 +43,21 @@ export function createPasskeyRepository(
     return (await query.execute())[0] ?? null;
   };
 
+  /** An earlier release does not know this kind. */
+  const notify = (transaction: Orm, userId: number) =>
+    transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null }).execute();
+
   return {
     findById: async (id) => (await byId({ id }))[0] ?? null,
     list: (userId) => ofUser({ userId }),
+    count: async (userIds) => {
+      const { userId } = passkeys;
+      const count = sql<number | string>`count(*)`;
+      const ofUsers = inArray(userId, [...userIds]);
+      const query = orm.select({ userId, count }).from(passkeys).where(ofUsers).groupBy(userId);
+      const rows = await attempt(() => query.execute());
+      return new Map(rows.map((row) => [row.userId, Number(row.count)]));
+    },
     chooseUserHandle: async (userId, candidate) => {
       const query = orm
         .update(users)
@@ -54,7 +66,7 @@ export function createPasskeyRepository(
         .returning({ handle: passkeyUserHandle });
       return (await attempt(() => query.execute()))[0]?.handle ?? null;
     },
-    create: (passkey, { revision, tokenVersion, ...token }) =>
+    create: (passkey, { revision, tokenVersion, ...token }, { notifies }) =>
       transact(async (transaction) => {
         const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
         // Of additions that run at the same time, one finds its revision. The others would count too few passkeys.
@@ -66,7 +78,9 @@ export function createPasskeyRepository(
         );
         if (!(await incrementRevision(transaction, passkey.userId, condition))) return null;
         const query = transaction.insert(passkeys).values(passkey).onConflictDoNothing().returning();
-        return (await query.execute())[0] ?? null;
+        const [created = null] = await query.execute();
+        if (created && notifies) await notify(transaction, passkey.userId);
+        return created;
       }),
     use: async ({ id, counter, digest, expiresAt, forgetBefore }) => {
       const used = jsonMembers(passkeys.usedStatements);
@@ -90,14 +104,16 @@ export function createPasskeyRepository(
         .returning({ id: passkeys.id });
       return (await attempt(() => query.execute())).length > 0;
     },
-    delete: (id, userId, condition) =>
+    delete: (id, userId, condition, { notifies }) =>
       transact(async (transaction) => {
         const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
         const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
         const isValid = and(isValidToken(users, condition), isOwn);
         if (!(await incrementRevision(transaction, userId, isValid))) return false;
         const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });
-        return (await query.execute()).length > 0;
+        const isDeleted = (await query.execute()).length > 0;
+        if (isDeleted && notifies) await notify(transaction, userId);
+        return isDeleted;
       }),
     deleteAll: (userId) =>
       transact(async (transaction) => {

@@ -167,6 +167,11 @@ export interface PasskeyCondition extends ValidToken {
   readonly revision: number;
 }
 
+interface PasskeyChange {
+  /** Whether a notification is written to the outbox together with the change. */
+  readonly notifies: boolean;
+}
+
 /** A statement with which a passkey logs in once. */
 export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
   readonly digest: string;
@@ -190,12 +195,15 @@ export interface PasskeyRepository {
   >;
   /** The oldest first. */
   list(userId: number): Promise<Passkey[]>;
+  /** Returns the number of passkeys of each of these users who has any. */
+  count(userIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Returns the user's handle, which is `candidate` if there was none; null if the user does not exist. */
   chooseUserHandle(userId: number, candidate: string): Promise<string | null>;
   /** Returns null if the condition is not met, the user has `MAX_PASSKEYS`, or the id is taken. */
   create(
     passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
     condition: PasskeyCondition,
+    options: PasskeyChange,
   ): Promise<Passkey | null>;
   /**
    * Stores a login. Returns false if the passkey has used the statement or `MAX_USED_STATEMENTS`, if the counter has not grown
@@ -203,7 +211,7 @@ export interface PasskeyRepository {
    */
   use(use: PasskeyUse): Promise<boolean>;
   /** Returns false if the condition is not met or the user has no such passkey. */
-  delete(id: string, userId: number, condition: ValidToken): Promise<boolean>;
+  delete(id: string, userId: number, condition: ValidToken, options: PasskeyChange): Promise<boolean>;
   /** Returns the user, or null if the user does not exist. */
   deleteAll(userId: number): Promise<User | null>;
 }

@@ -6,6 +6,11 @@ const NOW = 1_800_000_000_000;
 /** What a new user allows. */
 const NEW = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
 
+const [SILENT, LOUD] = [{ notifies: false }, { notifies: true }];
+
+/** Those of earlier releases have a time at which they claim them. */
+const mailsOf = ({ query }: TestDatabase) => query("select kind, next_attempt_at from outbox");
+
 const passkeyOf = (userId: number, id = "one") => ({
   id,
   userId,
@@ -23,7 +28,7 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       passkeys,
     }) => {
       const [first, second] = [await users.create(ada), await users.create(bob)];
-      const created = await passkeys.create({ ...passkeyOf(first.id), counter: 4_294_967_295 }, NEW);
+      const created = await passkeys.create({ ...passkeyOf(first.id), counter: 4_294_967_295 }, NEW, SILENT);
       expect(created).toMatchObject({ id: "one", counter: 4_294_967_295, lastUsedAt: null });
       const handles = ["a", "b"].map((candidate) => passkeys.chooseUserHandle(first.id, candidate));
       const [userHandle = null] = await Promise.all(handles);
@@ -49,7 +54,7 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       await using other = await reopen();
       const { id } = await users.create(ada);
       const isAdded = async (condition: object, passkey = passkeyOf(id)) =>
-        (await passkeys.create(passkey, { ...NEW, ...condition })) !== null;
+        (await passkeys.create(passkey, { ...NEW, ...condition }, SILENT)) !== null;
       for (const condition of [{ revision: 1 }, { tokenVersion: 1 }, { version: 1 }])
         expect(await isAdded(condition)).toBe(false);
       await users.setActive(id, false);
@@ -58,18 +63,20 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       const version = (await users.findById(id))?.tokenVersion ?? 0;
       const current = { version, tokenVersion: version };
       const parallel = Array.from({ length: 10 }, (_, index) =>
-        (index % 2 === 0 ? other.passkeys : passkeys).create(passkeyOf(id, `${index}`), {
-          ...NEW,
-          ...current,
-        }),
+        (index % 2 === 0 ? other.passkeys : passkeys).create(
+          passkeyOf(id, `${index}`),
+          { ...NEW, ...current },
+          LOUD,
+        ),
       );
       expect((await Promise.all(parallel)).filter(Boolean)).toHaveLength(1);
+      expect(await mailsOf(testDatabase)).toEqual([{ kind: "passkey", next_attempt_at: null }]);
       const [taken] = await passkeys.list(id);
       expect(await isAdded({ ...current, revision: 1 }, passkeyOf(id, taken?.id))).toBe(false);
       for (let count = 2; count <= 10; count++)
         expect(await isAdded({ ...current, revision: count }, passkeyOf(id, `${count}th`))).toBe(true);
       expect(await isAdded({ ...current, revision: 11 }, passkeyOf(id, "eleventh"))).toBe(false);
-      await other.passkeys.delete("10th", id, { version, tokenId: null });
+      await other.passkeys.delete("10th", id, { version, tokenId: null }, SILENT);
       expect(await isAdded({ ...current, revision: 11 }, passkeyOf(id, "tenth"))).toBe(false);
       expect(await isAdded({ ...current, revision: 12 }, passkeyOf(id, "tenth"))).toBe(true);
     });
@@ -78,7 +85,7 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       const { users, passkeys, reopen } = testDatabase;
       await using other = await reopen();
       const { id } = await users.create(ada);
-      await passkeys.create(passkeyOf(id), NEW);
+      await passkeys.create(passkeyOf(id), NEW, SILENT);
       const use = (
         digest: string,
         { expiresAt = NOW, forgetBefore = NOW, counter = 0, via = passkeys } = {},
@@ -106,7 +113,7 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
 
     test("a counter must grow unless it stays 0", async ({ users, passkeys }) => {
       const { id } = await users.create(ada);
-      await passkeys.create(passkeyOf(id), NEW);
+      await passkeys.create(passkeyOf(id), NEW, SILENT);
       let count = 0;
       const use = (counter: number) =>
         passkeys.use({ id: "one", counter, digest: `${count++}`, expiresAt: NOW, forgetBefore: NOW + 1 });
@@ -115,31 +122,30 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       expect(results).toEqual([true, true, true, false, false, true, false]);
     });
 
-    test("a passkey is removed only by its own user with a valid token, and each removal changes the revision", async ({
-      users,
-      passkeys,
-    }) => {
+    test("a passkey is removed only by its own user with a valid token, and each removal changes the revision", async (testDatabase) => {
+      const { users, passkeys } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
-      await passkeys.create(passkeyOf(first.id), NEW);
+      await passkeys.create(passkeyOf(first.id), NEW, SILENT);
       const token = { version: 0, tokenId: null };
-      expect(await passkeys.delete("one", second.id, token)).toBe(false);
-      expect(await passkeys.delete("one", first.id, { ...token, version: 1 })).toBe(false);
-      expect(await passkeys.delete("none", first.id, token)).toBe(false);
+      expect(await passkeys.delete("one", second.id, token, SILENT)).toBe(false);
+      expect(await passkeys.delete("one", first.id, { ...token, version: 1 }, SILENT)).toBe(false);
+      expect(await passkeys.delete("none", first.id, token, LOUD)).toBe(false);
       expect(await passkeys.list(first.id)).toHaveLength(1);
-      expect(await passkeys.delete("one", first.id, token)).toBe(true);
-      expect(await passkeys.delete("one", first.id, token)).toBe(false);
+      expect(await passkeys.delete("one", first.id, token, LOUD)).toBe(true);
+      expect(await passkeys.delete("one", first.id, token, LOUD)).toBe(false);
+      expect(await mailsOf(testDatabase)).toHaveLength(1);
       expect((await passkeys.deleteAll(first.id))?.passkeyRevision).toBe(3);
       expect(await passkeys.deleteAll(first.id + second.id)).toBeNull();
       expect((await users.findById(second.id))?.passkeyRevision).toBe(0);
     });
 
-    test("a new hash deletes the passkeys of the user unless it keeps them; no other change does", async ({
+    test("a new e-mail deletes the passkeys of the user, and a new hash unless it keeps them; no other change does", async ({
       users,
       passkeys,
     }) => {
       const [first, second] = [await users.create(ada), await users.create(bob)];
-      await passkeys.create(passkeyOf(first.id), NEW);
-      await passkeys.create(passkeyOf(second.id, "two"), NEW);
+      await passkeys.create(passkeyOf(first.id), NEW, SILENT);
+      await passkeys.create(passkeyOf(second.id, "two"), NEW, SILENT);
       const hashedPassword = "new$digest";
       await users.update(first.id, { hashedPassword, keepsPasskeys: true });
       await users.update(first.id, { username: "countess", emailVerified: true });
@@ -147,6 +153,14 @@ export function passkeyConformance(name: string, open: () => Promise<TestDatabas
       const failed = users.update(first.id, { hashedPassword, username: bob.username });
       await expect(failed).rejects.toBeInstanceOf(Error);
       expect(await passkeys.list(first.id)).toHaveLength(1);
+      const renamed = await users.findById(second.id);
+      if (renamed) await users.changeEmail(renamed, "new@example.org", { version: 0, tokenId: null });
+      expect(await passkeys.list(second.id)).toEqual([]);
+      await passkeys.create(
+        passkeyOf(second.id, "two"),
+        { ...NEW, version: 1, tokenVersion: 1, revision: 2 },
+        SILENT,
+      );
       const reset = await users.update(first.id, { hashedPassword });
       expect(await passkeys.list(first.id)).toEqual([]);
       expect(reset?.passkeyRevision).toBe(2);

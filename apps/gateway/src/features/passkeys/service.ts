@@ -91,7 +91,9 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
         (await webauthn.verifyCreation(response, statement.challenge)) ??
         reject(webauthn.hasOrigin(response) ? "response" : "origin");
       const condition = { ...token, tokenVersion, revision };
-      const created = (await passkeys.create({ ...credential, userId, name }, condition)) ?? reject("state");
+      const created =
+        (await passkeys.create({ ...credential, userId, name }, condition, { notifies: sendsMail })) ??
+        reject("state");
       audit("passkey.created", email, userId);
       return created;
     },
@@ -100,7 +102,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
 
     /** @throws PASSKEY_NOT_FOUND, also for the passkey of another user */
     async remove({ user, token }: Principal, id: string, { audit }: AuthRequest): Promise<void> {
-      if (!(await passkeys.delete(id, user.id, token))) {
+      if (!(await passkeys.delete(id, user.id, token, { notifies: sendsMail }))) {
         await findUser(user.id, token);
         throw new ServiceError("PASSKEY_NOT_FOUND");
       }
