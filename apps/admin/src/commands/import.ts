@@ -1,7 +1,7 @@
 /** `users import`, `users export` and `users stats`: users of other systems. */
 import { type FileHandle, open } from "node:fs/promises";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import type { Timestamp, UserRepository } from "@latchkey/database";
+import type { PasskeyRepository, Timestamp, UserRepository } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
@@ -12,7 +12,9 @@ import { listUsers } from "../users.ts";
 import { keyWarning } from "./backup.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
-export type WithUsers = (work: (users: UserRepository) => Promise<void>) => Promise<void>;
+export type WithUsers = (
+  work: (users: UserRepository, passkeys: PasskeyRepository) => Promise<void>,
+) => Promise<void>;
 type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
 type Options = Readonly<Partial<Record<Flag, boolean> & Record<"importedBefore" | "ids", string>>>;
 
@@ -62,13 +64,15 @@ export const exportCommand = (withUsers: WithUsers): Command =>
     .argument("<file>", "a file that does not exist; only its owner can read it")
     .option(...JSON_OPTION)
     .action(async (path: string, { json = false }: Options) => {
-      await withUsers(async (list) => {
+      await withUsers(async (list, passkeys) => {
         await using file = await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
           // After each page, because users can register meanwhile.
           const lastId = await list.findLastId();
-          await file.writeFile(page.map((user) => `${formatLine(user, lastId)}\n`).join(""));
+          const counts = await passkeys.count(page.map(({ id }) => id));
+          const lines = page.map((user) => formatLine(user, { lastId, passkeys: counts.get(user.id) }));
+          await file.writeFile(lines.map((line) => `${line}\n`).join(""));
           users += page.length;
         }
         await write(json ? `${toJson({ users })}\n` : formatCounts({ users }));

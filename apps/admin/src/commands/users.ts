@@ -1,8 +1,10 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
+
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
-import { ID_MAX } from "@latchkey/contracts";
-import { type Database, type User, UserAlreadyExists, type UserRepository } from "@latchkey/database";
+import { ID_MAX, toPasskey } from "@latchkey/contracts";
+import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
+
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
@@ -20,7 +22,7 @@ import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
-import { exportCommand, importCommand, statsCommand } from "./import.ts";
+import { exportCommand, importCommand, statsCommand, type WithUsers } from "./import.ts";
 
 const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
 echo. If standard input is not a terminal, it must contain one line, the
@@ -36,8 +38,8 @@ type ListOptions = Format & {
 };
 
 export function usersCommand(variables: Variables): Command {
-  const withUsers = (work: (users: UserRepository) => Promise<void>) =>
-    withDatabase(variables, ({ users }) => work(users));
+  const withUsers: WithUsers = (work) =>
+    withDatabase(variables, ({ users, passkeys }) => work(users, passkeys));
 
   /**
    * Returns a function that reads a new password by the rules of the service and hashes it. Only validates `HASH_WORKERS`, because
@@ -95,14 +97,19 @@ export function usersCommand(variables: Variables): Command {
     "bun run admin users show ada@example.com",
     "bun run admin users show 42 --json",
   ])
-    .description("show one user, with the number of networks from which logins are never throttled")
+    .description(
+      "show one user, with the passkeys, and the number of networks from which logins are never throttled",
+    )
     .argument(...USER)
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      await withUsers(async (users) => {
+      await withUsers(async (users, passkeys) => {
         const user = await findUser(users, ref);
-        await printUser(user, format, { familiar_networks: await countFamiliarNetworks(users, user.id) });
+        const familiar_networks = await countFamiliarNetworks(users, user.id);
+        const found = await passkeys.list(user.id);
+        const shown = format.json ? found.map(toPasskey) : found.map(({ name }) => name);
+        await printUser(user, format, { passkeys: shown, familiar_networks });
       });
     });
 
@@ -218,6 +225,18 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
+  const removePasskeys = withUser(
+    withExamples(
+      new Command("remove-passkeys").description("remove all passkeys of a user"),
+      ["bun run admin users remove-passkeys ada@example.com"],
+      "Tokens of earlier logins remain valid; to end them, revoke them, too.",
+    ),
+    async ({ users, passkeys }, ref) => {
+      const { id } = await findUser(users, ref);
+      return audited("passkey.removed", ref, await passkeys.deleteAll(id));
+    },
+  );
+
   return withExamples(
     new Command("users").description("create, show, change and delete users"),
     [
@@ -235,6 +254,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(setPassword)
     .addCommand(sendReset)
     .addCommand(revokeTokens)
+    .addCommand(removePasskeys)
     .addCommand(setRoles)
     .addCommand(deleteCommand(withUsers))
     .addCommand(importCommand(withUsers))

@@ -31,6 +31,8 @@ const LINE = Compile(
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
+      /** Their number: passkeys cannot be exported. */
+      passkeys: Type.Optional(Type.Integer()),
       null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
     { additionalProperties: false },
@@ -119,11 +121,24 @@ export function differences(existing: User, line: LineUser): string[] {
 }
 
 /** The line of an export; an import creates the same user from it, with another id. */
-export function formatLine(user: User, last_id: number): string {
+export function formatLine(
+  user: User,
+  { lastId: last_id, passkeys }: { readonly lastId: number; readonly passkeys: number | undefined },
+): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
   const password_hash = hashing.validImportedHash(user) ?? own;
   const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({ id, last_id, email, username, password_hash, ...flags, created_at, ...roles });
+  return JSON.stringify({
+    id,
+    last_id,
+    email,
+    username,
+    password_hash,
+    ...flags,
+    created_at,
+    ...roles,
+    passkeys,
+  });
 }

@@ -1,6 +1,8 @@
 /** `users …`, while another process has the database open, as the service does. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { toUserWithRoles, type User } from "@latchkey/contracts";
+import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { EMAIL, openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 
@@ -22,10 +24,37 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect<unknown>(stored && toUserWithRoles(stored)).toEqual(ada);
   expect(ada).toMatchObject({ username: "ada", is_active: true, email_verified: false });
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
-  const shown = { ...ada, familiar_networks: 0 };
+  const shown = { ...ada, familiar_networks: 0, passkeys: [] };
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
+});
+
+test("show lists passkeys, export writes their number, and remove-passkeys and set-password delete them", async () => {
+  await using shared = await openSharedDatabase();
+  await using folder = await openFolder();
+  const { passkeys } = shared.database;
+  const { id: userId } = await create(shared);
+  const enrol = async (revision: number, version = 0) => {
+    const passkey = { id: "one", userId, publicKey: "key", counter: 0, name: "Phone" };
+    const condition = { version, tokenVersion: version, tokenId: null, revision };
+    expect(await passkeys.create(passkey, condition, { notifies: false })).not.toBeNull();
+  };
+  await enrol(0);
+  const shown = await shared.json<{ passkeys: object[] }>(["users", "show", EMAIL]);
+  expect(shown.passkeys).toMatchObject([{ id: "one", name: "Phone", last_used_at: null }]);
+  expect((await shared.tool(["users", "show", EMAIL])).stdout).toContain("Phone");
+  const file = join(folder.path, "users.jsonl");
+  await shared.tool(["users", "export", file]);
+  const exported = await Bun.file(file).text();
+  expect(JSON.parse(exported)).toMatchObject({ email: EMAIL, passkeys: 1 });
+  expect(exported).not.toContain("Phone");
+  expect((await shared.tool(["users", "import", file, "--keep-registered"])).code).toBe(0);
+  await shared.json(["users", "remove-passkeys", EMAIL]);
+  expect(await passkeys.list(userId)).toEqual([]);
+  await enrol(2);
+  await shared.json(["users", "set-password", EMAIL], NEW_PASSWORD);
+  expect(await passkeys.list(userId)).toEqual([]);
 });
 
 test("delete --domain asks, and deletes the users of exactly this domain in batches", async () => {
