@@ -1,17 +1,19 @@
 /** One method per operation of the API, named like its operation id. */
 import createFetchClient from "openapi-fetch";
 import { LatchkeyError } from "./errors.ts";
-import { createCredential, getCredential } from "./passkeys.ts";
+import { promptForPasskey } from "./passkeys.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
 import { createSession, readClaims, type TokenStorage } from "./session.ts";
 import type {
+  CreatePasskeyRequest,
   CreateTodoRequest,
   EmailChangeConfirmation,
   EmailChangeRequest,
   EmailVerificationConfirmation,
   LoginRequest,
   Passkey,
+  PasskeyLoginRequest,
   PasswordResetConfirmation,
   PasswordResetRequest,
   PublicKeySet,
@@ -192,37 +194,39 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       return exp === undefined ? undefined : new Date(exp * 1000);
     },
     passkeys: {
-      async create(name, currentPassword, init = {}) {
+      async create(name, currentPassword, init) {
         const body = { current_password: currentPassword };
-        const { options, state } = await callWithToken(
+        const begun = await callWithToken(
           (authorized) => api.POST("/auth/passkeys/options", { ...authorized, body }),
           init,
         );
-        const created = { state, response: await createCredential(options, init), name };
+        type Response = CreatePasskeyRequest["response"];
+        const response = await promptForPasskey<Response>("create", { ...init, options: begun.options });
+        const created = { state: begun.state, response, name };
         return callWithToken(
           (authorized) => api.POST("/auth/passkeys", { ...authorized, body: created }),
           init,
         );
       },
-      async login({ conditional = false, ...init } = {}) {
-        while (true) {
-          const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
-          // A user can take longer to choose a field than the state is valid.
-          const isOver = AbortSignal.timeout(CONDITIONAL_MS);
-          const signal = conditional
-            ? AbortSignal.any([isOver, ...(init.signal ? [init.signal] : [])])
-            : init.signal;
-          const prompt = getCredential(options, { isConditional: conditional, ...(signal && { signal }) });
-          const response = await prompt.catch((error) => {
-            if (conditional && error === isOver.reason) return null;
-            throw error;
-          });
-          if (response === null) continue;
-          const body = { state, response };
-          const token = await unwrap(api.POST("/auth/login/passkey", { ...initOf(init), body }));
-          session.store(token.access_token);
-          return token;
-        }
+      async login({ conditional: isConditional = false, ...init } = {}) {
+        const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
+        // A user can take longer to choose a field than the state is valid.
+        const isOver = AbortSignal.timeout(CONDITIONAL_MS);
+        const signal = isConditional
+          ? AbortSignal.any([isOver, ...(init.signal ? [init.signal] : [])])
+          : init.signal;
+        type Response = PasskeyLoginRequest["response"];
+        const prompt = promptForPasskey<Response>("get", { options, signal, isConditional });
+        const response = await prompt.catch((error) => {
+          if (isConditional && error === isOver.reason) return null;
+          throw error;
+        });
+        if (!response) return client.passkeys.login({ conditional: isConditional, ...init });
+        const token = await unwrap(
+          api.POST("/auth/login/passkey", { ...initOf(init), body: { state, response } }),
+        );
+        session.store(token.access_token);
+        return token;
       },
       list: (init) => callWithToken((authorized) => api.GET("/auth/passkeys", authorized), init),
       remove: (id, init) =>
