@@ -166,6 +166,7 @@ export function createApp({
         product: config.mail?.product ?? null,
         changesEmail: config.auth.changesEmail,
         passwordMinLength,
+        hasPasskeys: config.passkeys !== null,
       }),
     );
 

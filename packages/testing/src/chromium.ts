@@ -23,7 +23,7 @@ export async function openBrowser() {
   if (EXECUTABLE === null) throw new Error("`chromium` is not on the PATH");
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
-    args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+    args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
   });
   return {
     /** Opens a page in a new profile and waits until all its resources are loaded. */

@@ -25,7 +25,7 @@ export async function startService(
   const folder = resources.use(await openFolder());
   const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
   const log = join(folder.path, "service.log");
-  const port = freePort();
+  const port = env.PORT ?? freePort();
   const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
     env: {
       PORT: String(port),

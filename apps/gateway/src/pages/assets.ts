@@ -25,6 +25,7 @@ const SOURCES = {
   "reference.js": "./browser/reference.js",
   "pages.css": "./browser/pages.css",
   "account.js": "./browser/account.js",
+  "passkeys.js": "./browser/passkeys.js",
   "icon.svg": "./browser/icon.svg",
 };
 

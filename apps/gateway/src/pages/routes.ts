@@ -7,6 +7,7 @@ import { createAccountPages } from "./account.ts";
 import type { Assets } from "./assets.ts";
 import { createText, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
+import { PASSKEY_PAGES } from "./passkeys.ts";
 
 interface PageRoutesOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for it. */
@@ -17,10 +18,12 @@ interface PageRoutesOptions {
   /** Whether one of them changes an e-mail. */
   readonly changesEmail: boolean;
   readonly passwordMinLength: number;
+  /** Whether there is a page of passkeys. */
+  readonly hasPasskeys: boolean;
 }
 
 export function pageRoutes(options: PageRoutesOptions) {
-  const { createDocument, assets, product, changesEmail, passwordMinLength } = options;
+  const { createDocument, assets, product, changesEmail, passwordMinLength, hasPasskeys } = options;
   const createJson = async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" });
   let json: ReturnType<typeof createJson> | undefined;
@@ -28,6 +31,7 @@ export function pageRoutes(options: PageRoutesOptions) {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
     ...(product && createAccountPages(product, changesEmail, passwordMinLength)),
+    ...(hasPasskeys && PASSKEY_PAGES),
   };
   const contents = mapMembers(pages, (page) => createPage(page, assets));
   const hidden = { detail: { hide: true } };

@@ -1,16 +1,41 @@
-/** Takes the screenshots in the README: `docs/explorer.png` and `docs/reference.png`. */
+/** Takes the screenshots in the README: `docs/explorer.png`, `docs/reference.png` and `docs/passkeys.png`. */
 import { join } from "node:path";
-import { DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import { openDatabase } from "@latchkey/database";
+import { DESKTOP, openBrowser, type Page, PHONE } from "@latchkey/testing/chromium";
 import { startService } from "@latchkey/testing/measured-service";
+import { freePort } from "@latchkey/testing/server-process";
+import { post } from "@latchkey/testing/service-process";
+import { addAuthenticator } from "../support/virtual-authenticator.ts";
 
 const FOLDER = join(import.meta.dir, "../../../../docs");
 const PICTURES = { "explorer.png": "/docs", "reference.png": "/redoc#tag/Auth/operation/login" };
 
-await using service = await startService();
+const USER = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
+
+const port = freePort();
+const origin = `http://localhost:${port}`;
+await using service = await startService({ PORT: String(port), PASSKEY_ORIGINS: origin });
 await using browser = await openBrowser();
-for (const [name, path] of Object.entries(PICTURES)) {
-  const { page } = await browser.visit(service.url + path, DESKTOP);
+
+async function save(page: Page, name: string): Promise<void> {
   const file = join(FOLDER, name);
   await page.screenshot({ path: file, animations: "disabled" });
   process.stdout.write(`${file}\n`);
 }
+
+for (const [name, path] of Object.entries(PICTURES))
+  await save((await browser.visit(service.url + path, DESKTOP)).page, name);
+
+await post(`${service.url}/auth/register`, USER);
+await using database = await openDatabase({ url: service.databaseUrl });
+await database.users.update(1, { emailVerified: true });
+const { page } = await browser.visit(`${origin}/account/passkeys`, PHONE);
+await addAuthenticator(page);
+await page.fill("#email", USER.email);
+await page.fill("#password", USER.password);
+await page.getByText("Log in with a password").click();
+await page.fill("#name", "Phone");
+await page.fill("#current", USER.password);
+await page.getByText("Create a passkey").click();
+await page.getByText("have 1 of at most 10").waitFor();
+await save(page, "passkeys.png");

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const PAGES = ["/docs", "/redoc"];
-const ACCOUNT_PAGES = ["forgot-password", "reset-password", "verify-email", "change-email"].map(
+const ACCOUNT_PAGES = ["passkeys", "forgot-password", "reset-password", "verify-email", "change-email"].map(
   (name) => `/account/${name}`,
 );
 const DOCUMENTS = [...PAGES, "/openapi.json"];
@@ -77,7 +77,7 @@ describe("documents", async () => {
     };
     await using named = await startService({ env });
     const product = "&quot;A&quot; &amp; &lt;b&gt;Söhne&lt;/b&gt;";
-    for (const path of ACCOUNT_PAGES) {
+    for (const path of ACCOUNT_PAGES.slice(1)) {
       const html = await (await fetch(named.url + path)).text();
       expect(html).toContain(` – ${product}</title>`);
       expect(html).toContain(`<p>${product}</p>\n<h1>`);

@@ -1,0 +1,107 @@
+/** Passkeys in a real browser with the authenticators of its DevTools, on a phone and on a wide window, and over two replicas. */
+import { afterAll, expect, setDefaultTimeout } from "bun:test";
+import { openDatabase } from "@latchkey/database";
+import type { Browser, ViewportSize } from "@latchkey/testing/chromium";
+import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { freePort } from "@latchkey/testing/server-process";
+import { createVerified } from "../support/passkeys.ts";
+import { type Service, startService } from "../support/service.ts";
+import { addAuthenticator } from "../support/virtual-authenticator.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
+
+/** One port for several replicas with one database, which get the requests in turn. */
+async function startBalanced(replicas: number) {
+  await using resources = new AsyncDisposableStack();
+  const port = freePort();
+  const env = { PASSKEY_ORIGINS: `http://localhost:${port}` };
+  const first = resources.use(await startService({ env }));
+  const services: Service[] = [first];
+  const openAgain = async () => {
+    const database = await openDatabase(first.config.database);
+    return {
+      ...first.config.database,
+      database,
+      query: first.sql,
+      [Symbol.asyncDispose]: () => database.close(),
+    };
+  };
+  while (services.length < replicas)
+    services.push(resources.use(await startService({ env, openDatabase: openAgain })));
+  let next = 0;
+  const balancer = Bun.serve({
+    port,
+    fetch(request) {
+      const { url = "" } = services[next++ % replicas] ?? {};
+      return fetch(new Request(url + new URL(request.url).pathname, request), { decompress: false });
+    },
+  });
+  resources.defer(() => balancer.stop(true));
+  const owned = resources.move();
+  const url = `http://localhost:${port}/account/passkeys`;
+  return { service: first, url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Opens the page in a browser with one authenticator. */
+async function visit(url: string, viewport: ViewportSize, authenticator: object) {
+  browser ??= openBrowser();
+  const visit = await (await browser).visit(url, viewport);
+  await addAuthenticator(visit.page, authenticator);
+  return visit;
+}
+
+test.each([
+  ["a phone and a platform authenticator", PHONE, 1, {}],
+  ["a wide window and a roaming authenticator", DESKTOP, 1, { transport: "usb" }],
+  ["a wide window and two replicas", DESKTOP, 2, {}],
+] as const)(
+  "with %s, a user creates a passkey, logs in with it without an e-mail, and removes it",
+  async (_name, viewport, replicas, authenticator) => {
+    await using balanced = await startBalanced(replicas);
+    const { email, password } = await createVerified(balanced.service);
+    const { page, faults } = await visit(balanced.url, viewport, authenticator);
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await (key.length > 10 ? page.keyboard.type(key) : page.keyboard.press(key));
+    };
+    expect(await overflowOf(page)).toBe(0);
+    // With the keyboard alone: the button of passkeys comes first.
+    await press("Tab", "Tab", email, "Tab", password, "Enter");
+    await page.getByText("have 0 of at most 10").waitFor();
+    await press("Tab", "A telephone", "Tab", password, "Enter");
+    await page.getByText("have 1 of at most 10").waitFor();
+    await page.getByText("A telephone, not used yet").waitFor();
+    expect(await overflowOf(page)).toBe(0);
+    await press("Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
+    await page.getByText("Log in with a passkey").waitFor();
+    await press("Enter");
+    await page.getByText(/A telephone, used on/).waitFor();
+    expect(faults).toEqual([]);
+    await press("Tab", "Enter");
+    await page.getByText("have 0 of at most 10").waitFor();
+    await page.getByText("Log out").click();
+    await page.getByText("Log in with a passkey").click();
+    await page.getByText("the passkey is not right").waitFor();
+    expect(faults).toEqual([expect.stringContaining("401")]);
+  },
+);
+
+test.each([
+  ["cannot store a passkey", { hasResidentKey: false }],
+  ["cannot verify its user", { hasUserVerification: false, isUserVerified: false }],
+  ["does not recognise its user", { isUserVerified: false }],
+])("with an authenticator that %s, no passkey is created", async (_name, authenticator) => {
+  await using balanced = await startBalanced(1);
+  const user = await createVerified(balanced.service);
+  const { page } = await visit(balanced.url, PHONE, authenticator);
+  await page.fill("#email", user.email);
+  await page.fill("#password", user.password);
+  await page.getByText("Log in with a password").click();
+  await page.fill("#name", "Phone");
+  await page.fill("#current", user.password);
+  await page.getByText("Create a passkey").click();
+  await page.getByText("No passkey was used").waitFor();
+  expect(await balanced.service.database.passkeys.list(user.id)).toEqual([]);
+});
