@@ -41,7 +41,7 @@ export function createSession({ token, storage, key, onTokenChange, renew }: Ses
   const schedule = (): void => {
     clearTimeout(timer);
     if (held?.renewAt == null) return;
-    // Without locks, the first of several tabs spares the others their renewals.
+    // Without locks, the first of several tabs usually spares the others their renewals.
     const delayMs = Math.max(0, held.renewAt - Date.now()) * (1 + Math.random() / 20);
     timer = setTimeout(renewIfDue, Math.min(delayMs, MAX_TIMER_MS));
     unref(timer);
