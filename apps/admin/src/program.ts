@@ -33,7 +33,8 @@ const EXIT_CODES = `Exit codes:
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release;
        users import: lines were rejected; restore: the file is not a backup;
-       copy: the target has rows, or a schema is not that of this release
+       copy: the target has rows or rejects one, or a schema is not that of this
+       release
   69   database: unreachable, in use, or its schema is older than this release;
        backup, secret generate: a file cannot be created;
        mail test: the mail server did not accept the mail

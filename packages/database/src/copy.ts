@@ -4,7 +4,7 @@
  */
 import { getTableColumns, sql } from "drizzle-orm";
 import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { CopyRejected } from "./errors.ts";
+import { CopyRejected, toCopyError } from "./errors.ts";
 import type { Orm } from "./repository-client.ts";
 import { type Select, singleRow } from "./row-decoder.ts";
 
@@ -30,6 +30,8 @@ export interface CopySession {
   readonly lastId: (table: CopyTable) => Promise<number>;
   /** Makes later ids higher; a rollback also undoes it. */
   readonly setLastId: (table: CopyTable, lastId: number) => Promise<void>;
+  /** Converts an error of `orm`. */
+  readonly toDomainError: (error: unknown) => unknown;
 }
 
 /** The number of rows of a table, and a digest that does not depend on their order. */
@@ -131,7 +133,10 @@ export async function copyTables(
       );
     const total = await countRows(source, table);
     const read = await digestRows(source, table, async (page, rows) => {
-      await target.orm.insert(into.table).values(page);
+      const insert = target.orm.insert(into.table).values(page);
+      await insert.execute().catch((error) => {
+        throw toCopyError(target.toDomainError(error), table.name);
+      });
       onProgress(table.name, rows, total);
     });
     await target.setLastId(into, await source.lastId(table));

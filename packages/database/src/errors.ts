@@ -70,6 +70,16 @@ export class CopyRejected extends Error {
  */
 const REJECTED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
 
+const isRejected = (error: unknown): error is DatabaseUnavailable =>
+  error instanceof DatabaseUnavailable && REJECTED_STATEMENT.test(error.reason);
+
+/** Returns the domain error of a failed INSERT of a copy. */
+export function toCopyError(error: unknown, table: string): unknown {
+  if (!isRejected(error)) return error;
+  const reason = describeReason(error.reason, error.explanation);
+  return new CopyRejected(`The target rejected a row of the table ${table} ${reason}.`);
+}
+
 /** The database works, but it rejected a statement of a migration. Another attempt does not help. */
 export class MigrationRejected extends Error {
   override readonly name = "MigrationRejected";
@@ -82,8 +92,7 @@ export class MigrationRejected extends Error {
 
 /** Returns the domain error of a failed migration. */
 export function toMigrationError(error: unknown): unknown {
-  const isRejected = error instanceof DatabaseUnavailable && REJECTED_STATEMENT.test(error.reason);
-  return isRejected ? new MigrationRejected(error) : error;
+  return isRejected(error) ? new MigrationRejected(error) : error;
 }
 
 /** A newer release has migrated this database, and its schema is not compatible with this release. */

@@ -232,6 +232,11 @@ const TRIGGERS: Readonly<Record<string, string>> = {
     create trigger change before insert on users for each row execute function change()`,
 };
 
+const REJECTIONS: Readonly<Record<string, string>> = {
+  libsql: "create trigger reject before insert on users begin select raise(abort, 'rejected'); end",
+  postgres: "alter table users add check (username <> 'ada')",
+};
+
 describe.each(["libsql", "postgres"])("with %s", (kind) => {
   async function openPair() {
     const files = await openFiles();
@@ -270,6 +275,12 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     await pair.refuse(65, "The target has rows");
     await execute(pair.target, "delete from users");
     await pair.refuse(65, "The target has rows, or had some");
+  });
+
+  test("a copy is refused if the target rejects a row", async () => {
+    await using pair = await openPair();
+    await execute(pair.target, REJECTIONS[kind] ?? "");
+    await pair.refuse(65, "The target rejected a row of the table users (");
   });
 
   test("a difference after the copy is found, and leaves a target into which everything can be copied", async () => {

@@ -8,6 +8,7 @@ import type { Orm } from "../repository-client.ts";
 import { singleRow } from "../row-decoder.ts";
 import { connected, lock } from "./backup.ts";
 import { createFile } from "./client.ts";
+import { toDomainError } from "./errors.ts";
 import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
 import { compile } from "./reader.ts";
 import * as schema from "./schema.ts";
@@ -42,6 +43,7 @@ export async function withCopySession<T>(
       const result = await work({
         tables: TABLES,
         orm: orm as unknown as Orm,
+        toDomainError,
         select: async (query) => compile(query)(connection),
         lastId: async ({ name }) =>
           singleRow(await orm.select({ lastId }).from(sql`sqlite_sequence where name = ${name}`)).lastId,

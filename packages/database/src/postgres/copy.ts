@@ -70,6 +70,7 @@ export async function withCopySession<T>(
       return await work({
         tables: TABLES,
         orm,
+        toDomainError,
         select: async (query) => {
           const { sql: text, params } = query.toSQL();
           const rows: unknown[][] = await transaction.unsafe(text, params).values();
