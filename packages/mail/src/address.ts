@@ -23,11 +23,13 @@ export function isUnambiguous(address: string): boolean {
 
 /**
  * Names the mailbox whose budget a mail to the address uses. Unverified addresses with a tag (`ada+shop@example.com`) share one
- * that no other address uses: they cannot flood the mailbox, nor use up the budget of its owner.
+ * that no other address uses: they cannot flood the mailbox, nor use up the budget of its owner. Ambiguous ones, which get no
+ * mail, could do the latter too, so their domains are not mapped.
  */
 export function mailboxOf(address: string, isVerified: boolean): string {
   const { local, domain, ascii } = parts(address);
   const tagIndex = isVerified ? -1 : local.indexOf("+");
   // No address contains a space.
-  return `${tagIndex > 0 ? `${local.slice(0, tagIndex)} tagged` : local}@${ascii || domain}`;
+  const name = tagIndex > 0 ? `${local.slice(0, tagIndex)} tagged` : local;
+  return `${name}@${isUnambiguous(address) ? ascii : domain}`;
 }

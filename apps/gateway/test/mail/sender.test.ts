@@ -115,7 +115,7 @@ describe.concurrent("the sender", () => {
     expect(received.flatMap(({ recipients }) => recipients).toSorted()).toEqual(usual.toSorted());
   });
 
-  test("sends no more to tagged or differently spelled addresses of one mailbox than its budget", async () => {
+  test("sends no more to tagged or differently spelled addresses of one mailbox than its budget, which ambiguous ones do not use", async () => {
     await using server = await startMailServer();
     await using service = await startService();
     const verified = await service.register({ email: "flood+own@corp.example" });
@@ -126,6 +126,9 @@ describe.concurrent("the sender", () => {
     for (const email of spellings) await service.register({ email });
     for (const email of [...spellings, ...spellings, "flood+own@corp.example"])
       await requestReset(service, email);
+    // With soft hyphens.
+    for (const domain of ["c\u00adorp", "co\u00adrp", "cor\u00adp"])
+      await service.register({ email: `flood@${domain}.example` });
     await service.register({ email: "flood@corp.example" });
     await using sender = await startSender(service, smtp(server));
     await sender.drained();
