@@ -12,6 +12,8 @@ const COLLECT_EVERY = 2 ** 14;
 /** In UTF-16 units. What is longer is not a list. */
 const LINE_MAX_LENGTH = 2 ** 12;
 const DIGEST = /^[0-9a-f]{40}(:\d+)?$/i;
+/** Also other digests, such as those of NTLM, and UTF-16: as passwords, they would list nothing that a user can choose. */
+const LIKE_DIGEST = /^[0-9a-f]{32,}(:|$)|\0/i;
 
 export interface PasswordBlocklist {
   /** Whether the password or its lowercase form is listed. */
@@ -47,7 +49,7 @@ async function readRuns(path: string): Promise<readonly BigUint64Array[]> {
     lines += 1;
     if (line === "") return;
     // The first one decides.
-    containsDigests ??= DIGEST.test(line);
+    containsDigests ??= LIKE_DIGEST.test(line);
     if (containsDigests && !DIGEST.test(line))
       invalid(`names a file whose line ${lines} is not a SHA-1 digest`);
     if (length === RUN_LENGTH) {

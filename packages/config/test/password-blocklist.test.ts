@@ -37,6 +37,8 @@ test.each([
     `${sha1("a")}\n${sha1("b")}x`,
     "names a file whose line 2 is not a SHA-1 digest",
   ],
+  ["of other digests", `${sha1("a").slice(8)}:7\n`, "names a file whose line 1 is not a SHA-1 digest"],
+  ["of UTF-16", "\uFFFDa\0b\0\n\0", "names a file whose line 1 is not a SHA-1 digest"],
   ["without lines", "x".repeat(1_000_000), "names a file whose line 1 is too long"],
 ])("a file %s is an error, and so is one that does not exist", async (_name, content, problem) => {
   expect((await openList(content)).validate).toThrow(problem);
