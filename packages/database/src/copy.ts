@@ -49,20 +49,17 @@ const PAGE_ROWS = 1_000;
 
 /** The types are those of PostgreSQL; see `libsql/copy.ts`. */
 export function describeTables(tables: readonly PgTable[], configOf: typeof getTableConfig): CopyTable[] {
-  const withParents = (table: PgTable): PgTable[] => [
-    ...configOf(table).foreignKeys.flatMap((key) => withParents(key.reference().foreignTable)),
-    table,
-  ];
-  return [...new Set(tables.flatMap(withParents))].map((table) => {
-    const { name, columns, primaryKeys } = configOf(table);
-    const keyColumns = [
-      ...columns.filter(({ primary }) => primary),
-      ...primaryKeys.flatMap((key) => key.columns),
-    ];
-    const members = Object.entries(getTableColumns(table));
-    const keys = keyColumns.flatMap((key) => members.filter(([, column]) => column.name === key.name));
-    return { name, table, keys };
+  const described = tables.map((table) => {
+    const { name, columns, primaryKeys, foreignKeys } = configOf(table);
+    const keyColumns = [columns.filter(({ primary }) => primary), primaryKeys.map((key) => key.columns)];
+    const keyNames = keyColumns.flat(2).map((column) => column.name);
+    const keys = Object.entries(getTableColumns(table)).filter(([, column]) =>
+      keyNames.includes(column.name),
+    );
+    return { name, table, keys, foreignKeys };
   });
+  // No table that others refer to has a foreign key.
+  return described.sort((a, b) => a.foreignKeys.length - b.foreignKeys.length);
 }
 
 /** A newer schema can have columns that this release does not copy. @throws CopyRejected */
@@ -78,13 +75,12 @@ async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTab
   for (let last: Row | undefined; ; ) {
     const values = keys.map(([member, column]) => sql.param(last?.[member], column));
     const after = sql`(${sql.join(columns, sql`, `)}) > (${sql.join(values, sql`, `)})`;
-    const query = orm.select().from(table);
-    const page = await select(
-      query
-        .where(last && after)
-        .orderBy(...columns)
-        .limit(PAGE_ROWS),
-    );
+    const query = orm
+      .select()
+      .from(table)
+      .where(last && after)
+      .limit(PAGE_ROWS);
+    const page = await select(query.orderBy(...columns));
     if (page.length > 0) yield page;
     if (page.length < PAGE_ROWS) return;
     last = page.at(-1);

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { inArray, lte, sql } from "drizzle-orm";
 import type { User, UserRepository } from "./repositories.ts";
-import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 
 const KEPT_SECONDS = 90 * 24 * 60 * 60;
 
@@ -27,7 +27,7 @@ export function createImports(
   { orm, prepare, attempt, transact }: RepositoryClient,
   { users, deletedImports, now, later, isElementOf, lastId, raiseLastId }: Tables,
 ): ImportMethods & { rememberDeletion(transaction: Orm, email: string): Promise<void> } {
-  const given = { email: sql.placeholder("email"), username: sql.placeholder("username") };
+  const given = placeholders("email", "username");
   const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
   const byNames = prepare(orm.select().from(users).where(isTaken));
   const latest = prepare(orm.select({ lastId }).from(sql`(select 1) as one`));

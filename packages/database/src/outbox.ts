@@ -9,7 +9,6 @@ import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
-const LINK_PAUSE_SECONDS = 2 * 60 * 60;
 
 /** Mails of these kinds count together: so many in 24 hours, then a further one after each pause. */
 interface Budget {
@@ -18,12 +17,8 @@ interface Budget {
   readonly pauseSeconds: number;
 }
 
-const RESETS: Budget = { kinds: ["reset"], mails: 3, pauseSeconds: LINK_PAUSE_SECONDS };
-const ADDRESSES: Budget = {
-  kinds: ["verification", "email-change"],
-  mails: 3,
-  pauseSeconds: LINK_PAUSE_SECONDS,
-};
+const RESETS: Budget = { kinds: ["reset"], mails: 3, pauseSeconds: 2 * 60 * 60 };
+const ADDRESSES: Budget = { ...RESETS, kinds: ["verification", "email-change"] };
 const NOTIFICATIONS: Budget = {
   kinds: ["password", "email", "passkey"],
   mails: 5,

@@ -4,14 +4,14 @@
  */
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { MAX_PASSKEYS, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories.ts";
-import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import { isValidToken } from "./valid-token.ts";
 
 export function createPasskeyRepository(
   { orm, prepare, attempt, transact }: RepositoryClient,
   { passkeys, users, outbox, now, jsonMembers, jsonObject }: Tables,
 ): PasskeyRepository {
-  const given = { id: sql.placeholder("id"), userId: sql.placeholder("userId") };
+  const given = placeholders("id", "userId");
   const { passkeyUserHandle } = users;
   const byId = prepare(
     orm

@@ -2,6 +2,7 @@
  * What the repositories need of a database. Its types are those of PostgreSQL; `libsql/database.ts` provides the same with
  * Drizzle's query builders for SQLite.
  */
+import { type Placeholder, sql } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { Attempt } from "./errors.ts";
 import type * as schema from "./postgres/schema.ts";
@@ -24,3 +25,9 @@ export interface RepositoryClient {
   /** Builds the query once and returns the function that runs it with the values of its placeholders. */
   prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
 }
+
+/** The values of a prepared query. The cast is safe because each name has its placeholder. */
+export const placeholders = <Name extends string>(...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as {
+    [Key in Name]: Placeholder<Key>;
+  };

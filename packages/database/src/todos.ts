@@ -1,18 +1,14 @@
 /** Todos in either database. Each method runs one statement and is therefore atomic. */
-import { asc, eq, gt, sql } from "drizzle-orm";
+import { asc, eq, gt } from "drizzle-orm";
 import type { TodoRepository } from "./repositories.ts";
-import type { RepositoryClient, Tables } from "./repository-client.ts";
+import { placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 
 export function createTodoRepository(
   { orm, prepare, attempt }: RepositoryClient,
   { todos, now }: Tables,
 ): TodoRepository {
-  const given = {
-    id: sql.placeholder("id"),
-    after: sql.placeholder("after"),
-    limit: sql.placeholder("limit"),
-  };
+  const given = placeholders("id", "after", "limit");
   const byId = prepare(orm.select().from(todos).where(eq(todos.id, given.id)));
   const page = prepare(
     orm.select().from(todos).where(gt(todos.id, given.after)).orderBy(asc(todos.id)).limit(given.limit),

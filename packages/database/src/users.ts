@@ -19,7 +19,7 @@ import {
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { createImports, isImported } from "./imports.ts";
 import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
-import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 import { isValidToken } from "./valid-token.ts";
 
@@ -29,16 +29,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
   const { orm, prepare, attempt, attemptAll, transact } = client;
   const { users, userNetworks, passkeys, outbox, now, forShare } = tables;
   const { rememberDeletion, ...imports } = createImports(client, tables);
-  const given = {
-    id: sql.placeholder("id"),
-    email: sql.placeholder("email"),
-    networkDigest: sql.placeholder("networkDigest"),
-    after: sql.placeholder("after"),
-    limit: sql.placeholder("limit"),
-    text: sql.placeholder("text"),
-    domain: sql.placeholder("domain"),
-    state: sql.placeholder("state"),
-  };
+  const given = placeholders("id", "email", "networkDigest", "after", "limit", "text", "domain", "state");
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
   const byEmail = prepare(
     orm
@@ -184,25 +175,17 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
         if (!user) return null;
         await transaction.delete(userNetworks).where(eq(userNetworks.userId, id)).execute();
         await transaction.delete(passkeys).where(eq(passkeys.userId, id)).execute();
-        const recipient = { recipient: old.email, isRecipientVerified: old.emailVerified };
-        const due = { dueAt: sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`, nextAttemptAt: null };
+        const { email: recipient, emailVerified: isRecipientVerified } = old;
+        const sentByDueAt = { recipient, isRecipientVerified, nextAttemptAt: null };
+        const dueAt = sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`;
         const isWaiting = or(isNotNull(outbox.dueAt), isNotNull(outbox.nextAttemptAt));
         const notifications = and(eq(outbox.userId, id), isNull(outbox.recipient), isWaiting);
-        await transaction
-          .update(outbox)
-          .set({ ...recipient, ...due })
-          .where(notifications)
-          .execute();
-        const notification = {
-          kind: "email",
-          userId: id,
-          ...recipient,
-          dueAt: now,
-          nextAttemptAt: null,
-        } as const;
+        const redirected = transaction.update(outbox).set({ ...sentByDueAt, dueAt });
+        await redirected.where(notifications).execute();
+        const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
         await transaction.insert(outbox).values(notification).execute();
         // Otherwise, a repeated import would give the old e-mail and password another account.
-        if (isImported(user)) await rememberDeletion(transaction, old.email);
+        if (isImported(user)) await rememberDeletion(transaction, recipient);
         return user;
       }),
     rehash: async (user, hashedPassword) => {

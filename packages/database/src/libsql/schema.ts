@@ -2,7 +2,7 @@
 import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { readRoles } from "../roles.ts";
+import { ROLES_TYPE } from "../roles.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
 
 /** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
@@ -56,11 +56,7 @@ const timestamp = customType<{ data: string; driverData: string }>({
 
 /** AUTOINCREMENT never reuses an id, so that a deleted user's token cannot give access to a later account. */
 const id = () => integer().primaryKey({ autoIncrement: true });
-const roles = customType<{ data: string[]; driverData: string }>({
-  dataType: () => "text",
-  fromDriver: readRoles,
-  toDriver: (list) => JSON.stringify(list),
-});
+const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);
 

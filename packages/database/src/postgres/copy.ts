@@ -79,12 +79,10 @@ export async function withCopySession<T>(
         lastId: async ({ name, table }) => {
           const id = identityOf(table);
           if (!id) return 0;
-          const find = sql`select pg_get_serial_sequence(${`public.${name}`}::text, ${id.name}::text) as name`;
-          const sequence = singleRow(await select<{ name: string }>(orm, find)).name;
           // After a restart, the sequence has the first id to use.
           const query = sql`
             select greatest(last_value - (not is_called)::int, (select max(${id}) from ${table}))::float8 as "lastId"
-            from ${sql.raw(sequence)}`;
+            from public.${sql.identifier(`${name}_id_seq`)}`;
           return singleRow(await select<{ lastId: number }>(orm, query)).lastId;
         },
         setLastId: async ({ table }, lastId) => {

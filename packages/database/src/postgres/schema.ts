@@ -2,7 +2,7 @@
 import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { bigint, boolean, customType, index, integer, PgSchema, primaryKey, text } from "drizzle-orm/pg-core";
-import { readRoles } from "../roles.ts";
+import { ROLES_TYPE } from "../roles.ts";
 import { toTimestamp } from "../timestamp.ts";
 
 export const now = sql`now()`;
@@ -54,11 +54,7 @@ const timestamp = customType<{ data: string; driverData: Date | string }>({
 
 /** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */
 const id = () => bigint({ mode: "number" }).primaryKey().generatedByDefaultAsIdentity();
-const roles = customType<{ data: string[]; driverData: string }>({
-  dataType: () => "text",
-  fromDriver: readRoles,
-  toDriver: (list) => JSON.stringify(list),
-});
+const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
 const createdAt = () => timestamp("created_at").notNull().default(now);
 const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
