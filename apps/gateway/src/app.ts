@@ -115,22 +115,17 @@ export function createApp({
   };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
-  const hasRoles = config.auth.claims.includes("roles");
-  const { passwordMinLength } = config.auth;
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     passkeyService:
       webauthn && createPasskeyService({ ...authService, ...keys, passkeys, webauthn, sendsMail }),
     sendsMail,
-    renewsTokens: config.auth.renewalDays > 0,
-    hasRoles,
-    changesEmail: config.auth.changesEmail,
+    rules: config.auth,
+    isListedPassword,
     limiters,
     publicKeySet,
     digests,
-    requireCurrentPassword: config.auth.requireCurrentPassword,
-    passwordRules: { minLength: passwordMinLength, isListed: isListedPassword },
     todoService: createTodoService(database.todos),
   });
 
@@ -161,11 +156,10 @@ export function createApp({
     .use(features)
     .use(
       pageRoutes({
-        createDocument: () => createDocument(features, { hasRoles, passwordMinLength }),
+        createDocument: () => createDocument(features, config.auth),
         assets,
         product: config.mail?.product ?? null,
-        changesEmail: config.auth.changesEmail,
-        passwordMinLength,
+        rules: config.auth,
         hasPasskeys: config.passkeys !== null,
       }),
     );

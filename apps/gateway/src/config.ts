@@ -15,6 +15,11 @@ import {
 
 /** The definitions of the variables state what null means. */
 export type Config = ReturnType<typeof createConfig>;
+/** What users can do, and what is demanded of them. */
+export type AccountRules = Pick<
+  Config["auth"],
+  "claims" | "renewalDays" | "changesEmail" | "requireCurrentPassword" | "passwordMinLength"
+>;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
 export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {

@@ -4,6 +4,7 @@
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
+import type { AccountRules } from "./config.ts";
 import { createFeatures } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
 
@@ -11,20 +12,24 @@ import { createDocument } from "./openapi/document.ts";
 const uncalled = <Service>(): Service => ({}) as Service;
 
 const isComplete = process.argv.includes("--all");
+const rules: AccountRules = {
+  claims: isComplete ? ["roles"] : [],
+  renewalDays: isComplete ? 1 : 0,
+  changesEmail: isComplete,
+  requireCurrentPassword: false,
+  passwordMinLength: PASSWORD_MIN_LENGTH,
+};
 const features = createFeatures({
   readiness: uncalled(),
   authService: uncalled(),
   sendsMail: true,
-  renewsTokens: isComplete,
-  hasRoles: isComplete,
+  rules,
+  isListedPassword: uncalled(),
   passkeyService: isComplete ? uncalled() : null,
-  changesEmail: isComplete,
   limiters: null,
   digests: uncalled(),
-  requireCurrentPassword: false,
-  passwordRules: { minLength: PASSWORD_MIN_LENGTH, isListed: uncalled() },
   todoService: uncalled(),
   publicKeySet: uncalled(),
 });
 exitOnOutputError();
-await write(await createDocument(features, { hasRoles: isComplete, passwordMinLength: PASSWORD_MIN_LENGTH }));
+await write(await createDocument(features, rules));

@@ -7,6 +7,7 @@ import {
   PAGE_SIZE_MAX,
 } from "@latchkey/contracts";
 import { type AnyElysia, Elysia } from "elysia";
+import type { AccountRules } from "../config.ts";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
@@ -22,24 +23,18 @@ interface DescribedOperation {
 
 const JSON_TYPE = "application/json";
 
-interface DocumentOptions {
-  /** Whether responses with a user contain the roles. */
-  readonly hasRoles: boolean;
-  readonly passwordMinLength: number;
-}
-
 /** Returns the document of the routes as JSON. Imports the plugin only now, because it delays the start by a tenth. */
-export async function createDocument(features: AnyElysia, options: DocumentOptions): Promise<string> {
+export async function createDocument(features: AnyElysia, rules: AccountRules): Promise<string> {
   const { swagger } = await import("@elysiajs/swagger");
   const specPath = "/openapi.json";
   // Otherwise the plugin omits paths with a dot.
   const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
   const { paths } = (await response.json()) as { readonly paths: DescribedPaths };
-  return JSON.stringify(completeDocument(paths, options));
+  return JSON.stringify(completeDocument(paths, rules));
 }
 
-function completeDocument(paths: DescribedPaths, options: DocumentOptions): JsonObject {
+function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObject {
   const described = JSON.stringify(paths);
   const codes = ERROR_CODES.filter(
     (code) => !ERROR_TABLE[code].isOptional || described.includes(`"${code}"`),
@@ -64,7 +59,7 @@ function completeDocument(paths: DescribedPaths, options: DocumentOptions): Json
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas({ ...options, described, codes }),
+      schemas: componentSchemas(described, codes, rules),
       headers: HEADERS,
       securitySchemes: {
         bearer: {

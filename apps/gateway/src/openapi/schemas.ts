@@ -4,6 +4,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
+import type { AccountRules } from "../config.ts";
 import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
@@ -47,26 +48,20 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
   return Object.fromEntries(entries);
 }
 
-interface ComponentOptions {
-  /** The described paths, which name the optional schemas of features that are on. */
-  readonly described: string;
-  /** Of the errors that the operations return. */
-  readonly codes: readonly ErrorCode[];
-  readonly hasRoles: boolean;
-  readonly passwordMinLength: number;
-}
-
-/** `components.schemas`. */
-export function componentSchemas({
-  described,
-  codes,
-  hasRoles,
-  passwordMinLength,
-}: ComponentOptions): Record<string, JsonObject> {
+/**
+ * `components.schemas`.
+ * @param described the described paths, which name the optional schemas of features that are on
+ * @param codes of the errors that the operations return
+ */
+export function componentSchemas(
+  described: string,
+  codes: readonly ErrorCode[],
+  { claims, passwordMinLength }: AccountRules,
+): Record<string, JsonObject> {
   const isDescribed = ([name]: [string, object]) =>
     !(name in OPTIONAL_SCHEMAS) || new RegExp(`\\b${name}\\b`).test(described);
   const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
-  const user = hasRoles ? contracts.UserWithRoles : contracts.User;
+  const user = claims.includes("roles") ? contracts.UserWithRoles : contracts.User;
   return mapMembers({ ...schemas, UserResponse: user, ...errorSchemas(codes) }, (schema) =>
     translateMembers(contracts.withPasswordMinLength(schema, passwordMinLength)),
   );

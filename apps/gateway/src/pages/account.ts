@@ -3,6 +3,7 @@
  * the script reads the token from the fragment, which no server receives, and sends it after a click.
  */
 import { EMAIL_MAX_LENGTH, MAILS, PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
+import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import type { PageOptions } from "./pages.ts";
 
@@ -12,7 +13,7 @@ type AccountPage = Readonly<Record<"title" | "action" | "fields" | "button" | "s
 const RESET_REQUEST_PATH = "/account/forgot-password";
 
 /** By path; those to which mails link have the path of their kind. */
-const pagesOf = (minLength: number): Readonly<Record<string, AccountPage>> => ({
+const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => ({
   [RESET_REQUEST_PATH]: {
     title: "Forgot your password?",
     action: "/auth/password-reset",
@@ -26,8 +27,8 @@ const pagesOf = (minLength: number): Readonly<Record<string, AccountPage>> => ({
     title: "Choose a new password",
     action: "/auth/password-reset/confirm",
     fields: `<label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="${minLength}" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
-<p id="rule">${minLength} to ${PASSWORD_MAX_LENGTH} characters.</p>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="${rules.passwordMinLength}" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
+<p id="rule">${rules.passwordMinLength} to ${PASSWORD_MAX_LENGTH} characters.</p>
 `,
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
@@ -39,35 +40,31 @@ const pagesOf = (minLength: number): Readonly<Record<string, AccountPage>> => ({
     button: "Confirm",
     success: "Your e-mail address is confirmed.",
   },
+  ...(rules.changesEmail && {
+    [MAILS["email-change"].page]: {
+      title: "Confirm your new e-mail address",
+      action: "/auth/email-change/confirm",
+      fields: "",
+      button: "Change e-mail",
+      success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
+    },
+  }),
 });
-
-const EMAIL_CHANGE_PAGE: Readonly<Record<string, AccountPage>> = {
-  [MAILS["email-change"].page]: {
-    title: "Confirm your new e-mail address",
-    action: "/auth/email-change/confirm",
-    fields: "",
-    button: "Change e-mail",
-    success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
-  },
-};
 
 /** By path. */
 export function createAccountPages(
   { name, url }: Product,
-  changesEmail: boolean,
-  passwordMinLength: number,
+  rules: AccountRules,
 ): Readonly<Record<string, PageOptions>> {
   const product = name === null ? "" : Bun.escapeHTML(name);
   const ifNamed = (html: string): string => (product === "" ? "" : html);
   const wayBack =
     url === null ? "" : ` <a href="${Bun.escapeHTML(url)}">Continue${ifNamed(` to ${product}`)}</a>`;
-  return mapMembers(
-    { ...pagesOf(passwordMinLength), ...(changesEmail && EMAIL_CHANGE_PAGE) },
-    ({ title, action, fields, button, success }) => ({
-      title: title + ifNamed(` – ${product}`),
-      scripts: ["account.js"],
-      policy: { "style-src": "'self'", "img-src": "'self'" },
-      body: `<main class="account">
+  return mapMembers(pagesOf(rules), ({ title, action, fields, button, success }) => ({
+    title: title + ifNamed(` – ${product}`),
+    scripts: ["account.js"],
+    policy: { "style-src": "'self'", "img-src": "'self'" },
+    body: `<main class="account">
 ${ifNamed(`<p>${product}</p>\n`)}<h1>${title}</h1>
 <noscript><p>This page needs JavaScript.</p></noscript>
 <form data-action="${action}">
@@ -77,6 +74,5 @@ ${fields}<button>${button}</button>
 <p id="error" role="alert"></p>
 <p id="again" hidden><a href="${RESET_REQUEST_PATH}">Request a new link</a></p>
 </main>`,
-    }),
-  );
+  }));
 }

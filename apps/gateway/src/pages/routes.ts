@@ -1,6 +1,7 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
 import type { Product } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
+import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { createAccountPages } from "./account.ts";
@@ -15,22 +16,20 @@ interface PageRoutesOptions {
   readonly assets: Assets;
   /** What the pages to which mails link name; null: there are none. */
   readonly product: Product | null;
-  /** Whether one of them changes an e-mail. */
-  readonly changesEmail: boolean;
-  readonly passwordMinLength: number;
+  readonly rules: AccountRules;
   /** Whether there is a page of passkeys. */
   readonly hasPasskeys: boolean;
 }
 
 export function pageRoutes(options: PageRoutesOptions) {
-  const { createDocument, assets, product, changesEmail, passwordMinLength, hasPasskeys } = options;
+  const { createDocument, assets, product, rules, hasPasskeys } = options;
   const createJson = async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" });
   let json: ReturnType<typeof createJson> | undefined;
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...(product && createAccountPages(product, changesEmail, passwordMinLength)),
+    ...(product && createAccountPages(product, rules)),
     ...(hasPasskeys && PASSKEY_PAGES),
   };
   const contents = mapMembers(pages, (page) => createPage(page, assets));

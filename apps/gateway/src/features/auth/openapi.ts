@@ -1,6 +1,7 @@
 /** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
 import type Type from "typebox";
+import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { defineOperations, type OperationOptions } from "../../openapi/operation.ts";
 import { nameOf } from "../../openapi/schemas.ts";
@@ -136,23 +137,19 @@ const OPERATIONS = {
   },
 } as const satisfies Readonly<Record<string, OperationOptions>>;
 
-/** What the operator demands of new passwords. */
-export interface PasswordRules {
-  /** At least that of the schema. */
-  readonly minLength: number;
-  readonly isListed: (password: string) => boolean;
-}
+/** Whether nobody can choose this password. */
+export type IsListed = (password: string) => boolean;
 
-/**
- * The operations under these rules. A login has none.
- * @param requireCurrentPassword whether a new password without the current one is invalid
- */
-export function createOperations({ minLength, isListed }: PasswordRules, requireCurrentPassword: boolean) {
+/** The operations under these rules. A login has none. */
+export function createOperations(
+  { passwordMinLength, requireCurrentPassword }: AccountRules,
+  isListed: IsListed,
+) {
   const issue = { loc: ["body", "password"], msg: "is too common or was leaked", type: "password_listed" };
   const refineBody = ({ password }: { readonly password?: unknown }) =>
     typeof password === "string" && isListed(password) ? [issue] : [];
   const withRules = <Body extends Type.TObject>(body: Body, name = nameOf(body)) => {
-    const named: Body = { ...contracts.withPasswordMinLength(body, minLength), $id: name };
+    const named: Body = { ...contracts.withPasswordMinLength(body, passwordMinLength), $id: name };
     return { body: named, refineBody };
   };
   const { register, updateMe, confirmPasswordReset } = OPERATIONS;

@@ -1,30 +1,25 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import { type Token, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
+import type { AccountRules } from "../../config.ts";
 import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
-import { createOperations, type PasswordRules } from "./openapi.ts";
+import { createOperations, type IsListed } from "./openapi.ts";
 import type { AuthService, Principal } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** false: the routes that need mail do not exist. */
   readonly sendsMail: boolean;
-  /** false: the route that renews tokens does not exist. */
-  readonly renewsTokens: boolean;
-  /** Whether responses with a user contain the roles. */
-  readonly hasRoles: boolean;
-  /** false: the routes that change an e-mail do not exist. */
-  readonly changesEmail: boolean;
+  /** Without renewals or changes of an e-mail, their routes do not exist. */
+  readonly rules: AccountRules;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
-  /** Whether a new password without the current one is invalid. */
-  readonly requireCurrentPassword: boolean;
-  readonly passwordRules: PasswordRules;
+  readonly isListedPassword: IsListed;
 }
 
 interface PasswordContext {
@@ -34,9 +29,9 @@ interface PasswordContext {
 }
 
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, sendsMail, renewsTokens, changesEmail, limiters, digests } = options;
-  const operations = createOperations(options.passwordRules, options.requireCurrentPassword);
-  const toShape = options.hasRoles ? toUserWithRoles : toUser;
+  const { authService, sendsMail, rules, isListedPassword, limiters, digests } = options;
+  const operations = createOperations(rules, isListedPassword);
+  const toShape = rules.claims.includes("roles") ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
 
   /** Counts against the quota of password changes, per user and per client. */
@@ -66,7 +61,7 @@ export function authRoutes(options: AuthRoutesOptions) {
   const me = new Elysia()
     .use(bearerAuth(authService.authenticate))
     .get("/auth/me", ({ principal }): UserShape => toShape(principal.user), operations.getMe);
-  if (renewsTokens)
+  if (rules.renewalDays > 0)
     me.post(
       "/auth/tokens",
       async ({ principal }): Promise<Token> => toToken(await authService.renew(principal)),
@@ -124,7 +119,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       { ...operations.requestEmailVerification, parse: [ignoreBody] },
     );
   auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
-  if (!changesEmail) return auth;
+  if (!rules.changesEmail) return auth;
 
   const confirmEmailChange = routes().post(
     "/auth/email-change/confirm",

@@ -91,6 +91,16 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
+  /** Returns the active user whom the token of a mail names, and what it is bound to. @throws ONE_TIME_TOKEN_INVALID */
+  const redeem = async (token: string, purpose: "reset" | "email-change") => {
+    const verified = oneTimeTokens.verify(token, purpose);
+    const user = verified && (await users.findById(verified.userId));
+    if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+    // Of several confirmations only one succeeds.
+    const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
+    return { user, newEmail: verified.newEmail, condition };
+  };
+
   /** The end of a login with the methods `amr`, whether with a password or a passkey. */
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
@@ -239,18 +249,14 @@ export function createAuthService(options: AuthServiceOptions) {
     /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
     async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
       const { signal, audit } = request;
-      const verified = oneTimeTokens.verify(token, "reset");
-      const user = verified && (await users.findById(verified.userId));
-      if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const { user, condition } = await redeem(token, "reset");
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
         networkDigest: networkDigestOf(user.email, request),
         notifies: true,
       };
-      // What the token is bound to, so that of several confirmations only one succeeds.
-      const state = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
-      if (!(await users.update(user.id, change, state))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      if (!(await users.update(user.id, change, condition))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("password.reset", user.email, user.id);
     },
 
@@ -282,13 +288,8 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
     async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
-      const verified = oneTimeTokens.verify(token, "email-change");
-      const user = verified && (await users.findById(verified.userId));
-      if (!user?.isActive || verified?.newEmail === undefined || !verified.isCurrent(user))
-        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      // What the token is bound to, so that of several confirmations only one succeeds.
-      const state = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
-      const changed = await users.changeEmail(user, verified.newEmail, state);
+      const { user, newEmail, condition } = await redeem(token, "email-change");
+      const changed = newEmail === undefined ? null : await users.changeEmail(user, newEmail, condition);
       if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("email.changed", changed.email, changed.id);
     },
