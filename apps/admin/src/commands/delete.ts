@@ -2,11 +2,12 @@
 import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
 import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";
+import { withDatabase } from "../database.ts";
+import type { Variables } from "../environment.ts";
 import { parseDomain, parseUserRef } from "../user-arguments.ts";
 import { printUser } from "../user-output.ts";
 import { audited, findUser, listUsers } from "../users.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
-import type { WithUsers } from "./import.ts";
 
 interface Options {
   readonly domain?: string;
@@ -14,7 +15,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export const deleteCommand = (withUsers: WithUsers): Command =>
+export const deleteCommand = (variables: Variables): Command =>
   withExamples(
     new Command("delete"),
     [
@@ -32,10 +33,12 @@ export const deleteCommand = (withUsers: WithUsers): Command =>
     .action(async (text: string | undefined, { domain: domainText, ...options }: Options) => {
       if (text !== undefined && domainText === undefined) {
         const ref = parseUserRef(text);
-        await withUsers(async (users) => deleteUser(users, await findUser(users, ref), options));
+        await withDatabase(variables, async ({ users }) =>
+          deleteUser(users, await findUser(users, ref), options),
+        );
       } else if (text === undefined && domainText !== undefined) {
         const domain = parseDomain(domainText);
-        await withUsers((users) => deleteDomain(users, domain, options));
+        await withDatabase(variables, ({ users }) => deleteDomain(users, domain, options));
       } else throw usageError("Specify either a user or --domain; see --help.");
     });
 

@@ -1,10 +1,12 @@
 /** `users import`, `users export` and `users stats`: users of other systems. */
 import { type FileHandle, open } from "node:fs/promises";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import type { PasskeyRepository, Timestamp, UserRepository } from "@latchkey/database";
+import type { Timestamp } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
+import { withDatabase } from "../database.ts";
+import type { Variables } from "../environment.ts";
 import { importUsers, increment } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
@@ -12,15 +14,12 @@ import { listUsers } from "../users.ts";
 import { keyWarning } from "./backup.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 
-export type WithUsers = (
-  work: (users: UserRepository, passkeys: PasskeyRepository) => Promise<void>,
-) => Promise<void>;
 type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
 type Options = Readonly<Partial<Record<Flag, boolean> & Record<"importedBefore" | "ids", string>>>;
 
 const PROGRESS_INTERVAL_MS = 500;
 
-export const importCommand = (withUsers: WithUsers): Command =>
+export const importCommand = (variables: Variables): Command =>
   withExamples(
     new Command("import"),
     ["bun run admin users import users.jsonl", "zcat users.gz | bun run admin users import - --commit"],
@@ -40,7 +39,7 @@ export const importCommand = (withUsers: WithUsers): Command =>
       if (idsPath !== undefined && !commit) throw usageError("--ids requires --commit.");
       const file = path === "-" ? null : await openFile(path, "r");
       await using ids = idsPath === undefined ? null : await openFile(idsPath, "wx");
-      await withUsers(async (users) => {
+      await withDatabase(variables, async ({ users }) => {
         const onRejected = (line: number, reason: string) =>
           write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
         const lines = readLines(readChunks(file));
@@ -58,13 +57,13 @@ export const importCommand = (withUsers: WithUsers): Command =>
       });
     });
 
-export const exportCommand = (withUsers: WithUsers): Command =>
+export const exportCommand = (variables: Variables): Command =>
   withExamples(new Command("export"), ["bun run admin users export users.jsonl"])
     .description("write all users with their password hashes to a new file, as `import` reads it")
     .argument("<file>", "a file that does not exist; only its owner can read it")
     .option(...JSON_OPTION)
     .action(async (path: string, { json = false }: Options) => {
-      await withUsers(async (list, passkeys) => {
+      await withDatabase(variables, async ({ users: list, passkeys }) => {
         await using file = await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
@@ -79,12 +78,12 @@ export const exportCommand = (withUsers: WithUsers): Command =>
       });
     });
 
-export const statsCommand = (withUsers: WithUsers): Command =>
+export const statsCommand = (variables: Variables): Command =>
   withExamples(new Command("stats"), ["bun run admin users stats --json"])
     .description("count all users, inactive ones, and those with an imported hash by format")
     .option(...JSON_OPTION)
     .action(async ({ json = false }: Options) => {
-      await withUsers(async (list) => {
+      await withDatabase(variables, async ({ users: list }) => {
         const [totals, imported] = [{ users: 0, inactive: 0 }, {} as Record<string, number>];
         for await (const page of listUsers(list)) {
           for (const { isActive, importedHash } of page) {

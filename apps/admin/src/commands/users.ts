@@ -1,28 +1,19 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
-
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
-import { ID_MAX, toPasskey } from "@latchkey/contracts";
+import { type AuditEvent, ID_MAX, toPasskey } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
-
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
 import { readPassword } from "../prompt.ts";
-import {
-  parseEmail,
-  parseRoles,
-  parseUsername,
-  parseUserRef,
-  passwordParser,
-  type UserRef,
-} from "../user-arguments.ts";
+import { parseEmail, parseRoles, parseUsername, parseUserRef, passwordParser } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
-import { exportCommand, importCommand, statsCommand, type WithUsers } from "./import.ts";
+import { exportCommand, importCommand, statsCommand } from "./import.ts";
 
 const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
 echo. If standard input is not a terminal, it must contain one line, the
@@ -37,10 +28,11 @@ type ListOptions = Format & {
   search?: string;
 };
 
-export function usersCommand(variables: Variables): Command {
-  const withUsers: WithUsers = (work) =>
-    withDatabase(variables, ({ users, passkeys }) => work(users, passkeys));
+type Change = (database: Database, user: User) => Promise<User | null>;
 
+const always = (change: Change) => () => change;
+
+export function usersCommand(variables: Variables): Command {
   /**
    * Returns a function that reads a new password by the rules of the service and hashes it. Only validates `HASH_WORKERS`, because
    * the service rejects it too: one password needs one worker.
@@ -58,14 +50,25 @@ export function usersCommand(variables: Variables): Command {
 
   const readSendsMail = () => sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
 
-  /** Adds the arguments and the action of a command that prints the user returned by `work`. */
-  const withUser = (command: Command, work: (database: Database, ref: UserRef) => Promise<User>) =>
+  /**
+   * Adds the arguments and the action of a command that changes a user, and logs and prints the result.
+   * @param begin receives the other arguments; it runs before the database is opened
+   */
+  const changing = (
+    event: AuditEvent,
+    command: Command,
+    begin: (args: readonly string[]) => Change | Promise<Change>,
+  ) =>
     command
       .argument(...USER)
       .option(...JSON_OPTION)
-      .action(async (text: string, format: Format) => {
+      .action(async (text: string) => {
         const ref = parseUserRef(text);
-        await withDatabase(variables, async (database) => printUser(await work(database, ref), format));
+        const change = await begin(command.args.slice(1));
+        await withDatabase(variables, async (database) => {
+          const user = await findUser(database.users, ref);
+          await printUser(audited(event, ref, await change(database, user)), command.opts<Format>());
+        });
       });
 
   const create = withExamples(
@@ -83,7 +86,7 @@ export function usersCommand(variables: Variables): Command {
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
-      await withUsers(async (users) => {
+      await withDatabase(variables, async ({ users }) => {
         // Before a password is requested; the database's constraint is still required.
         const taken = await users.findTaken({ emails: [email], usernames: [username] });
         if (taken.length > 0) throw new UserAlreadyExists();
@@ -104,7 +107,7 @@ export function usersCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      await withUsers(async (users, passkeys) => {
+      await withDatabase(variables, async ({ users, passkeys }) => {
         const user = await findUser(users, ref);
         const familiar_networks = await countFamiliarNetworks(users, user.id);
         const found = await passkeys.list(user.id);
@@ -136,23 +139,22 @@ export function usersCommand(variables: Variables): Command {
         isImported: imported ?? false,
         isInactive: inactive ?? false,
       };
-      await withUsers((users) => printUsers(listUsers(users, page), format));
+      await withDatabase(variables, ({ users }) => printUsers(listUsers(users, page), format));
     });
 
   const active = (name: "activate" | "deactivate", description: string) =>
-    withUser(
+    changing(
+      `user.${name}d`,
       withExamples(
         new Command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
         "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Tokens and reset\nlinks of before stay invalid after the activation.",
       ),
-      async ({ users }, ref) => {
-        const { id } = await findUser(users, ref);
-        return audited(`user.${name}d`, ref, await users.setActive(id, name === "activate"));
-      },
+      always(({ users }, { id }) => users.setActive(id, name === "activate")),
     );
 
-  const setPassword = withUser(
+  const setPassword = changing(
+    "password.changed",
     withExamples(
       new Command("set-password").description("replace a user's password"),
       [
@@ -162,36 +164,38 @@ export function usersCommand(variables: Variables): Command {
       ABOUT_PASSWORDS,
       "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
     ),
-    async ({ users }, ref) => {
+    async () => {
       const [readHash, notifies] = [await openPasswordInput(), readSendsMail()];
-      const user = await findUser(users, ref);
-      const hashedPassword = await readHash();
-      return audited("password.changed", user, await users.update(user.id, { hashedPassword, notifies }));
+      return async ({ users }, { id }) => users.update(id, { hashedPassword: await readHash(), notifies });
     },
   );
 
-  const sendReset = withUser(
+  const sendReset = changing(
+    "reset.requested",
     withExamples(
       new Command("send-reset").description("send a user the link that resets the password"),
       ["bun run admin users send-reset ada@example.com"],
       "The running service sends the mail within seconds. The budget of the recipient\ndoes not limit it.",
     ),
-    async ({ users, outbox }, ref) => {
+    () => {
       if (!readSendsMail())
         throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
-      const user = await findUser(users, ref);
-      if (!user.isActive) throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
-      if (isNonexistent(user.email) || !isUnambiguous(user.email))
-        throw new CliError(
-          "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
-          EXIT.failed,
-        );
-      await outbox.request("reset", user.email, { isLimited: false });
-      return audited("reset.requested", user, user);
+      return async ({ outbox }, user) => {
+        if (!user.isActive)
+          throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
+        if (isNonexistent(user.email) || !isUnambiguous(user.email))
+          throw new CliError(
+            "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
+            EXIT.failed,
+          );
+        await outbox.request("reset", user.email, { isLimited: false });
+        return user;
+      };
     },
   );
 
-  const revokeTokens = withUser(
+  const revokeTokens = changing(
+    "tokens.revoked",
     withExamples(
       new Command("revoke-tokens").description(
         "revoke all tokens of a user, effective with the next request",
@@ -199,42 +203,33 @@ export function usersCommand(variables: Variables): Command {
       ["bun run admin users revoke-tokens ada@example.com"],
       "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
     ),
-    async ({ users }, ref) => {
-      const { id } = await findUser(users, ref);
-      return audited("tokens.revoked", ref, await users.revokeTokens(id));
-    },
+    always(({ users }, { id }) => users.revokeTokens(id)),
   );
 
-  const setRoles = withExamples(
-    new Command("set-roles"),
-    [
-      "bun run admin users set-roles ada@example.com admin billing:read",
-      "bun run admin users set-roles ada@example.com",
-    ],
-    "Tokens contain the roles if AUTH_CLAIMS lists them. If a role is removed, all\ntokens of the user are revoked.",
-  )
-    .description("replace the roles of a user, or remove all")
-    .argument(...USER)
-    .argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -")
-    .option(...JSON_OPTION)
-    .action(async (text: string, given: readonly string[], format: Format) => {
-      const [ref, roles] = [parseUserRef(text), parseRoles(given)];
-      await withUsers(async (users) => {
-        const { id } = await findUser(users, ref);
-        await printUser(audited("roles.changed", ref, await users.setRoles(id, roles)), format);
-      });
-    });
+  const setRoles = changing(
+    "roles.changed",
+    withExamples(
+      new Command("set-roles").description("replace the roles of a user, or remove all"),
+      [
+        "bun run admin users set-roles ada@example.com admin billing:read",
+        "bun run admin users set-roles ada@example.com",
+      ],
+      "Tokens contain the roles if AUTH_CLAIMS lists them. If a role is removed, all\ntokens of the user are revoked.",
+    ),
+    (args) => {
+      const roles = parseRoles(args);
+      return ({ users }, { id }) => users.setRoles(id, roles);
+    },
+  ).argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -");
 
-  const removePasskeys = withUser(
+  const removePasskeys = changing(
+    "passkey.removed",
     withExamples(
       new Command("remove-passkeys").description("remove all passkeys of a user"),
       ["bun run admin users remove-passkeys ada@example.com"],
       "Tokens of earlier logins remain valid; to end them, revoke them, too.",
     ),
-    async ({ users, passkeys }, ref) => {
-      const { id } = await findUser(users, ref);
-      return audited("passkey.removed", ref, await passkeys.deleteAll(id));
-    },
+    always(({ passkeys }, { id }) => passkeys.deleteAll(id)),
   );
 
   return withExamples(
@@ -256,8 +251,8 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(revokeTokens)
     .addCommand(removePasskeys)
     .addCommand(setRoles)
-    .addCommand(deleteCommand(withUsers))
-    .addCommand(importCommand(withUsers))
-    .addCommand(exportCommand(withUsers))
-    .addCommand(statsCommand(withUsers));
+    .addCommand(deleteCommand(variables))
+    .addCommand(importCommand(variables))
+    .addCommand(exportCommand(variables))
+    .addCommand(statsCommand(variables));
 }
