@@ -127,18 +127,8 @@ export function formatLine(
 ): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
-  const password_hash = hashing.validImportedHash(user) ?? own;
+  const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({
-    id,
-    last_id,
-    email,
-    username,
-    password_hash,
-    ...flags,
-    created_at,
-    ...roles,
-    passkeys,
-  });
+  return JSON.stringify({ id, last_id, ...login, ...flags, created_at, ...roles, passkeys });
 }

@@ -50,8 +50,7 @@ test("an expired link leads to a new request, and its mail to a new password, wi
   await using mail = await startWithMail();
   const { service } = mail;
   const { email, id, token } = await service.createUser();
-  const user = await service.database.users.findById(id);
-  if (!user) throw new Error("No user");
+  const user = await service.readUser(id);
   // The verification.
   await mail.link(1);
   const expiredLink = `${service.url}${RESET_PAGE}#token=${signOneTimeToken("reset", user, Date.now())}`;

@@ -34,11 +34,8 @@ test("each event is logged once, in the line of its request, and no line contain
       TRUST_PROXY: "1",
     },
   });
-  const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) => {
-    const user = await service.database.users.findById(userId);
-    if (!user) throw new Error("No user");
-    return signOneTimeToken(purpose, user, undefined, newEmail);
-  };
+  const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) =>
+    signOneTimeToken(purpose, await service.readUser(userId), undefined, newEmail);
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
     events.push([event, id, digests.email(email)]);

@@ -228,6 +228,12 @@ export async function startService({
       const { user, ...credentials } = await register(given);
       return { ...credentials, user, id: user.id, token: await login(credentials) };
     },
+    /** As the database stores the user. */
+    async readUser(id: number) {
+      const user = await database.users.findById(id);
+      if (!user) throw new Error(`No user ${id}`);
+      return user;
+    },
     async [Symbol.asyncDispose]() {
       await app.stop(true);
       if (!isShared) await hasher.close();

@@ -22,31 +22,25 @@ const request = (service: Service, token: string, email: string, password = PASS
 const confirm = (service: Service, token: string) =>
   service.call("POST", "/auth/email-change/confirm", { body: { token } });
 
-async function readUser({ database }: Service, id: number) {
-  const user = await database.users.findById(id);
-  if (!user) throw new Error(`No user ${id}`);
-  return user;
-}
-
 const sign = async (service: Service, id: number, newEmail: string): Promise<string> =>
-  signOneTimeToken("email-change", await readUser(service, id), undefined, newEmail);
+  signOneTimeToken("email-change", await service.readUser(id), undefined, newEmail);
 
 eachDatabase((start) => {
   test("a confirmation changes and verifies the e-mail, and ends tokens, networks and links of before", async () => {
     await using service = await start({ env: EVERY_FEATURE });
     const { id, email, token } = await service.createUser();
     const newEmail = `new-${email}`;
-    const user = await readUser(service, id);
+    const user = await service.readUser(id);
     await service.database.users.storeNetwork(id, "elsewhere");
     const reset = signOneTimeToken("reset", user);
     const verification = signOneTimeToken("verification", user);
     const requested = await request(service, token, ` ${newEmail.toUpperCase()}`);
     expect([requested.status, requested.text]).toEqual([202, ""]);
-    expect(await readUser(service, id)).toEqual(user);
+    expect(await service.readUser(id)).toEqual(user);
     const link = await sign(service, id, newEmail);
     const confirmed = await confirm(service, link);
     expect([confirmed.status, confirmed.text]).toEqual([204, ""]);
-    expect(await readUser(service, id)).toMatchObject({ email: newEmail, emailVerified: true });
+    expect(await service.readUser(id)).toMatchObject({ email: newEmail, emailVerified: true });
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(401);
     expect(await service.sql("select network_digest from user_networks")).toEqual([]);
     for (const [path, old] of [
@@ -72,7 +66,7 @@ eachDatabase((start) => {
     const taken = await sign(service, id, "taken@example.org");
     await service.register({ email: "taken@example.org" });
     expect((await confirm(service, taken)).status).toBe(409);
-    expect((await readUser(service, id)).email).toBe(email);
+    expect((await service.readUser(id)).email).toBe(email);
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
     const results = await Promise.all([...links, ...links].map((link) => confirm(service, link)));
     expect(results.map(({ status }) => status).toSorted()).toEqual([204, 400, 400, 400]);
@@ -113,7 +107,7 @@ describe("with one service", () => {
 
   test("the tokens of other purposes, of another key and without an e-mail are rejected", async () => {
     const { id } = await service().createUser();
-    const user = await readUser(service(), id);
+    const user = await service().readUser(id);
     const link = await sign(service(), id, "new@example.org");
     const forged = [signOneTimeToken("reset", user), signOneTimeToken("verification", user), `${link}x`, ""];
     for (const one of forged) expect((await confirm(service(), one)).body).toEqual(INVALID);
@@ -121,7 +115,7 @@ describe("with one service", () => {
       body: { token: link },
     });
     expect(verify.body).toEqual(INVALID);
-    expect((await readUser(service(), id)).emailVerified).toBe(false);
+    expect((await service().readUser(id)).emailVerified).toBe(false);
   });
 
   test("a wrong current password changes nothing, and the longest e-mail has a link that works", async () => {

@@ -17,14 +17,8 @@ const request = (service: Service, email: string) =>
 const verify = (service: Service, token: string) =>
   service.call("POST", "/auth/email-verification/confirm", { body: { token } });
 
-async function readUser({ database }: Service, id: number) {
-  const user = await database.users.findById(id);
-  if (!user) throw new Error(`No user ${id}`);
-  return user;
-}
-
 const resetToken = async (service: Service, id: number): Promise<string> =>
-  signOneTimeToken("reset", await readUser(service, id));
+  signOneTimeToken("reset", await service.readUser(id));
 
 const kindsOf = async (service: Service): Promise<string[]> =>
   (await service.sql<{ kind: string }>("select kind from outbox order by id")).map(({ kind }) => kind);
@@ -34,7 +28,7 @@ eachDatabase((start) => {
     await using service = await start({ env: { RATE_LIMIT_ENABLED: "true" } });
     const { id, email, password, token } = await service.createUser();
     await service.database.users.update(id, {
-      hashedPassword: (await readUser(service, id)).hashedPassword,
+      hashedPassword: (await service.readUser(id)).hashedPassword,
       passwordChangeTokenId: "kept",
     });
     await service.database.users.storeNetwork(id, "elsewhere");
@@ -48,7 +42,7 @@ eachDatabase((start) => {
     expect(await service.sql("select network_digest from user_networks")).toEqual([
       { network_digest: expect.not.stringMatching("elsewhere") },
     ]);
-    expect(await readUser(service, id)).toMatchObject({ passwordChangeTokenId: null });
+    expect(await service.readUser(id)).toMatchObject({ passwordChangeTokenId: null });
     const renewed = await service.login({ email, password: PASSWORD });
     const me = await service.call("GET", "/auth/me", { token: renewed });
     expect(me.expect<User>(200).email_verified).toBe(true);
@@ -72,14 +66,14 @@ describe("with one service", () => {
 
   test("a verification link works repeatedly until it expires, and requests stop when the e-mail is verified", async () => {
     const { id, token } = await service().createUser();
-    const user = await readUser(service(), id);
+    const user = await service().readUser(id);
     const ask = () => service().call("POST", "/auth/email-verification", { token });
     expect((await ask()).status).toBe(202);
     const rows = () => service().sql(`select id from outbox where user_id = ${id}`);
     expect(await rows()).toHaveLength(2);
     const link = signOneTimeToken("verification", user);
     for (let use = 0; use < 2; use++) expect((await verify(service(), link)).status).toBe(204);
-    expect((await readUser(service(), id)).emailVerified).toBe(true);
+    expect((await service().readUser(id)).emailVerified).toBe(true);
     expect([(await ask()).status, (await rows()).length]).toEqual([202, 2]);
     await service().call("DELETE", "/auth/me", { token });
     expect((await verify(service(), link)).status).toBe(204);
@@ -120,7 +114,7 @@ describe("with one service", () => {
 
   test("malformed, altered, expired and other purposes' tokens are rejected, without a derivation", async () => {
     const { id, token } = await service().createUser();
-    const user = await readUser(service(), id);
+    const user = await service().readUser(id);
     const link = signOneTimeToken("reset", user);
     const [text = "", signature = ""] = link.split(".");
     const altered = Buffer.from(JSON.stringify(["reset", 1, Date.now() + 60_000, ""])).toString("base64url");
@@ -159,7 +153,7 @@ test("no published key signs a link: only the secret, the previous secret and th
     const der = key.export({ type: "spki", format: "der" });
     return [publicPem, publicPem.trim(), der, x, Buffer.from(x, "base64url")];
   });
-  const user = await readUser(service, id);
+  const user = await service.readUser(id);
   const confirmWith = (material: string | Uint8Array) =>
     confirm(service, createOneTimeTokens([material]).sign("reset", Date.now() + 60_000, user));
   for (const material of [...published, jwks.text, "", next.privatePem])
