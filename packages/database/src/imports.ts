@@ -18,15 +18,12 @@ export const isImported = ({
   importedHash,
 }: Pick<User, "importedAt" | "importedHash">): boolean => importedAt !== null || importedHash !== null;
 
-export type ImportMethods = Pick<
-  UserRepository,
-  "findTaken" | "findDeleted" | "import" | "markImported" | "findLastId" | "raiseLastId"
->;
+type Method = "findTaken" | "findDeleted" | "import" | "markImported" | "findLastId" | "raiseLastId";
 
 export function createImports(
   { orm, prepare, attempt, transact }: RepositoryClient,
   { users, deletedImports, now, later, isElementOf, lastId, raiseLastId }: Tables,
-): ImportMethods & { rememberDeletion(transaction: Orm, email: string): Promise<void> } {
+): Pick<UserRepository, Method> & { rememberDeletion(transaction: Orm, email: string): Promise<void> } {
   const given = placeholders("email", "username");
   const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
   const byNames = prepare(orm.select().from(users).where(isTaken));

@@ -1,4 +1,4 @@
-/** The libsql tables. Columns have the names of the JSON fields. */
+/** The libsql tables. Columns have the names of the JSON fields; `postgres/schema.ts` describes them. */
 import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -90,7 +90,6 @@ export const todos = sqliteTable("todos", {
   updatedAt: updatedAt(),
 });
 
-/** The networks from which a user has registered or logged in, as keyed digests. */
 export const userNetworks = sqliteTable(
   "user_networks",
   {
@@ -103,7 +102,6 @@ export const userNetworks = sqliteTable(
   ({ userId, networkDigest }) => [primaryKey({ columns: [userId, networkDigest] })],
 );
 
-/** Passkeys (WebAuthn credentials). */
 export const passkeys = sqliteTable(
   "passkeys",
   {
@@ -121,40 +119,26 @@ export const passkeys = sqliteTable(
   ({ userId }) => [index("passkeys_user_id").on(userId)],
 );
 
-/**
- * Mails that wait, and those of the last 24 hours, which count for the budgets of their recipients. No foreign key: a mail
- * still counts after its user has been deleted, and ids are never reused.
- */
 export const outbox = sqliteTable(
   "outbox",
   {
     id: id(),
     kind: text().$type<MailKind>().notNull(),
-    /** null: no user has the e-mail of the request. */
     userId: integer("user_id"),
-    /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */
     emailDigest: text("email_digest"),
     attempts: integer().notNull().default(0),
     createdAt: createdAt(),
     attemptedAt: timestamp("attempted_at"),
-    /** null: sent, or rejected for good, or `dueAt` is set. */
     nextAttemptAt: timestamp("next_attempt_at").default(now),
-    /**
-     * In place of `nextAttemptAt` for mails that an earlier release must neither claim nor delete, because it does not know their
-     * kind or their recipient.
-     */
     dueAt: timestamp("due_at"),
-    /** null: the e-mail of the user. Stored until the mail is sent. */
     recipient: text(),
     isRecipientVerified: integer("is_recipient_verified", { mode: "boolean" }),
-    /** Of a change of e-mail: a digest of what its user was at the request. */
     state: text(),
   },
   ({ userId, emailDigest, nextAttemptAt, dueAt }) =>
     [userId, emailDigest, nextAttemptAt, dueAt].map((column) => index(`outbox_${column.name}`).on(column)),
 );
 
-/** The imported users who deleted their account: a later import skips them. Each digest has its key; usually all have the same. */
 export const deletedImports = sqliteTable("deleted_imports", {
   emailDigest: text("email_digest").primaryKey(),
   digestKey: text("digest_key").notNull(),
