@@ -6,8 +6,7 @@ import type { Config } from "./config.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
-import { createPasskeyService } from "./features/passkeys/service.ts";
-import type { Webauthn } from "./features/passkeys/webauthn.ts";
+import type { PasskeyFeature } from "./features/passkeys/feature.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createFeatures } from "./features/routes.ts";
@@ -38,7 +37,7 @@ interface AppOptions {
   readonly hasher: Hasher;
   readonly logger: Logger;
   /** null if `config.passkeys` is. */
-  readonly webauthn: Webauthn | null;
+  readonly passkeyFeature: PasskeyFeature | null;
   /** Whether nobody can choose this password. @default none is listed */
   readonly isListedPassword?: (password: string) => boolean;
   /** Creates the stores of the rate limits. @default in-memory stores */
@@ -70,7 +69,7 @@ export function createApp({
   database,
   hasher,
   logger,
-  webauthn,
+  passkeyFeature,
   isListedPassword = () => false,
   createStore = createMemoryStore,
   createBudgetStore = createMemoryBudgetStore,
@@ -118,8 +117,13 @@ export function createApp({
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    passkeyService:
-      webauthn && createPasskeyService({ ...authService, ...keys, passkeys, webauthn, sendsMail }),
+    passkeys: passkeyFeature && {
+      routes: passkeyFeature.passkeyRoutes,
+      service: passkeyFeature.createPasskeyService({
+        ...{ ...authService, ...keys, ...passkeyFeature },
+        ...{ passkeys, sendsMail },
+      }),
+    },
     sendsMail,
     rules: config.auth,
     isListedPassword,

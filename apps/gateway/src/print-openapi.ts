@@ -5,6 +5,7 @@
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
+import { passkeyRoutes } from "./features/passkeys/routes.ts";
 import { createFeatures } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
 
@@ -25,7 +26,7 @@ const features = createFeatures({
   sendsMail: true,
   rules,
   isListedPassword: uncalled(),
-  passkeyService: isComplete ? uncalled() : null,
+  passkeys: isComplete ? { routes: passkeyRoutes, service: uncalled() } : null,
   limiters: null,
   digests: uncalled(),
   todoService: uncalled(),

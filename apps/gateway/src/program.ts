@@ -9,7 +9,7 @@ import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import { checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
-import { importWebauthn } from "./features/passkeys/webauthn.ts";
+import { importPasskeys } from "./features/passkeys/feature.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -81,7 +81,7 @@ async function serve({ variables, onListen, exit }: ProgramContext): Promise<voi
     database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,
-    webauthn: config.passkeys && (await importWebauthn(config.passkeys)),
+    passkeyFeature: config.passkeys && (await importPasskeys(config.passkeys)),
     isListedPassword: configContext.blocklist.isListed,
     ...(metrics && { observe: metrics.observeRequest }),
     ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),

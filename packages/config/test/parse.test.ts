@@ -157,3 +157,22 @@ test("a value that ends at an unquoted # in .env gets a hint, whether the rest i
     issuer,
   ]);
 });
+
+test.each<[origins: string, rpId: string | undefined, invalid: string]>([
+  ["https://app.example.com", undefined, ""],
+  ["https://app.example.com,https://www.example.com", "example.com", ""],
+  ["http://localhost:3000", undefined, ""],
+  ["", undefined, "PASSKEY_ORIGINS"],
+  ["*", undefined, "PASSKEY_ORIGINS"],
+  ["https://192.0.2.1", undefined, "PASSKEY_ORIGINS"],
+  ["http://app.example.com", undefined, "PASSKEY_ORIGINS"],
+  ["https://app.example.com", "", "PASSKEY_RP_ID"],
+  ["https://app.example.com", "ample.com", "PASSKEY_RP_ID"],
+  ["https://app.example.com,https://other.example", undefined, "PASSKEY_RP_ID"],
+])("passkeys of %s with the domain %s", (PasskeyOrigins, rpId, invalid) => {
+  const errors = errorsOf({
+    PASSKEY_ORIGINS: PasskeyOrigins,
+    ...(rpId !== undefined && { PASSKEY_RP_ID: rpId }),
+  });
+  expect(errors.map((line) => line.slice(0, line.indexOf(":")))).toEqual(invalid === "" ? [] : [invalid]);
+});

@@ -38,7 +38,15 @@ export async function startEmailChanges({ mailServer, rounds }: EmailChangeOptio
   const logger = await createLogger(config.log);
   const hasher = { ...createHasher({ workers: 1 }), verify: async () => true };
   resources.defer(() => hasher.close());
-  const app = createApp({ config, keys, database, hasher, webauthn: null, logger, isStopping: () => false });
+  const app = createApp({
+    config,
+    keys,
+    database,
+    hasher,
+    passkeyFeature: null,
+    logger,
+    isStopping: () => false,
+  });
   app.listen({ hostname: config.host, port: config.port });
   resources.defer(async () => void (await app.stop(true)));
   const url = `http://127.0.0.1:${app.server?.port}`;

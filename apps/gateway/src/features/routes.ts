@@ -3,7 +3,7 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
-import { passkeyRoutes } from "./passkeys/routes.ts";
+import type { passkeyRoutes } from "./passkeys/routes.ts";
 import type { PasskeyService } from "./passkeys/service.ts";
 import { probeRoutes } from "./probes/routes.ts";
 import type { Readiness } from "./probes/service.ts";
@@ -15,16 +15,16 @@ interface FeatureOptions extends AuthRoutesOptions {
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;
   /** null: the routes of passkeys do not exist. */
-  readonly passkeyService: PasskeyService | null;
+  readonly passkeys: { readonly routes: typeof passkeyRoutes; readonly service: PasskeyService } | null;
 }
 
 export const createFeatures = (options: FeatureOptions) => {
-  const { readiness, todoService, publicKeySet, passkeyService, ...auth } = options;
+  const { readiness, todoService, publicKeySet, passkeys, ...auth } = options;
   const { authenticate } = auth.authService;
   return new Elysia()
     .use(probeRoutes(readiness))
     .use(authRoutes(auth))
-    .use(passkeyService ? passkeyRoutes({ ...auth, passkeyService, authenticate }) : new Elysia())
+    .use(passkeys?.routes({ ...auth, passkeyService: passkeys.service, authenticate }) ?? new Elysia())
     .use(keyRoutes(publicKeySet))
     .use(todoRoutes(todoService));
 };

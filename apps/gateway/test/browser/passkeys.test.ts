@@ -2,11 +2,17 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import type { Browser, ViewportSize } from "@latchkey/testing/chromium";
-import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import {
+  addAuthenticator,
+  DESKTOP,
+  openBrowser,
+  overflowOf,
+  PHONE,
+  browserTest as test,
+} from "@latchkey/testing/chromium";
 import { freePort } from "@latchkey/testing/server-process";
 import { createVerified } from "../support/passkeys.ts";
 import { type Service, startService } from "../support/service.ts";
-import { addAuthenticator } from "../support/virtual-authenticator.ts";
 
 setDefaultTimeout(60_000);
 

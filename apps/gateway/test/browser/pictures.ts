@@ -1,11 +1,10 @@
 /** Takes the screenshots in the README: `docs/explorer.png`, `docs/reference.png` and `docs/passkeys.png`. */
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
-import { DESKTOP, openBrowser, type Page, PHONE } from "@latchkey/testing/chromium";
+import { addAuthenticator, DESKTOP, openBrowser, type Page, PHONE } from "@latchkey/testing/chromium";
 import { startService } from "@latchkey/testing/measured-service";
 import { freePort } from "@latchkey/testing/server-process";
 import { post } from "@latchkey/testing/service-process";
-import { addAuthenticator } from "../support/virtual-authenticator.ts";
 
 const FOLDER = join(import.meta.dir, "../../../../docs");
 const PICTURES = { "explorer.png": "/docs", "reference.png": "/redoc#tag/Auth/operation/login" };

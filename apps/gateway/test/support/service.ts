@@ -14,7 +14,7 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
-import { importWebauthn } from "../../src/features/passkeys/webauthn.ts";
+import { importPasskeys } from "../../src/features/passkeys/feature.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
@@ -78,7 +78,7 @@ interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "webauthn";
+type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "passkeyFeature";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
@@ -171,7 +171,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
-    webauthn: config.passkeys && (await importWebauthn(config.passkeys)),
+    passkeyFeature: config.passkeys && (await importPasskeys(config.passkeys)),
     isStopping: () => false,
     ...appOptions,
   });

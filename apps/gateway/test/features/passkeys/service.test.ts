@@ -257,7 +257,8 @@ describe("with one user", async () => {
     const { options, state } = await loginOptions(service);
     const response = known.get(options);
     const creation = await creationOptions(service, user);
-    const lastBit = state.slice(0, -1) + String.fromCharCode(state.charCodeAt(state.length - 1) ^ 1);
+    // The same bytes: the last two bits are unused.
+    const lastBit = state.slice(0, -1) + String.fromCharCode(state.charCodeAt(state.length - 1) + 1);
     for (const wrong of [
       creation.state,
       "",
