@@ -1,14 +1,19 @@
 /**
  * Compares three routes on the embedded database, in the configuration of production, with small programs without
  * middleware that return the same bodies, renewals of tokens with reads of the current user, and measures the memory of the
- * service.
+ * service. `--layers 1` prints what each middleware costs instead.
  */
 import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { measureLoad, residentBytes, startService } from "@latchkey/testing/measured-service";
 import { compareRoutes } from "./support/compare.ts";
+import { printLayers } from "./support/layers.ts";
 import { seed, startElysia, startFastify } from "./support/servers.ts";
 
-const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
+const { layers, ...options } = parseOptions({ rounds: 5, seconds: 2, connections: 32, layers: 0 });
+if (layers > 0) {
+  await printLayers(options);
+  process.exit();
+}
 const printMemory = async (name: string) => printRow(name, [(await residentBytes(service.pid)) / 1024 ** 2]);
 
 await using service = await startService({ NODE_ENV: "production", AUTH_RENEWAL_DAYS: "30" });

@@ -26,6 +26,8 @@ interface ProgramContext {
   /** Called immediately before the port is opened; from then on, a signal starts this shutdown. */
   readonly onListen: (shutdown: Shutdown) => void;
   readonly exit: (code: number) => void;
+  /** See `createApp`. @default all */
+  readonly layers?: number | undefined;
 }
 
 /** Time for clients to read the response that closes their connection (`middleware/transport-headers.ts`). */
@@ -52,7 +54,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<D
   }
 }
 
-async function serve({ variables, onListen, exit }: ProgramContext): Promise<void> {
+async function serve({ variables, onListen, exit, layers }: ProgramContext): Promise<void> {
   const configContext = await readContext(variables);
   const config = parseConfig(variables, configContext);
   const logger: Logger = await createLogger(config.log);
@@ -83,6 +85,7 @@ async function serve({ variables, onListen, exit }: ProgramContext): Promise<voi
     logger,
     passkeyFeature: config.passkeys && (await importPasskeys(config.passkeys)),
     isListedPassword: configContext.blocklist.isListed,
+    layers,
     ...(metrics && { observe: metrics.observeRequest }),
     ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
     isStopping: () => shutdown.isStopping(),

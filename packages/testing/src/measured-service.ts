@@ -16,17 +16,18 @@ export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 
 /**
  * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
- * per request in a file. Resolves once `/readyz` returns 200. Disposing it fails if the log contains a secret.
+ * per request in a file. `main` can be another program that starts it. Resolves once `/readyz` returns 200. Disposing it fails if the log contains a secret.
  */
 export async function startService(
   env: Readonly<Record<string, string>> = {},
+  main = GATEWAY_MAIN,
 ): Promise<MeasuredServer & { readonly databaseUrl: string }> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
   const log = join(folder.path, "service.log");
   const port = env.PORT ?? freePort();
-  const child = Bun.spawn([process.execPath, GATEWAY_MAIN], {
+  const child = Bun.spawn([process.execPath, main], {
     env: {
       PORT: String(port),
       AUTH_SECRET_KEY: SECRET_KEY,

@@ -2,7 +2,7 @@
 import { interleave, print, printRow } from "@latchkey/testing/benchmark";
 import { type Load, type MeasuredServer, measureLoad } from "@latchkey/testing/measured-service";
 
-const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
+export const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
 
 type Servers = Readonly<Record<string, MeasuredServer>>;
 
@@ -40,7 +40,7 @@ export async function compareRoutes(servers: Servers, { rounds, ...load }: Compa
 }
 
 /** Requests per second, and processor time of the server per request, which other load on the machine affects less. */
-async function measure(
+export async function measure(
   { url, pid, path }: MeasuredServer & { readonly path: string },
   load: Omit<ComparisonOptions, "rounds">,
 ) {
