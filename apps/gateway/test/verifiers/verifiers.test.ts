@@ -45,7 +45,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     language: "python",
     file: "main.py",
     isInstalled: existsSync(PYTHON) && succeeds(PYTHON, "-c", "import cryptography, fastapi, jwt, uvicorn"),
-    prepare: (_, port) => [PYTHON, "-m", "uvicorn", "main:app", "--port", String(port)],
+    // Without -B, Python could use the code of the previous test: it compares the size and the second of a file.
+    prepare: (_, port) => [PYTHON, "-B", "-m", "uvicorn", "main:app", "--port", String(port)],
   },
   Go: {
     language: "go",
