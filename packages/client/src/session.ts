@@ -27,7 +27,7 @@ interface Held {
   readonly renewAt: number | null;
 }
 
-/** In parts of the token's lifetime: the time of a renewal, and the pause after a failed one, at least a second. */
+/** Fractions of a lifetime: a token is renewed after the first; a failed renewal is repeated after the second, at least a second. */
 const RENEWAL_POINT = 0.75;
 const RETRY_PAUSE = 0.05;
 const MAX_TIMER_MS = 2 ** 31 - 1;

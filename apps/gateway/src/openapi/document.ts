@@ -23,7 +23,7 @@ interface DescribedOperation {
 
 const JSON_TYPE = "application/json";
 
-/** Returns the document of the routes as JSON. Imports the plugin only now, because it delays the start by a tenth. */
+/** Returns the document of the routes as JSON. Imports the plugin only now, because the service starts without it. */
 export async function createDocument(features: AnyElysia, rules: AccountRules): Promise<string> {
   const { swagger } = await import("@elysiajs/swagger");
   const specPath = "/openapi.json";
