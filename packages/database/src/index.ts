@@ -13,3 +13,4 @@ export {
 export { isImported } from "./imports.ts";
 export { backUpFile, copyDatabase, databaseFile, openDatabase, restoreFile } from "./open.ts";
 export type * from "./repositories.ts";
+export { type HashCondition, hasHash, isRevoked } from "./valid-token.ts";

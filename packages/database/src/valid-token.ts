@@ -1,9 +1,24 @@
-/** The condition of `ValidToken` in a statement. */
+/** Which tokens are valid, as a function and as the condition of a statement. The conformance suite of users compares the two. */
 import { and, eq, gt, or, sql } from "drizzle-orm";
-import type { ValidToken } from "./repositories.ts";
+import type { User, ValidToken } from "./repositories.ts";
 import type { Tables } from "./repository-client.ts";
 
-/** As `isRevoked` of the service defines it, and the user is active. */
+export type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
+
+/** A token has the version of its user, or it made the latest password change, when it had an earlier version. */
+export function isRevoked(token: ValidToken, user: User): boolean {
+  const { version, tokenId } = token;
+  if (token.hashedPassword !== undefined && !hasHash(user, token)) return true;
+  const isKept = tokenId !== null && tokenId === user.passwordChangeTokenId;
+  return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
+}
+
+/** Whether the user has the password of this hash: also if a login has replaced the imported hash of that password since. */
+export const hasHash = (user: User, { hashedPassword, importedVersion }: HashCondition): boolean =>
+  hashedPassword === user.hashedPassword ||
+  (user.importedHash === null && user.tokenVersion === importedVersion);
+
+/** The user is active, and the token is not revoked. */
 export const isValidToken = (
   users: Tables["users"],
   { version, tokenId, hashedPassword, importedVersion }: ValidToken,

@@ -10,6 +10,8 @@ import type {
 } from "@latchkey/contracts";
 import {
   type Database,
+  hasHash,
+  isRevoked,
   type Timestamp,
   type User,
   UserAlreadyExists,
@@ -21,7 +23,7 @@ import type { AuthRequest } from "../../observability/audit.ts";
 import type { AuthenticationMethods, TokenClaims, Tokens } from "../../tokens/access-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
-import { createPasswordVerifier, hasHash, hashOf } from "./verify-password.ts";
+import { createPasswordVerifier, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 /** The authenticated user, as read from the database. */
@@ -294,14 +296,6 @@ export function createAuthService(options: AuthServiceOptions) {
       audit("email.changed", changed.email, changed.id);
     },
   };
-}
-
-/** A token has the version of its user, or it made the latest password change, when it had an earlier version. */
-function isRevoked(token: ValidToken, user: User): boolean {
-  const { version, tokenId } = token;
-  if (token.hashedPassword !== undefined && !hasHash(user, token)) return true;
-  const isKept = tokenId !== null && tokenId === user.passwordChangeTokenId;
-  return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
 }
 
 /** Only logged: the next login from this network can be throttled. */

@@ -2,14 +2,12 @@
  * Verifies the password of a user, and replaces an imported hash by one of the same password. A failed verification derives
  * the replacement too, so that it takes at least as long as that of an unknown e-mail.
  */
-import type { User, UserRepository, ValidToken } from "@latchkey/database";
+import type { HashCondition, User, UserRepository } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
 import type { AuthRequest } from "../../observability/audit.ts";
 
 /** Not a valid stored hash: verifying against it runs a full derivation and fails. */
 const NO_HASH = "";
-
-type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
 
 /** Returns the function that verifies a password; without a user, it fails after a full derivation. */
 export const createPasswordVerifier =
@@ -37,8 +35,3 @@ export const hashOf = (user: User): HashCondition => ({
   hashedPassword: user.hashedPassword,
   importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
 });
-
-/** Whether the user has the hash of `hashOf`, as the condition of the database does. */
-export const hasHash = (user: User, { hashedPassword, importedVersion }: HashCondition): boolean =>
-  hashedPassword === user.hashedPassword ||
-  (user.importedHash === null && user.tokenVersion === importedVersion);
