@@ -24,7 +24,7 @@ const ELYSIA_USERS =
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
-  /^packages\/database\/src\/(copy|imports|outbox|passkeys|todos|users|valid-token|repository-client)\.ts$/;
+  /^packages\/database\/src\/(copy|imports|outbox|passkeys|tables|todos|users|valid-token|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;

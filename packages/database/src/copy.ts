@@ -47,9 +47,11 @@ export type OnCopyProgress = (table: string, rows: number, total: number) => voi
 /** Bounds the memory, and the parameters of an INSERT: at most 32,766 in SQLite. */
 const PAGE_ROWS = 1_000;
 
-/** The types are those of PostgreSQL; see `libsql/copy.ts`. */
-export function describeTables(tables: readonly PgTable[], configOf: typeof getTableConfig): CopyTable[] {
-  const described = tables.map((table) => {
+export function describeTables(
+  tables: Readonly<Record<string, PgTable>>,
+  configOf: typeof getTableConfig,
+): CopyTable[] {
+  const described = Object.values(tables).map((table) => {
     const { name, columns, primaryKeys, foreignKeys } = configOf(table);
     const keyColumns = [columns.filter(({ primary }) => primary), primaryKeys.map((key) => key.columns)];
     const keyNames = keyColumns.flat(2).map((column) => column.name);

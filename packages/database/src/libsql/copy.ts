@@ -1,7 +1,5 @@
 /** The embedded database during a copy: no other process can open the file, and nothing changes unless all of `work` succeeds. */
-import { is, sql } from "drizzle-orm";
-import type { getTableConfig as getPgTableConfig, PgTable } from "drizzle-orm/pg-core";
-import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
 import type { Orm } from "../repository-client.ts";
@@ -11,13 +9,9 @@ import { createFile } from "./client.ts";
 import { toDomainError } from "./errors.ts";
 import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
 import { compile } from "./reader.ts";
-import * as schema from "./schema.ts";
+import { columns, tables } from "./schema.ts";
 
-/** The casts are safe because Drizzle's tables for PostgreSQL and SQLite differ in their types, but not in what a copy reads. */
-const TABLES = describeTables(
-  Object.values(schema).filter((value) => is(value, SQLiteTable)) as unknown as PgTable[],
-  getTableConfig as unknown as typeof getPgTableConfig,
-);
+const TABLES = describeTables(tables, columns.getTableConfig);
 
 /**
  * Creates and migrates a target in the same transaction.

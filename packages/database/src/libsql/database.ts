@@ -4,7 +4,7 @@ import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createOutboxRepository } from "../outbox.ts";
 import { createPasskeyRepository } from "../passkeys.ts";
 import type { Database } from "../repositories.ts";
-import type { Orm, RepositoryClient, Tables } from "../repository-client.ts";
+import type { Orm, RepositoryClient } from "../repository-client.ts";
 import type { Select } from "../row-decoder.ts";
 import { createTodoRepository } from "../todos.ts";
 import { createUserRepository } from "../users.ts";
@@ -22,18 +22,7 @@ interface LibsqlOptions {
 
 const PING_TIMEOUT_MS = 900;
 
-/** The rows that the repositories return have the types of PostgreSQL, so those of libsql must be assignable to them. */
-type TablesWithSameRows = {
-  [Name in "users" | "userNetworks" | "passkeys" | "todos" | "outbox" | "deletedImports"]: Pick<
-    Tables[Name],
-    "$inferSelect"
-  >;
-};
-
-/**
- * The casts are safe because Drizzle's query builders and tables for PostgreSQL and SQLite differ in their types, but not in
- * the methods that the repositories call.
- */
+/** The cast is safe for the same reason as that of `toColumns`. */
 export function createRepositories({ reader, writer }: LibsqlClient) {
   const prepare = <Row>(query: Select<Row>) => {
     const run = reader.prepare(query);
@@ -51,12 +40,11 @@ export function createRepositories({ reader, writer }: LibsqlClient) {
       }),
     prepare,
   };
-  const tables = schema satisfies TablesWithSameRows as unknown as Tables;
   return {
-    users: createUserRepository(client, tables),
-    todos: createTodoRepository(client, tables),
-    passkeys: createPasskeyRepository(client, tables),
-    outbox: createOutboxRepository(client, tables),
+    users: createUserRepository(client, schema),
+    todos: createTodoRepository(client, schema),
+    passkeys: createPasskeyRepository(client, schema),
+    outbox: createOutboxRepository(client, schema),
   };
 }
 

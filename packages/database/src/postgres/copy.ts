@@ -3,21 +3,18 @@
  * later. Idle connections of a pooler count as sessions, because a client can use them at any time.
  */
 import { parsePostgresUrl } from "@latchkey/contracts";
-import { is, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
-import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
 import { DatabaseUnavailable } from "../errors.ts";
 import { createRowDecoder, singleRow } from "../row-decoder.ts";
 import { connect } from "./connection.ts";
 import { isLockTimeout, toDomainError } from "./errors.ts";
 import { hasCurrentSchema, migrate, select } from "./migrate.ts";
-import * as schema from "./schema.ts";
+import { tables } from "./schema.ts";
 
-const TABLES = describeTables(
-  Object.values(schema).filter((value) => is(value, PgTable)),
-  getTableConfig,
-);
+const TABLES = describeTables(tables, getTableConfig);
 
 /** Of one statement. Long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;

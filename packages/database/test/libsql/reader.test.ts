@@ -7,8 +7,8 @@ import { holdSqliteLock, querySqlite } from "@latchkey/testing/sqlite";
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import Database from "libsql";
+import { readTimestamp } from "../../src/libsql/columns.ts";
 import { openReader, type Reader } from "../../src/libsql/reader.ts";
-import { readTimestamp } from "../../src/libsql/schema.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { spawnReplica } from "../support/replica.ts";
 

@@ -1,0 +1,46 @@
+/** Drizzle's builders of the columns and tables of libsql. */
+import { sql } from "drizzle-orm";
+import { customType, integer } from "drizzle-orm/sqlite-core";
+import { ROLES_TYPE } from "../roles.ts";
+import { EPOCH, toTimestamp } from "../timestamp.ts";
+
+export {
+  getTableConfig,
+  index,
+  integer,
+  integer as bigint,
+  primaryKey,
+  sqliteTable as table,
+  text,
+} from "drizzle-orm/sqlite-core";
+
+/** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
+export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
+
+/** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
+const CANONICAL =
+  /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+const TIME_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/**
+ * Returns the canonical text. Also reads timestamps that an operator wrote: `datetime('now')` has no time zone and means
+ * UTC. An invalid value is read as the epoch, so that one damaged row does not make a whole page fail.
+ */
+export function readTimestamp(value: unknown): string {
+  if (typeof value !== "string") return EPOCH;
+  if (CANONICAL.test(value)) return value;
+  return toTimestamp(new Date(TIME_ZONE.test(value) ? value : `${value.replace(" ", "T")}Z`));
+}
+
+export const timestamp = customType<{ data: string; driverData: string }>({
+  dataType: () => "text",
+  fromDriver: readTimestamp,
+});
+
+export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
+
+export const boolean = (name = "") => integer(name, { mode: "boolean" });
+
+/** AUTOINCREMENT never reuses an id, so that a deleted user's token cannot give access to a later account. */
+export const id = () => integer().primaryKey({ autoIncrement: true });

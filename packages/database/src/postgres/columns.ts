@@ -1,0 +1,29 @@
+/** Drizzle's builders of the columns and tables of PostgreSQL. */
+import { sql } from "drizzle-orm";
+import { bigint as bigintColumn, customType, PgSchema } from "drizzle-orm/pg-core";
+import { ROLES_TYPE } from "../roles.ts";
+import { toTimestamp } from "../timestamp.ts";
+
+export { boolean, getTableConfig, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+
+/** Qualifies each table, because a connection pooler does not keep a `search_path`. `pgSchema` rejects this name. */
+export const { table } = new PgSchema("public");
+
+export const now = sql`now()`;
+
+/** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
+const readTimestamp = (value: unknown): string =>
+  toTimestamp(value instanceof Date ? value : new Date(String(value)));
+
+/** Milliseconds, because the JSON timestamps have no higher precision. */
+export const timestamp = customType<{ data: string; driverData: Date | string }>({
+  dataType: () => "timestamp (3) with time zone",
+  fromDriver: readTimestamp,
+});
+
+export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
+
+export const bigint = (name = "") => bigintColumn(name, { mode: "number" });
+
+/** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */
+export const id = () => bigint().primaryKey().generatedByDefaultAsIdentity();
