@@ -2,42 +2,13 @@
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
  * recipient are counted one after another, so that all replicas share its budget.
  */
-import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
-import type { DigestMailbox, Mail, OutboxRepository } from "./repositories.ts";
+import type { Mail, MailPolicy, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Mails of these kinds count together: so many in 24 hours, then a further one after each pause. */
-interface Budget {
-  readonly kinds: readonly MailKind[];
-  readonly mails: number;
-  readonly pauseSeconds: number;
-}
-
-const RESETS: Budget = { kinds: ["reset"], mails: 3, pauseSeconds: 2 * 60 * 60 };
-const ADDRESSES: Budget = { ...RESETS, kinds: ["verification", "email-change"] };
-const NOTIFICATIONS: Budget = {
-  kinds: ["password", "email", "passkey"],
-  mails: 5,
-  pauseSeconds: DAY_SECONDS,
-};
-/**
- * They are separate, because anybody can cause the mails of an account that has a foreign e-mail, and must not prevent its
- * owner's resets.
- */
-const BUDGETS: Readonly<Record<MailKind, Budget>> = {
-  reset: RESETS,
-  verification: ADDRESSES,
-  "email-change": ADDRESSES,
-  password: NOTIFICATIONS,
-  email: NOTIFICATIONS,
-  passkey: NOTIFICATIONS,
-};
-/** In addition to that of the recipient: a user can name any address. */
-const CHANGES_OF_USER: Budget = { kinds: ["email-change"], mails: 3, pauseSeconds: DAY_SECONDS };
 /** The digest of no e-mail: a mail of the operator is counted in no budget. */
 const UNLIMITED = "";
 
@@ -73,10 +44,16 @@ export function createOutboxRepository(
     transaction: Orm,
     { id, kind, userId }: Pick<Mail, "id" | "kind" | "userId">,
     emailDigest: string,
+    budgets: MailPolicy["budgets"],
   ): Promise<boolean> => {
     const own = eq(outbox.id, id);
-    /** Waits until other transactions have counted their mails of this owner. */
-    const isExhausted = async ({ kinds, mails, pauseSeconds }: Budget, owner: string, ofOwner: SQL) => {
+    for (const { per, kinds, capacity, refillMs } of budgets) {
+      if (!kinds.includes(kind)) continue;
+      const [owner, ofOwner] =
+        per === "user"
+          ? [`user ${userId}`, eq(outbox.userId, userId ?? 0)]
+          : [emailDigest, eq(outbox.emailDigest, emailDigest)];
+      // Waits until other transactions have counted their mails of this owner.
       const locked = lockText(owner);
       await transaction.select({ locked }).from(outbox).where(own).execute();
       const counted = and(
@@ -85,20 +62,16 @@ export function createOutboxRepository(
         inArray(outbox.kind, [...kinds]),
         gt(outbox.attemptedAt, later(-DAY_SECONDS)),
       );
-      const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-pauseSeconds)}`;
+      const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-refillMs / 1000)}`;
       const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
-      return Number(found?.count) >= mails && Boolean(found?.isPausing);
-    };
-    if (await isExhausted(BUDGETS[kind], emailDigest, eq(outbox.emailDigest, emailDigest))) return false;
-    const ofUser = eq(outbox.userId, userId ?? 0);
-    if (kind === "email-change" && (await isExhausted(CHANGES_OF_USER, `user ${userId}`, ofUser)))
-      return false;
+      if (Number(found?.count) >= capacity && found?.isPausing) return false;
+    }
     await transaction.update(outbox).set({ emailDigest }).where(own).execute();
     return true;
   };
 
   /** @param next selects the id */
-  const claim = async (transaction: Orm, next: SQL, digestMailbox: DigestMailbox): Promise<Mail | null> => {
+  const claim = async (transaction: Orm, next: SQL, policy: MailPolicy): Promise<Mail | null> => {
     const [mail] = await transaction
       .update(outbox)
       .set({ attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) })
@@ -113,7 +86,8 @@ export function createOutboxRepository(
     const isTaken = email !== null && (await found(eq(users.email, email))).length > 0;
     const isCounted =
       row.emailDigest !== null ||
-      (recipient !== null && (await countWithinBudget(transaction, row, digestMailbox(recipient))));
+      (recipient !== null &&
+        (await countWithinBudget(transaction, row, policy.digestMailbox(recipient), policy.budgets)));
     return { ...row, user, recipient, isTaken, isWithinBudget: isCounted };
   };
 
@@ -124,11 +98,11 @@ export function createOutboxRepository(
     },
     requestEmailChange: (request) =>
       run(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
-    claim: async (digestMailbox) => {
+    claim: async (policy) => {
       for (const { next, due } of queues) {
         // Without this query, each process would lock the embedded database every second.
         if ((await due({})).length === 0) continue;
-        const mail = await transact((transaction) => claim(transaction, next, digestMailbox));
+        const mail = await transact((transaction) => claim(transaction, next, policy));
         if (mail) return mail;
       }
       return null;

@@ -1,4 +1,5 @@
 /** The database interface. Every implementation passes `test/support/repository-conformance.ts`; rows have the columns of `schema.ts`. */
+import type { MailKind } from "@latchkey/contracts";
 import type { Tables } from "./repository-client.ts";
 
 /** RFC 3339 in UTC with milliseconds, as on the wire: `2026-01-02T03:04:05.678Z`. */
@@ -220,8 +221,20 @@ type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;
 
 /** An address, and whether a user has proved that it is theirs. */
 export type Recipient = Pick<User, "email" | "emailVerified">;
-/** Recipients with the same digest share their budgets. */
-export type DigestMailbox = (recipient: Recipient) => string;
+/** `capacity` mails of these kinds in 24 hours, then one more each time `refillMs` have passed since the latest one. */
+export interface MailBudget {
+  readonly per: "recipient" | "user";
+  readonly kinds: readonly MailKind[];
+  readonly capacity: number;
+  readonly refillMs: number;
+}
+
+export interface MailPolicy {
+  /** Recipients with the same digest share their budgets. */
+  readonly digestMailbox: (recipient: Recipient) => string;
+  /** A mail is sent if all budgets of its kind allow it. All processes lock them in this order. */
+  readonly budgets: readonly MailBudget[];
+}
 
 /** A mail that this process has claimed; `attempts` includes this one. */
 export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
@@ -235,11 +248,7 @@ export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified
   readonly isWithinBudget: boolean;
 }
 
-/**
- * The mails that wait, and the budgets of their recipients: three resets in 24 hours, then one every two hours, as many
- * verifications and changes of e-mail together, and five notifications in 24 hours. Every method can reject with
- * `DatabaseUnavailable`.
- */
+/** The mails that wait, and those that count in a budget. Every method can reject with `DatabaseUnavailable`. */
 export interface OutboxRepository {
   /**
    * Runs the same statement whether or not a user has this e-mail.
@@ -258,9 +267,9 @@ export interface OutboxRepository {
   }): Promise<void>;
   /**
    * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
-   * attempt is counted in the recipient's budget.
+   * attempt is counted in the budgets.
    */
-  claim(digestMailbox: DigestMailbox): Promise<Mail | null>;
+  claim(policy: MailPolicy): Promise<Mail | null>;
   /** The mail was sent or rejected for good: only its budget remains, not its recipient. */
   finish(id: number): Promise<void>;
   /** @param attempts as claimed: a mail that was claimed again stays claimed */

@@ -1,12 +1,17 @@
 /** `mail test` and `users send-reset`, with a real SMTP server and the outbox of a real database. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import type { MailPolicy } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { EMAIL, openSharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
 
 const MAIL_FROM = "accounts@example.com";
+const ONE_RESET: MailPolicy = {
+  digestMailbox: ({ email }) => email,
+  budgets: [{ per: "recipient", kinds: ["reset"], capacity: 1, refillMs: 60_000 }],
+};
 
 test("mail test sends a mail, or reports the server's code without its text", async () => {
   let code = 250;
@@ -63,11 +68,11 @@ test("send-reset writes a reset and set-password a notification, unless the serv
   expect(await shared.json(["users", "send-reset", EMAIL])).toMatchObject({
     email_verified: false,
   });
-  const claimed = await outbox.claim(({ email }) => email);
+  const claimed = await outbox.claim(ONE_RESET);
   expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 } });
   for (let index = 0; index < 3; index++) await shared.json(["users", "send-reset", EMAIL]);
   for (let index = 0; index < 3; index++)
-    expect(await outbox.claim(({ email }) => email)).toMatchObject({ isWithinBudget: true });
+    expect(await outbox.claim(ONE_RESET)).toMatchObject({ isWithinBudget: true });
   const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
   expect(unknown.code).toBe(1);
   await users.setActive(1, false);
@@ -80,7 +85,7 @@ test("send-reset writes a reset and set-password a notification, unless the serv
   }
   await users.setActive(1, true);
   await shared.json(["users", "set-password", EMAIL], "a new passphrase\n");
-  expect(await outbox.claim(({ email }) => email)).toMatchObject({ kind: "password" });
+  expect(await outbox.claim(ONE_RESET)).toMatchObject({ kind: "password" });
   const env = { NODE_ENV: "production", ...shared.env };
   const refused = await runTool(["users", "send-reset", EMAIL], { env });
   expect([refused.code, refused.stderr]).toEqual([

@@ -7,6 +7,7 @@ import { type createMails, hasLink, MAILS, type MailKind, withTimeout } from "@l
 import type { Mail, OutboxRepository, Recipient } from "@latchkey/database";
 import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
+import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
 
 /** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
@@ -77,7 +78,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim(digestMailbox);
+      const mail = await outbox.claim({ digestMailbox, budgets: MAIL_BUDGETS });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);

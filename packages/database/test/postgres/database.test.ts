@@ -3,6 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import {
   DatabaseUnavailable,
+  type MailBudget,
+  type MailPolicy,
   MigrationRejected,
   openDatabase,
   UnsupportedDatabaseServer,
@@ -116,7 +118,9 @@ describe("the PostgreSQL server", () => {
     const email = "ada@example.org";
     await users.create({ email, username: "ada", hashedPassword: "s$d" });
     for (let index = 0; index < 12; index++) await outbox.request("reset", email);
-    const claims = await Promise.all(Array.from({ length: 12 }, () => outbox.claim(() => email)));
+    const resets: MailBudget = { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 60_000 };
+    const policy: MailPolicy = { digestMailbox: () => email, budgets: [resets] };
+    const claims = await Promise.all(Array.from({ length: 12 }, () => outbox.claim(policy)));
     expect(claims.filter((mail) => mail?.isWithinBudget)).toHaveLength(3);
     await testDatabase.query("alter role latchkey reset all");
   });

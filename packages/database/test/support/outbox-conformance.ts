@@ -1,11 +1,24 @@
 /** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
 import { describe, expect } from "bun:test";
 import type { MailKind } from "@latchkey/contracts";
-import { type Database, type NewUser, type User, UserAlreadyExists } from "../../src/index.ts";
+import {
+  type Database,
+  type MailBudget,
+  type NewUser,
+  type User,
+  UserAlreadyExists,
+} from "../../src/index.ts";
 import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
 
-const digest = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
-const claim = ({ outbox }: Database) => outbox.claim(digest);
+const HOUR_MS = 3_600_000;
+const budgets: readonly MailBudget[] = [
+  { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
+  { per: "recipient", kinds: ["verification", "email-change"], capacity: 3, refillMs: 2 * HOUR_MS },
+  { per: "recipient", kinds: ["password", "email", "passkey"], capacity: 5, refillMs: 24 * HOUR_MS },
+  { per: "user", kinds: ["email-change"], capacity: 3, refillMs: 24 * HOUR_MS },
+];
+const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
+const claim = ({ outbox }: Database) => outbox.claim({ digestMailbox, budgets });
 
 interface Row {
   readonly kind: MailKind;
@@ -22,7 +35,7 @@ async function waiting({ query }: TestDatabase): Promise<string[]> {
 
 /** Changes the time of all attempts. */
 function age({ query }: TestDatabase, hours: number): Promise<unknown> {
-  const attemptedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
+  const attemptedAt = new Date(Date.now() - hours * HOUR_MS).toISOString();
   return query(`update outbox set attempted_at = '${attemptedAt}'`);
 }
 
