@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { describeEnvironment } from "../src/describe.ts";
-import { parseEnvironment, type Variables } from "../src/parse.ts";
-import { linesOf } from "./support/configuration-error.ts";
+import type { Variables } from "../src/parse.ts";
+import { errorsOf as errorsFrom, parse } from "./support/parse.ts";
 
 const pkcs8 = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString();
 const spki = (key: KeyObject) => key.export({ type: "spki", format: "pem" }).toString();
@@ -28,18 +28,9 @@ const sec1 = es256.privateKey.export({ type: "sec1", format: "pem" }).toString()
 const oldEncrypted =
   "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAA==\n-----END EC PRIVATE KEY-----\n";
 
-const parse = (variables: Variables, files: Readonly<Record<string, string>> = {}) =>
-  parseEnvironment(variables, {
-    readFile: (path) => {
-      const text = files[path];
-      if (text === undefined) throw new Error(`ENOENT: ${path}`);
-      return text;
-    },
-  });
-
 /** The errors of a configuration; fails if one contains a line of a key in it. */
 function errorsOf(variables: Variables): readonly string[] {
-  const errors = linesOf(() => parse(variables));
+  const errors = errorsFrom(variables);
   for (const line of Object.values(variables).flatMap((text = "") => text.split(/\n|\\n/)))
     if (line.length >= 12) expect(errors.join()).not.toContain(line);
   return errors;
@@ -84,7 +75,7 @@ describe("a private key", () => {
     for (const AUTH_PRIVATE_KEY of texts) {
       expect(parse({ ...withEdDsa, AUTH_PRIVATE_KEY }).values).toEqual(values);
       const fromFile = { AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY_FILE: "/key" };
-      expect(parse(fromFile, { "/key": AUTH_PRIVATE_KEY }).values).toEqual(values);
+      expect(parse(fromFile, { files: { "/key": AUTH_PRIVATE_KEY } }).values).toEqual(values);
     }
   });
 
@@ -143,9 +134,8 @@ describe.each(["AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)("%s
     for (const variables of [...signing, { AUTH_SECRET_KEY: SECRET_KEY }]) {
       const environment = parse({ ...variables, [name]: other.public });
       expect(environment.values[name]?.algorithm).toBe("EdDSA");
-      expect(parse({ ...variables, [`${name}_FILE`]: "/key" }, { "/key": other.public }).values).toEqual(
-        environment.values,
-      );
+      const files = { "/key": other.public };
+      expect(parse({ ...variables, [`${name}_FILE`]: "/key" }, { files }).values).toEqual(environment.values);
       const line = `${name}=${other.public.trim().replaceAll("\n", "\\n")}`;
       expect(describeEnvironment(environment).split("\n")).toContain(line);
       expect(describeEnvironment(environment)).not.toContain(eddsa.private.split("\n")[1] ?? "");

@@ -1,8 +1,8 @@
 /** The variables of mail: what each accepts, and which others it requires. */
 import { expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { parseEnvironment, type Variables } from "../src/parse.ts";
-import { linesOf } from "./support/configuration-error.ts";
+import type { Variables } from "../src/parse.ts";
+import { errorsOf, parse as parseFrom } from "./support/parse.ts";
 
 const COMPLETE = {
   MAIL_URL: "smtps://user:p%40ss@mail.example.com",
@@ -10,12 +10,12 @@ const COMPLETE = {
   PUBLIC_URL: "https://accounts.example.com/",
 };
 
-const parse = (variables: Variables) =>
-  parseEnvironment({ AUTH_SECRET_KEY: SECRET_KEY, ...variables }, { readFile: String });
+const KEY = { AUTH_SECRET_KEY: SECRET_KEY };
+const parse = (variables: Variables) => parseFrom({ ...KEY, ...variables });
 
 /** The names of the invalid variables. */
 function invalidIn(variables: Variables): string[] {
-  const errors = linesOf(() => parse(variables));
+  const errors = errorsOf({ ...KEY, ...variables });
   expect(errors.join()).not.toMatch(/p%40ss|p@ss/);
   return errors.map((line) => line.slice(0, line.indexOf(":")));
 }
@@ -74,25 +74,17 @@ test("a server requires a sender and the origin of links, unless both templates 
   expect(invalidIn(production)).toEqual(["MAIL_URL"]);
 });
 
-const parseTexts = (reset: string) =>
-  parseEnvironment(
-    { AUTH_SECRET_KEY: SECRET_KEY, MAIL_TEXTS: "/texts" },
-    {
-      readFile(path) {
-        if (path === "/texts/reset.txt" && reset !== "denied") return reset;
-        throw Object.assign(new Error(), { code: reset === "denied" ? "EACCES" : "ENOENT" });
-      },
-    },
-  );
+const withTexts = (reset: string | null) =>
+  [{ ...KEY, MAIL_TEXTS: "/texts" }, { files: { "/texts/reset.txt": reset } }] as const;
 
 test("MAIL_TEXTS reads subject and text from a file per kind, with one warning for all that are missing", () => {
-  const { values, warnings } = parseTexts("For {product}\r\n\r\nOpen it:\r\n\r\n{link}\r\n");
+  const { values, warnings } = parseFrom(...withTexts("For {product}\r\n\r\nOpen it:\r\n\r\n{link}\r\n"));
   expect(values.MAIL_TEXTS).toEqual({ reset: { subject: "For {product}", text: "Open it:\n\n{link}\n" } });
   expect(warnings).toEqual([expect.stringMatching(/^MAIL_TEXTS has no verification\.txt, password\.txt/)]);
 });
 
 test.each([
-  ["cannot be read", "denied"],
+  ["cannot be read", null],
   ["has no subject or no text", "{product} {link}\n\n"],
   ["has no {link}", "{product}\n{Link}"],
   ["has no {product}", "Hello\n{link}"],
@@ -101,6 +93,6 @@ test.each([
   ["contains a control character", "Hi\rBcc: x@y.zz\n{product} {link}"],
   ["has a line that is too long", `Hi\n{product} {link}${"é".repeat(30)}`],
 ])("a text that %s is an error", (problem, changed) => {
-  const [error] = linesOf(() => parseTexts(changed));
+  const [error] = errorsOf(...withTexts(changed));
   expect(error).toStartWith(`MAIL_TEXTS: names a folder whose reset.txt ${problem}; accepted: `);
 });

@@ -1,10 +1,10 @@
 /** What production requires, the same as a warning elsewhere, and secrets that are read from files. */
 import { describe, expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { parseEnvironment, type Variables } from "../src/parse.ts";
+import type { Variables } from "../src/parse.ts";
 import { weaknessOf } from "../src/secret-strength.ts";
 import { VARIABLES } from "../src/variables.ts";
-import { linesOf } from "./support/configuration-error.ts";
+import { errorsOf as errorsFrom, parse as parseFrom } from "./support/parse.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "/run/key": `${SECRET_KEY}\n`,
@@ -13,13 +13,8 @@ const FILES: Readonly<Record<string, string>> = {
   "/run/url": "postgres://u:Hunter2@h/d?sslmode=verify-full\n",
 };
 
-function readFile(path: string): string {
-  const text = FILES[path];
-  if (text === undefined) throw new Error(`ENOENT: ${path}`);
-  return text;
-}
-const parse = (variables: Variables) => parseEnvironment(variables, { readFile });
-const errorsOf = (variables: Variables) => linesOf(() => parse(variables));
+const parse = (variables: Variables) => parseFrom(variables, { files: FILES });
+const errorsOf = (variables: Variables) => errorsFrom(variables, { files: FILES });
 
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const;
 const PRODUCTION = {

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { isPublicAddress, leavesMachine } from "../src/network.ts";
-import { parseEnvironment, type Variables } from "../src/parse.ts";
-import { linesOf } from "./support/configuration-error.ts";
+import type { Variables } from "../src/parse.ts";
+import { errorsOf, parse } from "./support/parse.ts";
 
 const BASE = { AUTH_SECRET_KEY: SECRET_KEY };
 const PRODUCTION = { ...BASE, NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
@@ -14,8 +14,7 @@ const MAIL = {
 };
 const CA = "/run/ca.pem";
 
-const warningsOf = (variables: Variables) =>
-  parseEnvironment(variables, { readFile: () => "certificate" }).warnings;
+const warningsOf = (variables: Variables) => parse(variables, { files: { [CA]: "certificate" } }).warnings;
 
 function expectWarning(name: string, insecure: Variables, secure: Variables): void {
   const warnings = warningsOf(insecure);
@@ -70,8 +69,8 @@ test.each([
 });
 
 test("a secret that is read from a file is checked too", () => {
-  const readFile = () => "postgres://u:Hunter2@db/d\n";
-  const { warnings } = parseEnvironment({ ...BASE, DATABASE_URL_FILE: "/run/url" }, { readFile });
+  const files = { "/run/url": "postgres://u:Hunter2@db/d\n" };
+  const { warnings } = parse({ ...BASE, DATABASE_URL_FILE: "/run/url" }, { files });
   expect(warnings).toEqual([expect.stringMatching(/^DATABASE_URL connects to another host /)]);
 });
 
@@ -98,7 +97,7 @@ test.each([
   const warning = `${unknown} is not a variable of the service; did you mean ${known}?`;
   expect(warningsOf({ ...BASE, [unknown]: "Hunter2" })).toEqual([warning]);
   const invalid = { ...BASE, [unknown]: "Hunter2", PORT: "x" };
-  expect(linesOf(() => warningsOf(invalid))).toEqual([expect.stringMatching(/^PORT: /), warning]);
+  expect(errorsOf(invalid)).toEqual([expect.stringMatching(/^PORT: /), warning]);
 });
 
 test("variables of other programs are not reported", () => {
