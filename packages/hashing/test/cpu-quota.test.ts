@@ -4,96 +4,59 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { availableCores, createQuotaBudget, createQuotaThrottle } from "../src/cpu-quota.ts";
 
-async function cores(files: Record<string, string>, affinity = "0-7"): Promise<number> {
+/** The groups of a process in a container; with version 1, their paths are outside the mount. */
+const V2 = "0::/\n";
+const V1 = "12:cpuset:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice\n";
+const container = (max: string) => ({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": max });
+const cgroup1 = (folder: string, quota: string) => ({
+  [`sys/fs/cgroup/${folder}/cpu.cfs_quota_us`]: quota,
+  [`sys/fs/cgroup/${folder}/cpu.cfs_period_us`]: "100000\n",
+});
+const container1 = (quota: string) => ({ "proc/self/cgroup": V1, ...cgroup1("cpu,cpuacct", quota) });
+
+test.each<[cores: number, files: Readonly<Record<string, string>>, affinity?: string]>([
+  [8, {}],
+  [7, {}, "0,2-3,8-11"],
+  [8, container("max 100000\n")],
+  [2, container("200000 100000\n")],
+  [2, container("150000 100000\n")],
+  [1, container("50000 100000\n")],
+  [8, container("1600000 100000\n")],
+  [3, container("25000 10000\n")],
+  [8, container("garbage\n")],
+  [8, container("")],
+  [2, container("400000 100000\n"), "5,9"],
+  [8, container1("-1\n")],
+  [3, container1("250000\n")],
+  [1, container1("20000\n")],
+  // On a host, the lowest quota on the path to the group applies.
+  [
+    3,
+    {
+      "proc/self/cgroup": "0::/system.slice/latchkey.service\n",
+      "sys/fs/cgroup/system.slice/cpu.max": "300000 100000\n",
+      "sys/fs/cgroup/system.slice/latchkey.service/cpu.max": "max 100000\n",
+    },
+  ],
+  [
+    4,
+    {
+      "proc/self/cgroup": "1:cpu:/jobs/one\n",
+      ...cgroup1("cpu", "-1\n"),
+      ...cgroup1("cpu/jobs/one", "400000\n"),
+    },
+  ],
+])("%d cores are available with the files %j", async (cores, files, affinity = "0-7") => {
   await using root = await openFolder();
   const status = `Name:\tbun\nCpus_allowed:\tff\nCpus_allowed_list:\t${affinity}\nMems_allowed:\t1\n`;
   for (const [name, text] of Object.entries({ "proc/self/status": status, ...files }))
     await Bun.write(join(root.path, name), text);
-  return availableCores(root.path);
-}
-
-const V2 = "0::/\n";
-const V1 = "12:cpuset:/docker/abc\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice\n";
-
-describe("availableCores", () => {
-  test("is the size of the affinity mask without control groups", async () => {
-    expect(await cores({})).toBe(8);
-    expect(await cores({}, "0,2-3,8-11")).toBe(7);
-    expect(availableCores()).toBeGreaterThanOrEqual(1);
-  });
-
-  test.each([
-    ["max 100000\n", 8],
-    ["200000 100000\n", 2],
-    ["150000 100000\n", 2],
-    ["50000 100000\n", 1],
-    ["1600000 100000\n", 8],
-    ["25000 10000\n", 3],
-    ["garbage\n", 8],
-    ["", 8],
-  ])("with cgroup v2 in a container, cpu.max %p allows %p cores", async (max, expected) => {
-    expect(await cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": max })).toBe(expected);
-  });
-
-  test("with cgroup v2 on a host, the lowest quota on the path to the group applies", async () => {
-    expect(
-      await cores({
-        "proc/self/cgroup": "0::/system.slice/latchkey.service\n",
-        "sys/fs/cgroup/system.slice/cpu.max": "300000 100000\n",
-        "sys/fs/cgroup/system.slice/latchkey.service/cpu.max": "max 100000\n",
-      }),
-    ).toBe(3);
-  });
-
-  test.each([
-    ["-1\n", 8],
-    ["250000\n", 3],
-    ["20000\n", 1],
-  ])(
-    "with cgroup v1 in a container whose path is outside the mount, quota %p allows %p cores",
-    async (quota, expected) => {
-      expect(
-        await cores({
-          "proc/self/cgroup": V1,
-          "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": quota,
-          "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-        }),
-      ).toBe(expected);
-    },
-  );
-
-  test("with cgroup v1 on a host, the quota of the process's own group applies", async () => {
-    expect(
-      await cores({
-        "proc/self/cgroup": "1:cpu:/jobs/one\n",
-        "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
-        "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
-        "sys/fs/cgroup/cpu/jobs/one/cpu.cfs_quota_us": "400000\n",
-        "sys/fs/cgroup/cpu/jobs/one/cpu.cfs_period_us": "100000\n",
-      }),
-    ).toBe(4);
-  });
-
-  test("is limited by the affinity mask if the quota is higher", async () => {
-    expect(await cores({ "proc/self/cgroup": V2, "sys/fs/cgroup/cpu.max": "400000 100000\n" }, "5,9")).toBe(
-      2,
-    );
-  });
+  expect(availableCores(root.path)).toBe(cores);
 });
 
-describe("createQuotaBudget", () => {
-  test("is null without a quota", () => {
-    expect(createQuotaBudget(Number.POSITIVE_INFINITY, 4)).toBeNull();
-  });
-
-  test.each([
-    [1, 1, 0.9],
-    [0.5, 1, 0.45],
-    [1.5, 2, 0.675],
-    [4, 2, 1],
-  ])("with a quota of %p cores, each of %p busy workers gets a share of %p", (quota, workers, share) => {
-    expect(createQuotaBudget(quota, workers)?.share).toBeCloseTo(share);
-  });
+test("without a quota, or with one above the number of workers, no worker is held back", () => {
+  expect(createQuotaBudget(Number.POSITIVE_INFINITY, 4)).toBeNull();
+  expect(createQuotaBudget(4, 2)?.share).toBe(1);
 });
 
 describe("createQuotaThrottle", () => {

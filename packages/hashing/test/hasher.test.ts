@@ -1,8 +1,16 @@
 /** Closing finishes the submitted jobs, rejects new ones and never hangs. */
 import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createHasher, HasherClosed } from "../src/index.ts";
 import { createJob } from "./support/derivation.ts";
 import { fixtureUrl } from "./support/open-pool.ts";
+
+/** The ids of the low-priority threads in this process. */
+const hashingThreads = () =>
+  readdirSync("/proc/self/task").filter((id) => {
+    const comm = `/proc/self/task/${id}/comm`;
+    return existsSync(comm) && readFileSync(comm, "utf8").startsWith("derive");
+  });
 
 describe("close", () => {
   test("finishes jobs in lanes and in the queue, and rejects later ones", async () => {
@@ -23,6 +31,17 @@ describe("close", () => {
     await Promise.all([hasher.close(), hasher.close()]);
     await hasher.close();
     expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, crashedWorkers: 0 });
+  });
+
+  test.if(process.platform === "linux")("ends the threads", async () => {
+    // A thread of an earlier test can end at any time, so ids are compared instead of counts.
+    const before = new Set(hashingThreads());
+    const hasher = createHasher({ workers: 2, nice: 19 });
+    await Promise.all(Array.from({ length: 100 }, () => hasher.derive(createJob(10_000))));
+    const started = hashingThreads().filter((id) => !before.has(id));
+    expect(started).toHaveLength(hasher.stats().kernel === "portable" ? 0 : 2);
+    await hasher.close();
+    expect(hashingThreads().filter((id) => started.includes(id))).toEqual([]);
   });
 
   test("does not wait for jobs that were aborted", async () => {

@@ -41,22 +41,6 @@ test.each([
   expect(finished).toEqual(expected);
 });
 
-test("a long job finishes in a stream of shorter ones", () => {
-  const { kernel, load } = createKernel();
-  load(0, 1.5 * N);
-  for (const lane of [1, 2, 3]) load(lane, N);
-  let overtaking = 0;
-  while (!kernel.isFinished(0) && overtaking < 100) {
-    kernel.run();
-    for (const lane of [1, 2, 3].filter((lane) => kernel.isFinished(lane))) {
-      overtaking += 1;
-      kernel.clear(lane);
-      load(lane, N);
-    }
-  }
-  expect(overtaking).toBe(1);
-});
-
 /** The low-priority threads that were found under load. */
 async function lowPriorityThreads(kernel: string, nice: number): Promise<unknown> {
   const command = [process.execPath, fixtureUrl("busy-hasher.ts").pathname, kernel, String(nice)];

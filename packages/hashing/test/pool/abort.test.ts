@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createHasher } from "../../src/index.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { createJob } from "../support/derivation.ts";
-import { nativeKernelNames } from "../support/native-addon.ts";
+import { nativeKernelNames } from "../support/native-kernels.ts";
 
 const LONG = 2_000_000;
 const nameOf = (promise: Promise<unknown>) => promise.then(String, (error: Error) => error.name);

@@ -1,7 +1,6 @@
 /** Jobs are distributed evenly, and a full worker prefetches the next ones. */
 import { describe, expect, test } from "bun:test";
 import type { Pool } from "../../src/pool/pool.ts";
-import { WorkerSupervisor } from "../../src/pool/worker-supervisor.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { openSteppingPool } from "../support/open-pool.ts";
 
@@ -14,32 +13,7 @@ async function jobsPerWorker(pool: Pool, jobs: number): Promise<number[]> {
   return [...counts.values()].toSorted((a, b) => b - a);
 }
 
-/** How often a job looks at a worker, with this number of workers. */
-async function inspectionsPerJob(workers: number): Promise<number> {
-  const descriptor = Object.getOwnPropertyDescriptor(WorkerSupervisor.prototype, "isRunning") ?? {};
-  let inspections = 0;
-  await using pool = openSteppingPool({ workers, lanes: 4 });
-  await pool.ready();
-  try {
-    Object.defineProperty(WorkerSupervisor.prototype, "isRunning", {
-      ...descriptor,
-      get() {
-        inspections += 1;
-        return descriptor.get?.call(this);
-      },
-    });
-    await jobsPerWorker(pool, 200);
-  } finally {
-    Object.defineProperty(WorkerSupervisor.prototype, "isRunning", descriptor);
-  }
-  return inspections / 200;
-}
-
 describe("dispatch", () => {
-  test("looks at as many workers for each job, however many there are", async () => {
-    expect(await inspectionsPerJob(16)).toBeLessThan(2 * (await inspectionsPerJob(2)));
-  });
-
   test.each([
     [2, [1, 1]],
     [8, [4, 4]],

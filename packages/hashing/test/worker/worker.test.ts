@@ -7,7 +7,7 @@ import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import type { KernelChoice } from "../../src/kernel/kernel.ts";
 import { recorded } from "../fixtures/recorded-addon.ts";
 import { hex, referenceDigest } from "../support/derivation.ts";
-import { nativeKernelNames } from "../support/native-addon.ts";
+import { nativeKernelNames } from "../support/native-kernels.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 describe("a worker with a CPU quota", () => {
