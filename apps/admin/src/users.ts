@@ -1,9 +1,21 @@
 /** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
-import { type AuditEvent, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
+import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
+
+/** The service logs those that are not only the operator's under the same names. */
+export type AuditEvent =
+  | "user.registered"
+  | "user.activated"
+  | "user.deactivated"
+  | "user.deleted"
+  | "password.changed"
+  | "passkey.removed"
+  | "reset.requested"
+  | "roles.changed"
+  | "tokens.revoked";
 
 const PAGE_SIZE = 500;
 

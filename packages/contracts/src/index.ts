@@ -1,5 +1,4 @@
-/** Wire shapes as schemas, the limits of the wire format, and rules that several programs share. */
-export * from "./audit.ts";
+/** Wire shapes as schemas, the limits of the wire format, and what else several packages must agree on. */
 export * from "./database-url.ts";
 export * from "./errors.ts";
 export * from "./keys.ts";
@@ -8,7 +7,6 @@ export * from "./mails.ts";
 export * from "./passkeys.ts";
 export * from "./probes.ts";
 export * from "./text.ts";
-export * from "./timeout.ts";
 export * from "./todos.ts";
 export * from "./users.ts";
 export * from "./validation.ts";

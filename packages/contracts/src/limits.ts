@@ -1,5 +1,6 @@
 /** The bounds of the wire format that are used in more than one place. Lengths are counted in Unicode code points. */
 
+export const USERNAME_MAX_LENGTH = 32;
 export const PASSWORD_MIN_LENGTH = 8;
 export const PASSWORD_MAX_LENGTH = 128;
 /** RFC 5321 §4.5.3.1.3 bounds a path at 256 octets, its two angle brackets included. */

@@ -4,8 +4,9 @@
  */
 
 interface MailDefinition {
-  /** How long a mail is useful, which is as long as its link is valid. */
+  /** How long a mail is useful, which is as long as its link is valid; and the same in words. */
   readonly lifetimeMs: number;
+  readonly lifetime: string;
   readonly isWanted: (user: { readonly isActive: boolean; readonly emailVerified: boolean }) => boolean;
   /** The page of the service to which it links; null: it has no link. */
   readonly page: string | null;
@@ -42,20 +43,21 @@ export interface Product {
 
 export type MailTexts = { readonly [Kind in MailKind]?: MailText };
 
-const HOUR_MS = 60 * 60 * 1000;
+const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" };
+const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
 
 /** Replaced by the token in a template of a link. */
 export const TOKEN_PLACEHOLDER = "{token}";
 
 export const MAILS = {
   reset: {
-    lifetimeMs: HOUR_MS,
+    ...AN_HOUR,
     isWanted: ({ isActive }) => isActive,
     page: "/account/reset-password",
     subject: "Reset your password{at}",
     text: `Somebody, probably you, has requested a new password for your account{at}.
 
-Open this link within 60 minutes and choose one. The link works once:
+Open this link within ${AN_HOUR.lifetime} and choose one. The link works once:
 
 {link}
 
@@ -63,13 +65,13 @@ If you did not request it, ignore this mail. Your password does not change.
 `,
   },
   verification: {
-    lifetimeMs: 24 * HOUR_MS,
+    ...A_DAY,
     isWanted: ({ emailVerified }) => !emailVerified,
     page: "/account/verify-email",
     subject: "Confirm your e-mail address{at}",
     text: `An account{at} was registered with this e-mail address.
 
-If it is yours, open this link within 24 hours to confirm the address:
+If it is yours, open this link within ${A_DAY.lifetime} to confirm the address:
 
 {link}
 
@@ -79,7 +81,7 @@ account at any time, and its previous user loses access.
 `,
   },
   password: {
-    lifetimeMs: 24 * HOUR_MS,
+    ...A_DAY,
     isWanted: () => true,
     page: null,
     subject: "Your password{at} was changed",
@@ -90,13 +92,13 @@ at once with "forgot password", and tell the operator of the service.
 `,
   },
   "email-change": {
-    lifetimeMs: 24 * HOUR_MS,
+    ...A_DAY,
     isWanted: ({ isActive }) => isActive,
     page: "/account/change-email",
     subject: "Confirm your new e-mail address{at}",
     text: `Somebody, probably you, wants to use this e-mail address for an account{at}.
 
-Open this link within 24 hours to confirm it. All logins of the account then
+Open this link within ${A_DAY.lifetime} to confirm it. All logins of the account then
 end, and you log in with this address:
 
 {link}
@@ -105,7 +107,7 @@ If you did not request it, ignore this mail. Nothing changes.
 `,
   },
   email: {
-    lifetimeMs: 24 * HOUR_MS,
+    ...A_DAY,
     isWanted: () => true,
     page: null,
     subject: "Your e-mail address{at} was changed",
@@ -117,7 +119,7 @@ service at once.
 `,
   },
   passkey: {
-    lifetimeMs: 24 * HOUR_MS,
+    ...A_DAY,
     isWanted: () => true,
     page: null,
     subject: "The passkeys of your account{at} were changed",

@@ -13,4 +13,5 @@ export {
 export { isImported } from "./imports.ts";
 export { backUpFile, copyDatabase, databaseFile, openDatabase, restoreFile } from "./open.ts";
 export type * from "./repositories.ts";
+export { withTimeout } from "./timeout.ts";
 export { type HashCondition, hasHash, isRevoked } from "./valid-token.ts";

@@ -1,7 +1,7 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
-import { type AuditEvent, ID_MAX, toPasskey } from "@latchkey/contracts";
+import { EMAIL_MAX_LENGTH, ID_MAX, toPasskey, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
@@ -10,7 +10,14 @@ import { readVariables, type Variables } from "../environment.ts";
 import { readPassword } from "../prompt.ts";
 import { parseEmail, parseRoles, parseUsername, parseUserRef, passwordParser } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import { audited, countFamiliarNetworks, findUser, hashPassword, listUsers } from "../users.ts";
+import {
+  type AuditEvent,
+  audited,
+  countFamiliarNetworks,
+  findUser,
+  hashPassword,
+  listUsers,
+} from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
@@ -80,8 +87,8 @@ export function usersCommand(variables: Variables): Command {
     ABOUT_PASSWORDS,
   )
     .description("create an active user")
-    .argument("<email>", "e-mail address for logins, at most 254 characters")
-    .requiredOption("-u, --username <name>", "username, 1 to 32 characters")
+    .argument("<email>", `e-mail address for logins, at most ${EMAIL_MAX_LENGTH} characters`)
+    .requiredOption("-u, --username <name>", `username, 1 to ${USERNAME_MAX_LENGTH} characters`)
     .option(...JSON_OPTION)
     .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];

@@ -1,7 +1,7 @@
 /** One line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
 import { createHash } from "node:crypto";
 import { CliError } from "@latchkey/cli";
-import { ID_MAX, RegisterRequest } from "@latchkey/contracts";
+import { ID_MAX, RegisterRequest, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
 import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
@@ -97,11 +97,11 @@ function parseHash(
   return { hashedPassword: hashing.bindImportedHash(hash), importedHash: hash, format };
 }
 
-/** The part before the `@` and a digest of the address, 32 characters: unique, and the same whenever it is generated. */
+/** The part before the `@` and a digest of the address: unique, and the same whenever it is generated. */
 function usernameOf(email: string): string {
   const suffix = `-${createHash("sha256").update(email).digest("hex").slice(0, 8)}`;
   const [name = ""] = email.split("@");
-  return [...name].slice(0, 32 - suffix.length).join("") + suffix;
+  return [...name].slice(0, USERNAME_MAX_LENGTH - suffix.length).join("") + suffix;
 }
 
 /** The names of the members in which a user of the database differs from the line. */

@@ -3,8 +3,8 @@
  * sent again if this process ends between the server's answer and the next statement.
  */
 import { setTimeout } from "node:timers/promises";
-import { type createMails, hasLink, MAILS, type MailKind, withTimeout } from "@latchkey/contracts";
-import type { Mail, OutboxRepository, Recipient } from "@latchkey/database";
+import { type createMails, hasLink, MAILS, type MailKind } from "@latchkey/contracts";
+import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
 import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";

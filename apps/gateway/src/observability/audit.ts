@@ -1,5 +1,43 @@
-import type { AuditEvent, PasskeyRejection } from "@latchkey/contracts";
+/** The security-relevant events of users, in the log and the metrics. */
 import type { User } from "@latchkey/database";
+
+export const AUDIT_EVENTS = [
+  "user.registered",
+  "user.rejected",
+  "user.updated",
+  "user.deleted",
+  "login.succeeded",
+  "login.failed",
+  "login.limited",
+  "login.inactive",
+  "password.changed",
+  "password.rejected",
+  "password.limited",
+  "password.reset",
+  "reset.requested",
+  "email.verified",
+  "email.change_requested",
+  "email.changed",
+  "tokens.revoked",
+  "password.rehashed",
+  "passkey.created",
+  "passkey.removed",
+  "passkey.rejected",
+] as const;
+
+export type AuditEvent = (typeof AUDIT_EVENTS)[number];
+
+/** Why the response of an authenticator is rejected. */
+export const PASSKEY_REJECTIONS = [
+  "state",
+  "credential",
+  "origin",
+  "response",
+  "user_handle",
+  "counter",
+  "used",
+] as const;
+export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
 /** A request has at most one, which its log line and a counter record, and can also replace an imported hash, which has a log line of its own. */
 export interface AuditEntry extends AuditDetails {

@@ -1,11 +1,11 @@
 /** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
-import { AUDIT_EVENTS, MAIL_KINDS, type MailKind, PASSKEY_REJECTIONS } from "@latchkey/contracts";
+import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import { VERSION } from "../version.ts";
-import type { AuditEntry } from "./audit.ts";
+import { AUDIT_EVENTS, type AuditEntry, PASSKEY_REJECTIONS } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 

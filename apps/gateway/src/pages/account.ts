@@ -21,7 +21,7 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => 
 <input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
 `,
     button: "Send me a link",
-    success: "If an account has this e-mail, a link is on its way. It is valid for 60 minutes.",
+    success: `If an account has this e-mail, a link is on its way. It is valid for ${MAILS.reset.lifetime}.`,
   },
   [MAILS.reset.page]: {
     title: "Choose a new password",

@@ -2,7 +2,7 @@
  * The stores in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the
  * first command that fails or times out closes the connection, and attempts in the background open a new one.
  */
-import { withTimeout } from "@latchkey/contracts";
+import { withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
 import type { Logger } from "../observability/logger.ts";
 import { BUDGET_CELLS, cellsOf, createMemoryBudgetStore } from "./memory-budget-store.ts";

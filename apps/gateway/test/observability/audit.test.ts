@@ -1,6 +1,6 @@
 /** The log line of a request contains its security-relevant event, the user's id and a digest of the e-mail. */
 import { expect, test } from "bun:test";
-import { AUDIT_EVENTS } from "@latchkey/contracts";
+import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import type { Purpose } from "../../src/tokens/one-time-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";

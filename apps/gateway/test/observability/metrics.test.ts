@@ -1,8 +1,8 @@
 /** The metrics of the deployed service, scraped as by Prometheus. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { UserAlreadyExists } from "@latchkey/database";
 import { post } from "@latchkey/testing/service-process";
+import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";

@@ -1,9 +1,9 @@
 /** The dashboard, the alert rules and the runbook use only metrics that the service exposes. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { AUDIT_EVENTS } from "@latchkey/contracts";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
+import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { type Exposition, scrape } from "../support/exposition.ts";
 import { parseExpression } from "../support/promql.ts";
 import { startInFolder } from "../support/service-process.ts";

@@ -2,13 +2,13 @@
  * The deadline of each query. Invariant: apart from stalls of the event loop, a caller never waits longer than the deadline, and
  * after a query exceeds it, later queries use a new pool.
  */
-import { withTimeout } from "@latchkey/contracts";
 import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { createRowDecoder, type Select } from "../row-decoder.ts";
+import { withTimeout } from "../timeout.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 

@@ -81,8 +81,7 @@ const OPERATIONS = {
   },
   requestPasswordReset: {
     summary: "Request a mail that resets a password",
-    description:
-      "Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets in 24 hours, then one every two hours.",
+    description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets three resets in 24 hours, then one every two hours.`,
     body: contracts.PasswordResetRequest,
     success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
     rateLimit: MAIL_LIMIT,
@@ -101,7 +100,7 @@ const OPERATIONS = {
   },
   requestEmailVerification: {
     summary: "Request a mail that verifies the e-mail of the current user",
-    description: "A registration requests the first one. The link is valid for 24 hours.",
+    description: `A registration requests the first one. The link is valid for ${contracts.MAILS.verification.lifetime}.`,
     success: { status: 202, description: "A mail is sent unless the e-mail is verified." },
     rateLimit: MAIL_LIMIT,
     isProtected: true,
@@ -115,8 +114,7 @@ const OPERATIONS = {
   },
   requestEmailChange: {
     summary: "Request a mail that changes the e-mail of the current user",
-    description:
-      "The mail is sent to the new address; its link is valid for 24 hours, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most three requests of a user lead to a mail in 24 hours.",
+    description: `The mail is sent to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most three requests of a user lead to a mail in 24 hours.`,
     body: contracts.EmailChangeRequest,
     success: { status: 202, description: "A mail is sent unless a user has this e-mail." },
     errors: ["CURRENT_PASSWORD_INCORRECT", ...HASHING_ERRORS],

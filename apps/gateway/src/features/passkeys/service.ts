@@ -3,10 +3,10 @@
  * is used once, also by several replicas.
  */
 import { randomBytes } from "node:crypto";
-import type { CreatePasskeyRequest, PasskeyLoginRequest, PasskeyRejection } from "@latchkey/contracts";
+import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import type { Database, Passkey, User, ValidToken } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
-import type { AuthRequest } from "../../observability/audit.ts";
+import type { AuthRequest, PasskeyRejection } from "../../observability/audit.ts";
 import type { TokenClaims } from "../../tokens/access-tokens.ts";
 import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";

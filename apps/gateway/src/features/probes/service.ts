@@ -1,5 +1,5 @@
 /** Whether this process can handle requests. Concurrent checks share one query. */
-import { withTimeout } from "@latchkey/contracts";
+import { withTimeout } from "@latchkey/database";
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
