@@ -20,11 +20,13 @@ const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string |
   "email-change": ({ hashedPassword, tokenVersion, email }) => [saltOf(hashedPassword), tokenVersion, email],
 };
 
+type Payload = readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];
+
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
 
 /** @param materials as of `createStatements` */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
-  const statements = createStatements(materials, "one-time tokens");
+  const statements = createStatements<Payload>(materials, "one-time tokens");
   /** Signed texts are base64url, so a state, which has a space, is never one. */
   const stateOf = (mac: Mac, purpose: Purpose, user: TokenUser): string =>
     mac(`state ${BINDINGS[purpose](user).join(" ")}`)
@@ -43,15 +45,14 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
      * @param newEmail of a change of e-mail
      */
     sign(purpose: Purpose, expiresAt: number, user: TokenUser, newEmail?: string): string {
-      const payload = [purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)];
+      const payload = [purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)] as const;
       return statements.sign(newEmail === undefined ? payload : [...payload, newEmail]);
     },
     /** Returns null if the token is malformed, forged, expired or for another purpose. */
-    verify(token: string, expected: Purpose) {
-      const verified = statements.verify(token);
-      if (!verified) return null;
-      const [purpose, userId, expiresAt, state, newEmail] = toPayload(verified.payload);
-      if (purpose !== expected || expiresAt <= Date.now()) return null;
+    verify(token: string, purpose: Purpose) {
+      const payload = statements.verify(token, purpose);
+      if (!payload) return null;
+      const [, userId, , state, newEmail] = payload;
       return {
         userId,
         newEmail,
@@ -61,7 +62,3 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
     },
   };
 }
-
-/** The cast is safe because this service has signed the payload. */
-const toPayload = (payload: unknown) =>
-  payload as readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];
