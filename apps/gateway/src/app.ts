@@ -6,7 +6,6 @@ import type { Config } from "./config.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
-import type { PasskeyFeature } from "./features/passkeys/feature.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createFeatures } from "./features/routes.ts";
@@ -37,7 +36,7 @@ interface AppOptions {
   readonly hasher: Hasher;
   readonly logger: Logger;
   /** null if `config.passkeys` is. */
-  readonly passkeyFeature: PasskeyFeature | null;
+  readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
   /** Whether nobody can choose this password. @default none is listed */
   readonly isListedPassword?: (password: string) => boolean;
   /** Creates the stores of the rate limits. @default in-memory stores */
@@ -120,13 +119,14 @@ export function createApp({
   const features = createFeatures({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    passkeys: passkeyFeature && {
-      routes: passkeyFeature.passkeyRoutes,
-      service: passkeyFeature.createPasskeyService({
-        ...{ ...authService, ...keys, ...passkeyFeature },
-        ...{ passkeys, sendsMail },
-      }),
-    },
+    passkeys: config.passkeys &&
+      passkeyFeature && {
+        routes: passkeyFeature.passkeyRoutes,
+        service: passkeyFeature.createPasskeyService({
+          ...{ ...config.passkeys, ...authService, ...keys },
+          ...{ passkeys, sendsMail },
+        }),
+      },
     sendsMail,
     rules: config.auth,
     isListedPassword,

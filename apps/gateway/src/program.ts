@@ -9,7 +9,6 @@ import { createHasher, kernels } from "@latchkey/hashing";
 import { openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import { checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
-import { importPasskeys } from "./features/passkeys/feature.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -83,7 +82,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,
-    passkeyFeature: config.passkeys && (await importPasskeys(config.passkeys)),
+    passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
     isListedPassword: configContext.blocklist.isListed,
     layers,
     ...(metrics && { observe: metrics.observeRequest }),

@@ -14,7 +14,6 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
-import { importPasskeys } from "../../src/features/passkeys/feature.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
@@ -171,7 +170,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
-    passkeyFeature: config.passkeys && (await importPasskeys(config.passkeys)),
+    passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
     isStopping: () => false,
     ...appOptions,
   });

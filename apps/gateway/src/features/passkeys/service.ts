@@ -5,12 +5,13 @@
 import { randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import type { Database, Passkey, User, ValidToken } from "@latchkey/database";
+import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest, PasskeyRejection } from "../../observability/audit.ts";
 import type { TokenClaims } from "../../tokens/access-tokens.ts";
 import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { ALGORITHMS, type Webauthn } from "./webauthn.ts";
+import { ALGORITHMS, createWebauthn } from "./webauthn.ts";
 
 /** The authenticated user, as read from the database. */
 export interface Principal {
@@ -18,8 +19,11 @@ export interface Principal {
   readonly token: TokenClaims;
 }
 
-interface PasskeyServiceOptions extends Pick<Database, "passkeys">, Pick<TokenKeys, "passkeyStatements"> {
-  readonly webauthn: Webauthn;
+type Configured = NonNullable<Config["passkeys"]> &
+  Pick<Database, "passkeys"> &
+  Pick<TokenKeys, "passkeyStatements">;
+
+interface PasskeyServiceOptions extends Configured {
   /** Whether a passkey needs a verified e-mail: without mail, none can be verified. */
   readonly sendsMail: boolean;
   /** Returns the user as read afterwards. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
@@ -45,9 +49,9 @@ export type PasskeyService = ReturnType<typeof createPasskeyService>;
 const CLOCK_DIFFERENCE_MS = 10_000;
 
 export function createPasskeyService(options: PasskeyServiceOptions) {
-  const { passkeys, passkeyStatements, webauthn, sendsMail } = options;
+  const { rpId, rpName, passkeys, passkeyStatements, sendsMail } = options;
   const { verifyCurrentPassword, findUser, completeLogin } = options;
-  const { rpId, rpName } = webauthn;
+  const { verifyCreation, verifyLogin } = createWebauthn(options);
   const timeout = STATEMENT_LIFETIME_MS;
 
   return {
@@ -87,9 +91,8 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       };
       const binding = [userId, tokenVersion, revision] as const;
       const statement = passkeyStatements.verify(state, "passkey-creation", binding) ?? reject("state");
-      const credential =
-        (await webauthn.verifyCreation(response, statement.challenge)) ??
-        reject(webauthn.hasOrigin(response) ? "response" : "origin");
+      const credential = await verifyCreation(response, statement.challenge);
+      if (typeof credential === "string") return reject(credential);
       const condition = { ...token, tokenVersion, revision };
       const created =
         (await passkeys.create({ ...credential, userId, name }, condition, { notifies: sendsMail })) ??
@@ -124,9 +127,9 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       const { challenge, digest, expiresAt } =
         passkeyStatements.verify(state, "passkey-login") ?? reject("state");
       const passkey = await passkeys.findById(response.id);
-      const counter = await webauthn.verifyLogin(response, challenge, passkey?.publicKey);
+      const counter = await verifyLogin(response, challenge, passkey?.publicKey);
       if (!passkey) return reject("credential");
-      if (counter === null) return reject(webauthn.hasOrigin(response) ? "response" : "origin", passkey);
+      if (typeof counter === "string") return reject(counter, passkey);
       if (response.response.userHandle !== passkey.userHandle) return reject("user_handle", passkey);
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
       if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
