@@ -30,6 +30,7 @@ interface Held {
 /** Fractions of a lifetime: a token is renewed after the first; a failed renewal is repeated after the second, at least a second. */
 const RENEWAL_POINT = 0.75;
 const RETRY_PAUSE = 0.05;
+const MIN_PAUSE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createSession({ token, storage, key, onTokenChange, renew }: SessionOptions) {
@@ -73,9 +74,14 @@ export function createSession({ token, storage, key, onTokenChange, renew }: Ses
     if (!sent || !isDue()) return;
     await renew().catch((error) => {
       if (held?.token !== sent.token) return;
-      const pauseMs = Math.max(1000, lifetimeMs(sent.token) * RETRY_PAUSE);
+      const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent.token) * RETRY_PAUSE);
       hold({ ...sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : null });
     });
+  };
+  /** Keeps the lock after the renewal, because other tabs see what this one has stored only a little later. */
+  const renewAlone = async (lock: unknown): Promise<void> => {
+    if (lock) await renewOnce();
+    await pause();
   };
   /** Sends one request, whoever else calls it here or, where the browser has locks, in other tabs. */
   const renewIfDue = (): void => {
@@ -87,7 +93,7 @@ export function createSession({ token, storage, key, onTokenChange, renew }: Ses
     }
     isRenewing = true;
     const { locks } = browser().navigator ?? {};
-    const work = storage && locks ? locks.request(key, renewOnce) : renewOnce();
+    const work = storage && locks ? locks.request(key, { ifAvailable: true }, renewAlone) : renewOnce();
     void work.finally(() => {
       isRenewing = false;
       schedule();
@@ -172,12 +178,16 @@ function parseObject(read: (() => string) | null): Readonly<Record<string, unkno
 interface Browser {
   addEventListener?(type: "storage", listener: () => void): void;
   readonly navigator?: {
-    readonly locks?: { request(name: string, work: () => Promise<void>): Promise<void> };
+    readonly locks?: {
+      request(name: string, options: object, work: (lock: unknown) => Promise<void>): Promise<void>;
+    };
   };
 }
 
 /** The cast is safe because every member is optional: Node and Bun lack some. */
 const browser = () => globalThis as unknown as Browser;
+
+const pause = () => new Promise<void>((resolve) => unref(setTimeout(resolve, MIN_PAUSE_MS)));
 
 /** Lets a process of Node or Bun end. Timers of browsers are numbers. */
 function unref(timer: unknown): void {
