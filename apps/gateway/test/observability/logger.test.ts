@@ -1,13 +1,35 @@
-/** No log line contains a secret, regardless of the error and the log level. */
+/** Log lines have the bytes of pino, and none contains a secret, regardless of the error and the log level. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets, secretsIn } from "@latchkey/testing/log-guard";
+import pino from "pino";
+import { LOG_SERIALIZERS, withPreparedLines } from "../../src/observability/logger.ts";
 import { type Service, startService } from "../support/service.ts";
 
 const PASSWORD = "correct horse battery staple";
 const LINK_TOKEN = `${Buffer.from('["reset",1,1800000000000,""]').toString("base64url")}.${"A".repeat(43)}`;
 const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x").digest("hex")}`;
+
+test("a prepared line has the bytes of one that pino formats", () => {
+  const error = new TypeError("a bug", { cause: { message: "its cause" } });
+  const linesOf = (prepare: typeof withPreparedLines): string => {
+    let lines = "";
+    const time = () => ',"time":"2026-01-02T03:04:05.678Z"';
+    const formatters = { level: (label: string) => ({ level: label }) };
+    const options = { base: null, timestamp: time, serializers: LOG_SERIALIZERS, formatters };
+    const logger = prepare(pino(options, { write: (line) => (lines += line) }));
+    logger.info("only a message");
+    logger.warn(
+      { text: '\u2028 "\n\\ é \ud800 \0', none: undefined, number: 0.1, nan: Number.NaN },
+      '"quoted"',
+    );
+    logger.error({ err: error, list: [1, { nested: null }], flag: false }, "failed");
+    logger.fatal({ err: undefined, id: 1 });
+    return lines;
+  };
+  expect(linesOf(withPreparedLines)).toBe(linesOf((logger) => logger));
+});
 
 test("the check that every test runs on the log detects each kind of secret", () => {
   const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
