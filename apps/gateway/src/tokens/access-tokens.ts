@@ -24,6 +24,12 @@ export interface TokenClaims {
   readonly login: LoginClaims;
 }
 
+/** The authenticated user, as read from the database. */
+export interface Principal {
+  readonly user: User;
+  readonly token: TokenClaims;
+}
+
 /** RFC 8176: a password, or a passkey, which proves the possession of a key and the presence of its user. */
 const METHODS = [["pwd"], ["pop", "user"]] as const;
 export type AuthenticationMethods = (typeof METHODS)[number];

@@ -6,9 +6,10 @@ import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
+import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { createOperations, type IsListed } from "./openapi.ts";
-import type { AuthService, Principal } from "./service.ts";
+import type { AuthService } from "./service.ts";
 
 export interface AuthRoutesOptions {
   readonly authService: AuthService;

@@ -1,15 +1,9 @@
 /**
- * Registration, login, the current user, password resets and e-mail verifications, without HTTP. The database enforces
- * uniqueness, all derivations go to the hasher, and mails are only written to the outbox; `mail/sender.ts` sends them.
+ * Registration, login and the current user, without HTTP. The database enforces uniqueness, and all derivations go to the
+ * hasher.
  */
-import type {
-  EmailChangeRequest,
-  LoginRequest,
-  RegisterRequest,
-  UpdateUserRequest,
-} from "@latchkey/contracts";
+import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import {
-  type Database,
   hasHash,
   isRevoked,
   type Timestamp,
@@ -20,19 +14,13 @@ import {
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest } from "../../observability/audit.ts";
-import type { AuthenticationMethods, TokenClaims, Tokens } from "../../tokens/access-tokens.ts";
-import type { TokenKeys } from "../../tokens/token-keys.ts";
+import type { AuthenticationMethods, Principal, Tokens } from "../../tokens/access-tokens.ts";
+import { createLinkOperations, type LinkOptions } from "./links.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
-/** The authenticated user, as read from the database. */
-export interface Principal {
-  readonly user: User;
-  readonly token: TokenClaims;
-}
-
-interface AuthServiceOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
+interface AuthServiceOptions extends Omit<LinkOptions, "verifyCurrentPassword" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly loginThrottle: LoginThrottle | null;
@@ -48,7 +36,7 @@ interface AuthServiceOptions extends Pick<Database, "users" | "outbox">, Pick<To
 export type AuthService = ReturnType<typeof createAuthService>;
 
 export function createAuthService(options: AuthServiceOptions) {
-  const { users, outbox, hasher, tokens, oneTimeTokens, loginThrottle, wrongPasswordLimit } = options;
+  const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
   const { sendsMail, isVerifiedElsewhere } = options;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
@@ -93,16 +81,6 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
-  /** Returns the active user whom the token of a mail names, and what it is bound to. @throws ONE_TIME_TOKEN_INVALID */
-  const redeem = async (token: string, purpose: "reset" | "email-change") => {
-    const verified = oneTimeTokens.verify(token, purpose);
-    const user = verified && (await users.findById(verified.userId));
-    if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-    // Of several confirmations only one succeeds.
-    const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
-    return { user, newEmail: verified.newEmail, condition };
-  };
-
   /** The end of a login with the methods `amr`, whether with a password or a passkey. */
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
@@ -125,6 +103,7 @@ export function createAuthService(options: AuthServiceOptions) {
   return {
     verifyCurrentPassword,
     findUser,
+    ...createLinkOperations({ ...options, verifyCurrentPassword, networkDigestOf }),
 
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
@@ -240,60 +219,6 @@ export function createAuthService(options: AuthServiceOptions) {
     async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
       if (!(await users.delete(user.id, token))) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);
-    },
-
-    /** Does the same for every e-mail: whether somebody has it is decided when the mail is sent. */
-    async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
-      await outbox.request("reset", email);
-      audit("reset.requested", email);
-    },
-
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
-    async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
-      const { signal, audit } = request;
-      const { user, condition } = await redeem(token, "reset");
-      const change = {
-        hashedPassword: await hasher.hash(password, { signal }),
-        emailVerified: true,
-        networkDigest: networkDigestOf(user.email, request),
-        notifies: true,
-      };
-      if (!(await users.update(user.id, change, condition))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      audit("password.reset", user.email, user.id);
-    },
-
-    async requestVerification({ user }: Principal): Promise<void> {
-      if (!user.emailVerified) await outbox.request("verification", user.email);
-    },
-
-    /** @throws ONE_TIME_TOKEN_INVALID, also if the user has another e-mail now; not if the user was deleted */
-    async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
-      const verified = oneTimeTokens.verify(token, "verification");
-      if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      const user = await users.findById(verified.userId);
-      if (user && !verified.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      if (!user || user.emailVerified) return;
-      await users.update(user.id, { emailVerified: true });
-      audit("email.verified", user.email, user.id);
-    },
-
-    /**
-     * Does the same for every new e-mail: whether somebody has it is decided when the mail is sent.
-     * @throws as `update` with `current_password`
-     */
-    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
-      const user = await verifyCurrentPassword(principal, change.current_password, request);
-      const state = oneTimeTokens.stateOf("email-change", user);
-      await outbox.requestEmailChange({ userId: user.id, recipient: change.email, state });
-      request.audit("email.change_requested", user.email, user.id);
-    },
-
-    /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
-    async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
-      const { user, newEmail, condition } = await redeem(token, "email-change");
-      const changed = newEmail === undefined ? null : await users.changeEmail(user, newEmail, condition);
-      if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-      audit("email.changed", changed.email, changed.id);
     },
   };
 }

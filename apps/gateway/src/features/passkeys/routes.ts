@@ -5,9 +5,10 @@ import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
+import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { operations } from "./openapi.ts";
-import type { PasskeyService, Principal } from "./service.ts";
+import type { PasskeyService } from "./service.ts";
 
 export interface PasskeyRoutesOptions {
   readonly passkeyService: PasskeyService;

@@ -8,16 +8,10 @@ import type { Database, Passkey, User, ValidToken } from "@latchkey/database";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest, PasskeyRejection } from "../../observability/audit.ts";
-import type { TokenClaims } from "../../tokens/access-tokens.ts";
+import type { Principal } from "../../tokens/access-tokens.ts";
 import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { ALGORITHMS, createWebauthn } from "./webauthn.ts";
-
-/** The authenticated user, as read from the database. */
-export interface Principal {
-  readonly user: User;
-  readonly token: TokenClaims;
-}
 
 type Configured = NonNullable<Config["passkeys"]> &
   Pick<Database, "passkeys"> &

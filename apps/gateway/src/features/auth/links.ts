@@ -1,0 +1,85 @@
+/**
+ * The operations with the links of mails: password resets, verifications and changes of an e-mail. They only write mails to the
+ * outbox, and do the same for every e-mail: `mail/sender.ts` decides whether somebody has it.
+ */
+import type { EmailChangeRequest } from "@latchkey/contracts";
+import type { Database, User } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import { ServiceError } from "../../errors.ts";
+import type { AuthRequest } from "../../observability/audit.ts";
+import type { Principal } from "../../tokens/access-tokens.ts";
+import type { TokenKeys } from "../../tokens/token-keys.ts";
+import { hashOf } from "./verify-password.ts";
+
+export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
+  readonly hasher: Pick<Hasher, "hash">;
+  /** Returns the user as read afterwards. */
+  readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
+  readonly networkDigestOf: (email: string, request: AuthRequest) => string | undefined;
+}
+
+export function createLinkOperations(options: LinkOptions) {
+  const { users, outbox, hasher, oneTimeTokens, verifyCurrentPassword, networkDigestOf } = options;
+
+  /** Returns the active user whom the token of a mail names, and what it is bound to. @throws ONE_TIME_TOKEN_INVALID */
+  const redeem = async (token: string, purpose: "reset" | "email-change") => {
+    const verified = oneTimeTokens.verify(token, purpose);
+    const user = verified && (await users.findById(verified.userId));
+    if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+    // Of several confirmations only one succeeds.
+    const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
+    return { user, newEmail: verified.newEmail, condition };
+  };
+
+  return {
+    async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
+      await outbox.request("reset", email);
+      audit("reset.requested", email);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
+    async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
+      const { signal, audit } = request;
+      const { user, condition } = await redeem(token, "reset");
+      const change = {
+        hashedPassword: await hasher.hash(password, { signal }),
+        emailVerified: true,
+        networkDigest: networkDigestOf(user.email, request),
+        notifies: true,
+      };
+      if (!(await users.update(user.id, change, condition))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("password.reset", user.email, user.id);
+    },
+
+    async requestVerification({ user }: Principal): Promise<void> {
+      if (!user.emailVerified) await outbox.request("verification", user.email);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID, also if the user has another e-mail now; not if the user was deleted */
+    async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+      const verified = oneTimeTokens.verify(token, "verification");
+      if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      const user = await users.findById(verified.userId);
+      if (user && !verified.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      if (!user || user.emailVerified) return;
+      await users.update(user.id, { emailVerified: true });
+      audit("email.verified", user.email, user.id);
+    },
+
+    /** @throws as `update` with `current_password` */
+    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
+      const user = await verifyCurrentPassword(principal, change.current_password, request);
+      const state = oneTimeTokens.stateOf("email-change", user);
+      await outbox.requestEmailChange({ userId: user.id, recipient: change.email, state });
+      request.audit("email.change_requested", user.email, user.id);
+    },
+
+    /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
+    async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+      const { user, newEmail, condition } = await redeem(token, "email-change");
+      const changed = newEmail === undefined ? null : await users.changeEmail(user, newEmail, condition);
+      if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("email.changed", changed.email, changed.id);
+    },
+  };
+}
