@@ -1,10 +1,8 @@
 /** Checks the variables of a deployment with the service itself: each check is one `--check-config` process. */
+import { EXIT } from "@latchkey/cli";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 
 export type Variables = Readonly<Record<string, string>>;
-
-/** EX_CONFIG of sysexits.h. */
-const EXIT_CONFIGURATION = 78;
 
 /** Strong enough for production, and used nowhere else. */
 export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
@@ -14,7 +12,7 @@ export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.inte
 export function checkConfiguration(variables: Variables) {
   const check = Bun.spawnSync([process.execPath, GATEWAY_MAIN, "--check-config"], { env: variables });
   const messages = linesOf(check.stderr);
-  if (check.exitCode === EXIT_CONFIGURATION)
+  if (check.exitCode === EXIT.config)
     return { errors: messages, warnings: [], values: new Map<string, string>() };
   if (check.exitCode !== 0) throw new Error(`--check-config exited with ${check.exitCode}: ${check.stderr}`);
   const values = linesOf(check.stdout).map((line): [string, string] => {

@@ -11,7 +11,7 @@ export interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly networks?: readonly string[] | Readonly<Record<string, { readonly aliases: readonly string[] }>>;
+  readonly networks?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required?: boolean }>>;
   readonly healthcheck?: object;
   readonly stop_grace_period?: string;

@@ -165,17 +165,6 @@ describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
     expect((await run(command, { PORT: port })).code).toBe(1);
   });
 
-  test("data in the volume survives a restart, and the admin tool of the image reads it", async () => {
-    const admin = (...args: string[]) =>
-      succeed(["bun", "apps/admin/src/main.ts", ...args], environment("kept.db"));
-    await admin("migrate");
-    await whileServing("kept.db", async (url) => expect(await statusOf(`${url}/auth/register`)).toBe(201));
-    await whileServing("kept.db", async (url) => {
-      await admin("users", "show", account.email);
-      expect(await statusOf(`${url}/auth/login`)).toBe(200);
-    });
-  });
-
   test("the commands of docs/production.md back up the embedded database of a running service and restore it", async () => {
     const commandOf = (name: string) =>
       new RegExp(`gateway-embedded (bun \\S+ ${name} [^<>]+) [<>]`).exec(guide)?.[1]?.split(" ") ?? [];
