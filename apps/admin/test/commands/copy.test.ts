@@ -1,16 +1,9 @@
 /** `copy` between databases of both kinds: every column of every table, what the service promises afterwards, and refusals. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
-import { createCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
-import { startMailServer } from "@latchkey/testing/mail-server";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
-import {
-  PATIENT_HASHING,
-  type RequestOptions,
-  request,
-  startProcess,
-} from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runTool } from "../support/tool.ts";
 
@@ -121,90 +114,45 @@ test("copies between all kinds of databases keep every column of every table, an
   expect([...reports]).toEqual([expect.stringMatching(/^users +1095 rows, digest [0-9a-f]{16}$/m)]);
 });
 
-type Send = (path: string, options?: RequestOptions) => Promise<Record<string, unknown>>;
-
-const account = (username: string) => ({
-  method: "POST",
-  body: { username, email: `${username}@example.com`, password: "correct horse battery staple" },
-});
-
-/** Runs the service while `use` sends requests; a response is its status and the members of its body. */
-async function withService<T>(
-  env: Readonly<Record<string, string>>,
-  use: (send: Send) => Promise<T>,
-): Promise<T> {
+/** Runs the service, without limits, while `use` sends requests to it. */
+async function withService<T>(env: Readonly<Record<string, string>>, use: (url: string) => Promise<T>) {
   await using service = startProcess({ ...env, ...PATIENT_HASHING, RATE_LIMIT_ENABLED: "false" });
-  const url = await service.ready();
-  const result = await use(async (path, options = {}) => {
-    const response = await request(url + path, options);
-    return { status: response.status, ...(JSON.parse((await response.text()) || "{}") as object) };
-  });
+  const result = await use(await service.ready());
   service.signal("SIGTERM");
   expect((await service.ended()).code).toBe(0);
   return result;
 }
 
-test("after a copy in either direction, tokens, links, cursors and logins work, and ids of deleted users are not used again", async () => {
+/** Registers a user, and returns the id and a token. */
+async function register(url: string, username: string): Promise<{ id: number; token: string }> {
+  const user = { username, email: `${username}@example.com`, password: "correct horse battery staple" };
+  const { id } = (await (await post(`${url}/auth/register`, user)).json()) as { id: number };
+  const login = await post(`${url}/auth/login`, user);
+  const { access_token: token } = (await login.json()) as { access_token: string };
+  return { id, token };
+}
+
+test("after a copy in either direction, tokens work with the key that it names, and ids of deleted users are not used again", async () => {
   await using files = await openFiles();
-  const certificate = await createCertificate(files.path, "mail");
-  await using mails = await startMailServer({ certificate });
-  const PUBLIC_URL = "https://accounts.example.com";
-  const mail = {
-    MAIL_URL: mails.url,
-    MAIL_FROM: "accounts@example.com",
-    PUBLIC_URL,
-    NODE_EXTRA_CA_CERTS: certificate.caFile,
-  };
-  const start = <T>(DatabaseUrl: string, use: (send: Send) => Promise<T>, key = {}) =>
-    withService({ ...mail, ...key, DATABASE_URL: DatabaseUrl }, use);
-  const logIn = async (send: Send, username: string) =>
-    String((await send("/auth/login", account(username))).access_token);
-
-  const embedded = await files.createUrl();
-  const [adaToken, cyToken, cursor, ...links] = await start(embedded, async (send) => {
-    for (const username of ["ada", "bob", "cy"])
-      expect(await send("/auth/register", account(username))).toMatchObject({ status: 201 });
-    for (const title of ["first", "second", "third"])
-      await send("/todos", { method: "POST", body: { title } });
-    for (const username of ["ada", "bob"]) await send("/auth/password-reset", account(username));
-    const resets = (await mails.waitFor(5)).filter(({ message }) =>
-      message.includes("/account/reset-password#"),
-    );
-    const linkOf = (username: string) =>
-      String(resets.find(({ recipients }) => recipients.includes(`${username}@example.com`))?.token);
-    const token = await logIn(send, "cy");
-    expect(await send("/auth/me", { method: "DELETE", token })).toEqual({ status: 204 });
-    return [
-      await logIn(send, "ada"),
-      token,
-      String((await send("/todos?limit=2")).next_cursor),
-      linkOf("bob"),
-      linkOf("ada"),
-    ];
+  let from = await files.createUrl();
+  const remove = (url: string, token: string) => request(`${url}/auth/me`, { method: "DELETE", token });
+  const users = await withService({ DATABASE_URL: from }, async (url) => {
+    const [ada, cy] = [await register(url, "ada"), await register(url, "cy")];
+    expect((await remove(url, cy.token)).status).toBe(204);
+    return [ada, cy];
   });
-
-  let from = embedded;
   let key = {};
-  for (const [index, link] of links.entries()) {
-    const to = index === 0 ? await server.createDatabase() : await files.createUrl();
+  for (const to of [await server.createDatabase(), await files.createUrl()]) {
     const { stderr } = await expectCopied(from, to);
-    const generated = /AUTH_SECRET_KEY_FILE=(\S+),/.exec(stderr)?.[1];
+    const [, generated] = /AUTH_SECRET_KEY_FILE=(\S+),/.exec(stderr) ?? [];
     if (generated) key = { AUTH_SECRET_KEY_FILE: generated };
-    await start(
-      to,
-      async (send) => {
-        expect(await send("/auth/me", { token: adaToken })).toMatchObject({ status: 200, username: "ada" });
-        expect(await send("/auth/me", { token: cyToken })).toMatchObject({ status: 404 });
-        expect(await send(`/todos?cursor=${cursor}`)).toMatchObject({ items: [{ id: 3, title: "third" }] });
-        expect(await send("/auth/login", account("ada"))).toMatchObject({ status: 200 });
-        expect(await send("/auth/register", account("new"))).toMatchObject({ status: 201, id: 4 + index });
-        const token = await logIn(send, "new");
-        expect(await send("/auth/me", { method: "DELETE", token })).toEqual({ status: 204 });
-        const body = { token: link, password: "another long passphrase" };
-        expect(await send("/auth/password-reset/confirm", { method: "POST", body })).toEqual({ status: 204 });
-      },
-      key,
-    );
+    await withService({ DATABASE_URL: to, ...key }, async (url) => {
+      for (const [index, { token }] of users.entries())
+        expect((await request(`${url}/auth/me`, { token })).status).toBe(index === 0 ? 200 : 404);
+      users.push(await register(url, `new${users.length}`));
+      expect(users.at(-1)?.id).toBe(users.length);
+      await remove(url, users.at(-1)?.token ?? "");
+    });
     from = to;
   }
 });
