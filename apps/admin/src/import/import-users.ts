@@ -81,6 +81,7 @@ export async function importUsers(options: ImportOptions) {
 
   /** Handles the users who exist, deleted their account, or have a username that is taken, and returns the others. */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
+    if (candidates.length === 0) return [];
     const emails = candidates.map(({ email }) => email);
     const usernames = candidates.map(({ username }) => username);
     const taken = await users.findTaken({ emails, usernames });
