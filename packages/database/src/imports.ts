@@ -4,8 +4,17 @@
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { inArray, lte, sql } from "drizzle-orm";
-import type { User, UserRepository } from "./repositories.ts";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
+import type { User } from "./tables.ts";
+import type { Timestamp } from "./timestamp.ts";
+
+/** A user that is created with the values of another system. */
+export interface ImportedUser extends Pick<User, "email" | "username" | "hashedPassword" | "importedHash"> {
+  readonly isActive?: boolean | undefined;
+  readonly emailVerified?: boolean | undefined;
+  readonly createdAt?: Timestamp | undefined;
+  readonly roles?: string[] | undefined;
+}
 
 const KEPT_SECONDS = 90 * 24 * 60 * 60;
 
@@ -18,12 +27,10 @@ export const isImported = ({
   importedHash,
 }: Pick<User, "importedAt" | "importedHash">): boolean => importedAt !== null || importedHash !== null;
 
-type Method = "findTaken" | "findDeleted" | "import" | "markImported" | "findLastId" | "raiseLastId";
-
 export function createImports(
-  { orm, prepare, attempt, transact }: RepositoryClient,
+  { orm, prepare, run, transact }: RepositoryClient,
   { users, deletedImports, now, later, isElementOf, lastId, raiseLastId }: Tables,
-): Pick<UserRepository, Method> & { rememberDeletion(transaction: Orm, email: string): Promise<void> } {
+) {
   const given = placeholders("email", "username");
   const isTaken = sql`${users.email} ${isElementOf(given.email)} or ${users.username} ${isElementOf(given.username)}`;
   const byNames = prepare(orm.select().from(users).where(isTaken));
@@ -31,30 +38,35 @@ export function createImports(
   const { digestKey, emailDigest, deletedAt } = deletedImports;
 
   const removeOld = (connection: Orm) =>
-    connection
-      .delete(deletedImports)
-      .where(lte(deletedAt, later(-KEPT_SECONDS)))
-      .execute();
+    connection.delete(deletedImports).where(lte(deletedAt, later(-KEPT_SECONDS)));
 
   const findDeleted = async (connection: Orm, emails: readonly string[]): Promise<string[]> => {
     await removeOld(connection);
-    const keys = await connection.selectDistinct({ digestKey }).from(deletedImports).execute();
+    const keys = await connection.selectDistinct({ digestKey }).from(deletedImports);
     const byDigest = new Map(
       keys.flatMap(({ digestKey }) => emails.map((email) => [digestOf(email, digestKey), email])),
     );
     if (byDigest.size === 0) return [];
     const isDeleted = inArray(emailDigest, [...byDigest.keys()]);
-    const found = await connection.select({ emailDigest }).from(deletedImports).where(isDeleted).execute();
+    const found = await connection.select({ emailDigest }).from(deletedImports).where(isDeleted);
     return found.flatMap(({ emailDigest }) => byDigest.get(emailDigest) ?? []);
   };
 
+  /** Returns the highest id ever used, also if that user was deleted; 0 without any. */
   const findLastId = async () => Number((await latest({}))[0]?.lastId);
 
   return {
-    findTaken: ({ emails, usernames }) =>
+    findLastId,
+    /** Returns the users with one of the e-mail addresses or usernames. Compares exactly. */
+    findTaken: ({ emails, usernames }: Record<"emails" | "usernames", readonly string[]>) =>
       byNames({ email: JSON.stringify(emails), username: JSON.stringify(usernames) }),
-    findDeleted: (emails) => attempt(() => findDeleted(orm, emails)),
-    import: (imported) =>
+    /** Returns those of the e-mail addresses whose imported user deleted the account in the last 90 days. */
+    findDeleted: (emails: readonly string[]) => transact((transaction) => findDeleted(transaction, emails)),
+    /**
+     * Creates the users, at least one, with random token versions, except those whose e-mail address or username is taken, or
+     * whose account was deleted as in `findDeleted`; returns the created ones.
+     */
+    import: (imported: readonly ImportedUser[]) =>
       transact(async (transaction) => {
         const values = imported.map((user) => ({
           ...user,
@@ -62,35 +74,33 @@ export function createImports(
           importedAt: now,
         }));
         const query = transaction.insert(users).values(values).onConflictDoNothing();
-        const created = await query.returning({ id: users.id, email: users.email }).execute();
+        const created = await query.returning({ id: users.id, email: users.email });
         // After the insert, which waits for a deletion of the same user.
         const emails = created.map(({ email }) => email);
         const deleted = await findDeleted(transaction, emails);
-        if (deleted.length > 0)
-          await transaction.delete(users).where(inArray(users.email, deleted)).execute();
+        if (deleted.length > 0) await transaction.delete(users).where(inArray(users.email, deleted));
         return created.filter(({ email }) => !deleted.includes(email));
       }),
-    markImported: async (ids) => {
-      const query = orm
-        .update(users)
-        .set({ importedAt: now })
-        .where(inArray(users.id, [...ids]));
-      await attempt(() => query.execute());
+    /** Stores that these users were imported; the time is the current one. */
+    markImported: async (ids: readonly number[]) => {
+      const ofIds = inArray(users.id, [...ids]);
+      await run(orm.update(users).set({ importedAt: now }).where(ofIds));
     },
-    findLastId,
-    raiseLastId: async (id) => {
+    /** New users get ids above this one, and above those used before. */
+    raiseLastId: async (id: number) => {
       if ((await findLastId()) >= id) return;
       await transact(async (transaction) => {
         for (const statement of raiseLastId(id)) await transaction.execute(statement);
       });
     },
-    rememberDeletion: async (transaction, email) => {
+    rememberDeletion: async (transaction: Orm, email: string) => {
       await removeOld(transaction);
-      const [known] = await transaction.select({ digestKey }).from(deletedImports).limit(1).execute();
+      const [known] = await transaction.select({ digestKey }).from(deletedImports).limit(1);
       const key = known?.digestKey ?? randomBytes(32).toString("hex");
-      const row = { emailDigest: digestOf(email, key), digestKey: key };
-      const query = transaction.insert(deletedImports).values(row);
-      await query.onConflictDoUpdate({ target: emailDigest, set: { deletedAt: now } }).execute();
+      const query = transaction
+        .insert(deletedImports)
+        .values({ emailDigest: digestOf(email, key), digestKey: key });
+      await query.onConflictDoUpdate({ target: emailDigest, set: { deletedAt: now } });
     },
   };
 }

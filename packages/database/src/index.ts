@@ -10,8 +10,13 @@ export {
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";
-export { isImported } from "./imports.ts";
+export { type ImportedUser, isImported } from "./imports.ts";
 export { backUpFile, copyDatabase, databaseFile, openDatabase, restoreFile } from "./open.ts";
+export type { Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
 export type * from "./repositories.ts";
+export type { PageRequest } from "./repository-client.ts";
+export type { Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
-export { type HashCondition, hasHash, isRevoked } from "./valid-token.ts";
+export type { Timestamp } from "./timestamp.ts";
+export type { ListRequest, NewUser, UserChange } from "./users.ts";
+export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./valid-token.ts";

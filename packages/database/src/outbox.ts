@@ -2,9 +2,40 @@
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
  * recipient are counted one after another, so that all replicas share its budget.
  */
+import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
-import type { Mail, MailPolicy, OutboxRepository } from "./repositories.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import type { OutboxRow, User } from "./tables.ts";
+
+/** An address, and whether a user has proved that it is theirs. */
+export type Recipient = Pick<User, "email" | "emailVerified">;
+
+/** `capacity` mails of these kinds in 24 hours, then one more each time `refillMs` have passed since the latest one. */
+export interface MailBudget {
+  readonly per: "recipient" | "user";
+  readonly kinds: readonly MailKind[];
+  readonly capacity: number;
+  readonly refillMs: number;
+}
+
+export interface MailPolicy {
+  /** Recipients with the same digest share their budgets. */
+  readonly digestMailbox: (recipient: Recipient) => string;
+  /** A mail is sent if all budgets of its kind allow it. All processes lock them in this order. */
+  readonly budgets: readonly MailBudget[];
+}
+
+/** A mail that this process has claimed; `attempts` includes this one. */
+export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
+  /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
+  readonly user: User | null;
+  /** The one that was stored with the mail, otherwise the user. */
+  readonly recipient: Recipient | null;
+  /** Whether a user has the e-mail that was stored with the mail. */
+  readonly isTaken: boolean;
+  /** If not, delete it. */
+  readonly isWithinBudget: boolean;
+}
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
@@ -12,16 +43,22 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** The digest of no e-mail: a mail of the operator is counted in no budget. */
 const UNLIMITED = "";
 
+/** The mails that wait, and those that count in a budget. */
 export function createOutboxRepository(
-  { orm, prepare, attempt, transact }: RepositoryClient,
+  { orm, prepare, run, transact }: RepositoryClient,
   { outbox, users, now, later, skipLocked, lockText }: Tables,
-): OutboxRepository {
-  const queues = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
-    // PostgreSQL rounds the time of a new mail to milliseconds, also up.
-    const isDue = lte(time, later(0.001));
-    const next = orm.select({ id: outbox.id }).from(outbox).where(isDue).orderBy(time).limit(1);
-    return { next: next.getSQL(), due: prepare(next) };
-  });
+) {
+  /** Selects the id of the mail that is due first, by two rows that the indexes find. */
+  const next = (lock: SQL) => {
+    const [queue, newerQueue] = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
+      // PostgreSQL rounds the time of a new mail to milliseconds, also up.
+      const isDue = lte(time, later(0.001));
+      const first = sql`select ${outbox.id}, ${time} as time from ${outbox} where ${isDue} order by ${time} limit 1 ${lock}`;
+      return sql`select * from (${first}) as first`;
+    });
+    return sql`select id from (${queue} union all ${newerQueue}) as queues order by time limit 1`;
+  };
+  const due = prepare(orm.select({ id: sql`id` }).from(sql`(${next(sql``)}) as due`));
   /** Changes the time by which the mail waits. */
   const waitFor = (seconds: number) => ({
     nextAttemptAt: sql`case when ${outbox.nextAttemptAt} is not null then ${later(seconds)} end`,
@@ -36,9 +73,7 @@ export function createOutboxRepository(
     lt(outbox.attemptedAt, later(-DAY_SECONDS)),
   );
 
-  const run = async (query: { execute(): Promise<unknown> }): Promise<void> => {
-    await attempt(() => query.execute());
-  };
+  const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
 
   const countWithinBudget = async (
     transaction: Orm,
@@ -55,7 +90,7 @@ export function createOutboxRepository(
           : [emailDigest, eq(outbox.emailDigest, emailDigest)];
       // Waits until other transactions have counted their mails of this owner.
       const locked = lockText(owner);
-      await transaction.select({ locked }).from(outbox).where(own).execute();
+      await transaction.select({ locked }).from(outbox).where(own);
       const counted = and(
         ofOwner,
         isNotNull(outbox.emailDigest),
@@ -63,61 +98,67 @@ export function createOutboxRepository(
         gt(outbox.attemptedAt, later(-DAY_SECONDS)),
       );
       const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-refillMs / 1000)}`;
-      const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted).execute();
+      const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted);
       if (Number(found?.count) >= capacity && found?.isPausing) return false;
     }
-    await transaction.update(outbox).set({ emailDigest }).where(own).execute();
+    await transaction.update(outbox).set({ emailDigest }).where(own);
     return true;
   };
 
-  /** @param next selects the id */
-  const claim = async (transaction: Orm, next: SQL, policy: MailPolicy): Promise<Mail | null> => {
+  const claim = async (transaction: Orm, { digestMailbox, budgets }: MailPolicy): Promise<Mail | null> => {
     const [mail] = await transaction
       .update(outbox)
       .set({ attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) })
-      .where(eq(outbox.id, sql`(${next} ${skipLocked})`))
-      .returning()
-      .execute();
+      .where(eq(outbox.id, sql`(${next(skipLocked)})`))
+      .returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
-    const found = (condition: SQL) => transaction.select().from(users).where(condition).execute();
+    const found = (condition: SQL) => transaction.select().from(users).where(condition);
     const [user = null] = await found(eq(users.id, row.userId ?? 0));
     const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
     const isTaken = email !== null && (await found(eq(users.email, email))).length > 0;
     const isCounted =
       row.emailDigest !== null ||
-      (recipient !== null &&
-        (await countWithinBudget(transaction, row, policy.digestMailbox(recipient), policy.budgets)));
+      (recipient !== null && (await countWithinBudget(transaction, row, digestMailbox(recipient), budgets)));
     return { ...row, user, recipient, isTaken, isWithinBudget: isCounted };
   };
 
   return {
-    request: (kind, email, { isLimited = true } = {}) => {
+    /**
+     * Runs the same statement whether or not a user has this e-mail.
+     * @param options.isLimited whether the mail counts in the budget of its recipient. @default true
+     */
+    request: (kind: "reset" | "verification", email: string, { isLimited = true } = {}) => {
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
-      return run(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
+      return write(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
     },
-    requestEmailChange: (request) =>
-      run(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
-    claim: async (policy) => {
-      for (const { next, due } of queues) {
-        // Without this query, each process would lock the embedded database every second.
-        if ((await due({})).length === 0) continue;
-        const mail = await transact((transaction) => claim(transaction, next, policy));
-        if (mail) return mail;
-      }
-      return null;
+    /** Runs the same statement whether or not a user has the new e-mail. @param request.recipient the new e-mail */
+    requestEmailChange: (request: { userId: number; recipient: string; state: string }) =>
+      write(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
+    /**
+     * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
+     * attempt is counted in the budgets.
+     */
+    claim: async (policy: MailPolicy) => {
+      // Without this query, each process would lock the embedded database every second.
+      if ((await due({})).length === 0) return null;
+      return transact((transaction) => claim(transaction, policy));
     },
-    finish: (id) => {
+    /** The mail was sent or rejected for good: only its budget remains, not its recipient. */
+    finish: (id: number) => {
       const finished = { nextAttemptAt: null, dueAt: null, recipient: null };
-      return run(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
+      return write(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
     },
-    postpone: ({ id, attempts }, seconds) => {
+    /** @param attempts as claimed: a mail that was claimed again stays claimed */
+    postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
       // Not if a revocation has ended the reset meanwhile.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
-      return run(orm.update(outbox).set(waitFor(seconds)).where(claimed));
+      return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },
-    delete: (id) => run(orm.delete(outbox).where(eq(outbox.id, id))),
-    deleteOld: () => run(orm.delete(outbox).where(isOld)),
+    delete: (id: number) => write(orm.delete(outbox).where(eq(outbox.id, id))),
+    /** Deletes the finished mails that no budget counts any more. */
+    deleteOld: () => write(orm.delete(outbox).where(isOld)),
+    /** The number of mails that wait. */
     count: async () => Number((await waiting({}))[0]?.count),
   };
 }

@@ -3,14 +3,40 @@
  * statement logs in once, on all replicas together.
  */
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
-import { MAX_PASSKEYS, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories.ts";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
-import { isValidToken } from "./valid-token.ts";
+import type { Passkey } from "./tables.ts";
+import { isValidToken, type ValidToken } from "./valid-token.ts";
+
+/** The largest number of passkeys of one user. */
+const MAX_PASSKEYS = 10;
+/** The largest number of statements that a passkey has used and that are not forgotten. */
+const MAX_USED_STATEMENTS = 8;
+
+/** What must be true of the user to whom a passkey is added. */
+export interface PasskeyCondition extends ValidToken {
+  readonly tokenVersion: number;
+  /** The user's `passkeyRevision`. */
+  readonly revision: number;
+}
+
+interface PasskeyChange {
+  /** Whether a notification is written to the outbox together with the change. */
+  readonly notifies: boolean;
+}
+
+/** A statement with which a passkey logs in once. */
+export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
+  readonly digest: string;
+  /** In milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Statements that expired earlier are forgotten: when the clock of no replica accepts them any more. */
+  readonly forgetBefore: number;
+}
 
 export function createPasskeyRepository(
-  { orm, prepare, attempt, transact }: RepositoryClient,
+  { orm, prepare, attempt, run, transact }: RepositoryClient,
   { passkeys, users, outbox, now, jsonMembers, jsonObject }: Tables,
-): PasskeyRepository {
+) {
   const given = placeholders("id", "userId", "counter", "digest", "expiresAt", "forgetBefore");
   const { passkeyUserHandle } = users;
   const byId = prepare(
@@ -65,33 +91,42 @@ export function createPasskeyRepository(
       .set({ passkeyRevision: sql`${users.passkeyRevision} + 1` })
       .where(and(eq(users.id, userId), condition))
       .returning();
-    return (await query.execute())[0] ?? null;
+    return (await query)[0] ?? null;
   };
 
   /** An earlier release does not know this kind. */
   const notify = (transaction: Orm, userId: number) =>
-    transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null }).execute();
+    transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null });
 
   return {
-    findById: async (id) => (await byId({ id }))[0] ?? null,
-    list: (userId) => ofUser({ userId }),
-    count: async (userIds) => {
+    /** Also returns what a login depends on of its user. */
+    findById: async (id: string) => (await byId({ id }))[0] ?? null,
+    /** The oldest first. */
+    list: (userId: number) => ofUser({ userId }),
+    /** Returns the number of passkeys of each of these users who has any. */
+    count: async (userIds: readonly number[]) => {
       const { userId } = passkeys;
       const count = sql<number | string>`count(*)`;
       const ofUsers = inArray(userId, [...userIds]);
       const query = orm.select({ userId, count }).from(passkeys).where(ofUsers).groupBy(userId);
-      const rows = await attempt(() => query.execute());
+      const rows = await run(query);
       return new Map(rows.map((row) => [row.userId, Number(row.count)]));
     },
-    chooseUserHandle: async (userId, candidate) => {
+    /** Returns the user's handle, which is `candidate` if there was none; null if the user does not exist. */
+    chooseUserHandle: async (userId: number, candidate: string) => {
       const query = orm
         .update(users)
         .set({ passkeyUserHandle: sql`coalesce(${passkeyUserHandle}, ${candidate})` })
         .where(eq(users.id, userId))
         .returning({ handle: passkeyUserHandle });
-      return (await attempt(() => query.execute()))[0]?.handle ?? null;
+      return (await run(query))[0]?.handle ?? null;
     },
-    create: (passkey, { revision, tokenVersion, ...token }, { notifies }) =>
+    /** Returns null if the condition is not met, the user has `MAX_PASSKEYS`, or the id is taken. */
+    create: (
+      passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
+      { revision, tokenVersion, ...token }: PasskeyCondition,
+      { notifies }: PasskeyChange,
+    ) =>
       transact(async (transaction) => {
         const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
         // Of additions that run at the same time, one finds its revision. The others would count too few passkeys.
@@ -103,27 +138,33 @@ export function createPasskeyRepository(
         );
         if (!(await incrementRevision(transaction, passkey.userId, condition))) return null;
         const query = transaction.insert(passkeys).values(passkey).onConflictDoNothing().returning();
-        const [created = null] = await query.execute();
+        const [created = null] = await query;
         if (created && notifies) await notify(transaction, passkey.userId);
         return created;
       }),
-    use: async ({ expiresAt, ...use }) =>
+    /**
+     * Stores a login. Returns false if the passkey has used the statement or `MAX_USED_STATEMENTS`, if the counter has not grown
+     * and one of the two is not 0, or if the passkey does not exist.
+     */
+    use: async ({ expiresAt, ...use }: PasskeyUse) =>
       (await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }))).length > 0,
-    delete: (id, userId, condition, { notifies }) =>
+    /** Returns false if the condition is not met or the user has no such passkey. */
+    delete: (id: string, userId: number, condition: ValidToken, { notifies }: PasskeyChange) =>
       transact(async (transaction) => {
         const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
         const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
         const isValid = and(isValidToken(users, condition), isOwn);
         if (!(await incrementRevision(transaction, userId, isValid))) return false;
         const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });
-        const isDeleted = (await query.execute()).length > 0;
+        const isDeleted = (await query).length > 0;
         if (isDeleted && notifies) await notify(transaction, userId);
         return isDeleted;
       }),
-    deleteAll: (userId) =>
+    /** Returns the user, or null if the user does not exist. */
+    deleteAll: (userId: number) =>
       transact(async (transaction) => {
         const user = await incrementRevision(transaction, userId);
-        await transaction.delete(passkeys).where(eq(passkeys.userId, userId)).execute();
+        await transaction.delete(passkeys).where(eq(passkeys.userId, userId));
         return user;
       }),
   };

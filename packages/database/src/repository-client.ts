@@ -14,12 +14,20 @@ export type Orm = Pick<
   "select" | "selectDistinct" | "insert" | "update" | "delete" | "execute"
 >;
 
+/** Selects the first `limit` rows with an id greater than `after`, in ascending order of id. */
+export interface PageRequest {
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface RepositoryClient {
-  /** Its queries run only within `attempt`. */
+  /** Its queries run only within the functions below. */
   readonly orm: Orm;
   readonly attempt: Attempt;
+  /** Attempts one query of `orm`, which runs when it is awaited. */
+  run<Result>(query: PromiseLike<Result>): Promise<Result>;
   /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
-  attemptAll(...queries: readonly (() => Promise<unknown>)[]): Promise<void>;
+  attemptAll(...queries: readonly PromiseLike<unknown>[]): Promise<void>;
   /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
   transact<T>(queries: (transaction: Orm) => Promise<T>): Promise<T>;
   /** Builds the query once and returns the function that runs it with the values of its placeholders. */

@@ -131,3 +131,9 @@ export function createTables(columns: Columns) {
 
   return { users, todos, userNetworks, passkeys, outbox, deletedImports };
 }
+
+type Tables = ReturnType<typeof createTables>;
+export type User = Readonly<Tables["users"]["$inferSelect"]>;
+export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
+export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;
+export type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;

@@ -1,13 +1,11 @@
 /** Todos in either database. Each method runs one statement and is therefore atomic. */
 import { asc, eq, gt } from "drizzle-orm";
-import type { TodoRepository } from "./repositories.ts";
-import { placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
+import { type PageRequest, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 
-export function createTodoRepository(
-  { orm, prepare, attempt }: RepositoryClient,
-  { todos, now }: Tables,
-): TodoRepository {
+type TodoValues = Pick<Tables["todos"]["$inferSelect"], "title" | "completed">;
+
+export function createTodoRepository({ orm, prepare, run }: RepositoryClient, { todos, now }: Tables) {
   const given = placeholders("id", "after", "limit");
   const byId = prepare(orm.select().from(todos).where(eq(todos.id, given.id)));
   const page = prepare(
@@ -18,20 +16,20 @@ export function createTodoRepository(
 
   return {
     findById,
-    create: async ({ title, completed }) => {
-      const query = orm.insert(todos).values({ title, completed }).returning();
-      return singleRow(await attempt(() => query.execute()));
-    },
-    update: async (id, { title, completed }) => {
+    create: async ({ title, completed }: TodoValues) =>
+      singleRow(await run(orm.insert(todos).values({ title, completed }).returning())),
+    /** Also updates `updatedAt`, unless `change` is empty. Returns null if the todo does not exist. */
+    update: async (id: number, { title, completed }: Partial<TodoValues>) => {
       if (title === undefined && completed === undefined) return findById(id);
-      const values = { title, completed, updatedAt: now };
-      const query = orm.update(todos).set(values).where(eq(todos.id, id)).returning();
-      return (await attempt(() => query.execute()))[0] ?? null;
+      const query = orm.update(todos).set({ title, completed, updatedAt: now });
+      const [todo = null] = await run(query.where(eq(todos.id, id)).returning());
+      return todo;
     },
-    delete: async (id) => {
+    /** Returns false if the todo does not exist. */
+    delete: async (id: number) => {
       const query = orm.delete(todos).where(eq(todos.id, id)).returning({ id: todos.id });
-      return (await attempt(() => query.execute())).length > 0;
+      return (await run(query)).length > 0;
     },
-    list: ({ after, limit }) => page({ after, limit }),
+    list: ({ after, limit }: PageRequest) => page({ after, limit }),
   };
 }

@@ -2,7 +2,6 @@
 import {
   and,
   asc,
-  desc,
   eq,
   getTableColumns,
   gt,
@@ -10,7 +9,6 @@ import {
   isNotNull,
   isNull,
   ne,
-  notInArray,
   or,
   type SQL,
   type SQLWrapper,
@@ -18,18 +16,64 @@ import {
 } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { createImports, isImported } from "./imports.ts";
-import { MAX_NETWORKS, type UserRepository, type ValidToken } from "./repositories.ts";
-import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
+import { createNetworks } from "./networks.ts";
+import {
+  type Orm,
+  type PageRequest,
+  placeholders,
+  type RepositoryClient,
+  type Tables,
+} from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
-import { isValidToken } from "./valid-token.ts";
+import type { User } from "./tables.ts";
+import { isValidToken, type ValidToken } from "./valid-token.ts";
+
+export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
+  /** A network that is stored together with the user. */
+  readonly networkDigest?: string | undefined;
+  /** Whether a verification is written to the outbox together with the user. @default false */
+  readonly verifies?: boolean;
+}
+
+export interface UserChange {
+  readonly username?: string;
+  readonly emailVerified?: boolean;
+  /**
+   * A new hash revokes all tokens except the first one below, deletes all networks except the second, the passkeys, and the
+   * resets in the outbox.
+   */
+  readonly hashedPassword?: string;
+  /** Stored with a new hash. @default null */
+  readonly passwordChangeTokenId?: string | null;
+  readonly keptNetworkDigest?: string | undefined;
+  /** A network that is stored with a new hash. */
+  readonly networkDigest?: string | undefined;
+  /** Whether a new hash keeps the passkeys: not if it is not the user's own change. @default false */
+  readonly keepsPasskeys?: boolean;
+  /** Whether a new hash writes a notification to the outbox. @default false */
+  readonly notifies?: boolean;
+}
+
+/** Selects the users that meet all conditions. */
+export interface ListRequest extends PageRequest {
+  /** Only users with an imported hash. @default false */
+  readonly isImported?: boolean;
+  /** Only inactive users. @default false */
+  readonly isInactive?: boolean;
+  /** Only users whose e-mail or username contains this text; the case of ASCII letters is ignored. @default all */
+  readonly search?: string | undefined;
+  /** Only users whose e-mail has this domain, in lower case. @default all */
+  readonly domain?: string | undefined;
+}
 
 const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
-export function createUserRepository(client: RepositoryClient, tables: Tables): UserRepository {
-  const { orm, prepare, attempt, attemptAll, transact } = client;
-  const { users, userNetworks, passkeys, outbox, now, forShare } = tables;
+/** Ids are positive safe integers and never reused. */
+export function createUserRepository(client: RepositoryClient, tables: Tables) {
+  const { orm, prepare, run, transact } = client;
+  const { users, userNetworks, passkeys, outbox, now } = tables;
   const { rememberDeletion, ...imports } = createImports(client, tables);
-  const given = placeholders("id", "email", "networkDigest", "after", "limit", "text", "domain", "state");
+  const given = placeholders("id", "email", "networkDigest");
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
   const byEmail = prepare(
     orm
@@ -41,25 +85,6 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
       )
       .where(eq(users.email, given.email)),
   );
-  /** The case is ignored as the database does it; SQLite knows only that of ASCII letters. */
-  const contains = (column: SQLWrapper) => sql`lower(${column}) like lower(${given.text}) escape '!'`;
-  const createPage = (condition?: SQL) => {
-    const selected = and(
-      gt(users.id, given.after),
-      or(contains(users.email), contains(users.username)),
-      sql`${users.email} like ${given.domain} escape '!'`,
-      sql`case when ${users.isActive} then 'active' else 'inactive' end like ${given.state}`,
-      condition,
-    );
-    return prepare(orm.select().from(users).where(selected).orderBy(asc(users.id)).limit(given.limit));
-  };
-  const [page, importedPage] = [createPage(), createPage(isNotNull(users.importedHash))];
-  const networkTimes = prepare(
-    orm
-      .select({ lastSeenAt: userNetworks.lastSeenAt })
-      .from(userNetworks)
-      .where(eq(userNetworks.userId, given.id)),
-  );
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
@@ -67,30 +92,24 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
     and(eq(users.id, id), condition && isValidToken(users, condition));
 
   /**
-   * Needs a transaction if it revokes tokens or deactivates the user: then it also deletes the resets that wait, and for a new
-   * e-mail, the verifications. Those that were attempted only end, because they can have been sent and count in the recipient's
-   * budget.
+   * If it revokes tokens or deactivates the user, it also deletes the resets that wait, and for a new e-mail, the verifications.
+   * Those that were attempted only end, because they can have been sent and count in the recipient's budget.
    */
   const update = async (
-    connection: Orm,
+    transaction: Orm,
     values: PgUpdateSetSource<typeof users>,
     selection: SQL | undefined,
-  ) => {
-    const query = connection
-      .update(users)
-      .set({ ...values, updatedAt: now })
-      .where(selection)
-      .returning();
-    const [user = null] = await query.execute();
+  ): Promise<User | null> => {
+    const query = transaction.update(users).set({ ...values, updatedAt: now });
+    const [user = null] = await query.where(selection).returning();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
       const links = and(
         eq(outbox.userId, user.id),
         inArray(outbox.kind, values.email === undefined ? ["reset"] : ["reset", "verification"]),
         isNotNull(outbox.nextAttemptAt),
       );
-      const unattempted = and(links, isNull(outbox.attemptedAt));
-      await connection.delete(outbox).where(unattempted).execute();
-      await connection.update(outbox).set({ nextAttemptAt: null }).where(links).execute();
+      await transaction.delete(outbox).where(and(links, isNull(outbox.attemptedAt)));
+      await transaction.update(outbox).set({ nextAttemptAt: null }).where(links);
     }
     return user;
   };
@@ -101,112 +120,122 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
     passwordChangeTokenId,
   });
 
+  /** Values that belong to the deletion of all passkeys. */
+  const withoutPasskeys = { passkeyRevision: sql`${users.passkeyRevision} + 1` };
+
+  /** Deletes the networks except one, and all passkeys unless they are kept. */
+  const forgetDevices = async (
+    transaction: Orm,
+    id: number,
+    { keptNetworkDigest = "", keepsPasskeys = false }: UserChange = {},
+  ) => {
+    // A separate statement, which sees the networks that were stored before the update locked the user.
+    const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
+    await transaction.delete(userNetworks).where(removed);
+    if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id));
+  };
+
   return {
     findById,
-    create: ({ email, username, hashedPassword, networkDigest, verifies }) =>
+    /** @throws UserAlreadyExists */
+    create: ({ email, username, hashedPassword, networkDigest, verifies }: NewUser) =>
       transact(async (transaction) => {
-        const query = transaction.insert(users).values({ email, username, hashedPassword }).returning();
-        const user = singleRow(await query.execute());
+        const query = transaction.insert(users).values({ email, username, hashedPassword });
+        const user: User = singleRow(await query.returning());
         if (networkDigest !== undefined)
-          await transaction.insert(userNetworks).values({ userId: user.id, networkDigest }).execute();
-        if (verifies)
-          await transaction.insert(outbox).values({ kind: "verification", userId: user.id }).execute();
+          await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
+        if (verifies) await transaction.insert(outbox).values({ kind: "verification", userId: user.id });
         return user;
       }),
-    findByEmail: async (email, networkDigest = "") => (await byEmail({ email, networkDigest }))[0] ?? null,
-    storeNetwork: (userId, networkDigest, tokenVersion) => {
-      const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
-      const store = orm
-        .insert(userNetworks)
-        .select(
-          // Waits for a password change that has not been committed.
-          sql`select ${users.id}, ${networkDigest}, ${now} from ${users} where ${and(eq(users.id, userId), ofVersion)} ${forShare}`,
-        )
-        .onConflictDoUpdate({
-          target: [userNetworks.userId, userNetworks.networkDigest],
-          set: { lastSeenAt: now },
-        });
-      const ofUser = eq(userNetworks.userId, userId);
-      const latest = orm
-        .select({ networkDigest: userNetworks.networkDigest })
-        .from(userNetworks)
-        .where(ofUser)
-        .orderBy(desc(userNetworks.lastSeenAt))
-        .limit(MAX_NETWORKS);
-      // A separate statement, which sees the rows of other replicas that were stored before it.
-      const removeOthers = orm
-        .delete(userNetworks)
-        .where(and(ofUser, notInArray(userNetworks.networkDigest, latest)));
-      return attemptAll(
-        () => store.execute(),
-        () => removeOthers.execute(),
-      );
-    },
-    findNetworkTimes: async (id) => (await networkTimes({ id })).map(({ lastSeenAt }) => lastSeenAt),
-    update: (id, change, condition) => {
-      const { username, emailVerified, hashedPassword } = change;
-      const { passwordChangeTokenId = null, keptNetworkDigest = "", networkDigest, notifies } = change;
-      const { keepsPasskeys = false } = change;
-      if (hashedPassword === undefined)
-        return username === undefined && emailVerified === undefined
-          ? findById(id)
-          : attempt(() => update(orm, { username, emailVerified }, selected(id, condition)));
-      const stored = { hashedPassword, importedHash: null, ...revocation(passwordChangeTokenId) };
-      const passkeyRevision = keepsPasskeys ? undefined : sql`${users.passkeyRevision} + 1`;
-      const values = { username, emailVerified, ...stored, passkeyRevision };
+    /**
+     * Compares exactly: the caller must trim and lowercase the address. Also returns when the network was last stored for
+     * this user, or null.
+     */
+    findByEmail: async (email: string, networkDigest = "") =>
+      (await byEmail({ email, networkDigest }))[0] ?? null,
+    /**
+     * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist or the condition is not
+     * met; an empty change has no condition.
+     * @throws UserAlreadyExists
+     */
+    update: async (id: number, change: UserChange, condition?: ValidToken): Promise<User | null> => {
+      const { username, emailVerified, hashedPassword, networkDigest } = change;
+      const { passwordChangeTokenId = null, keepsPasskeys, notifies } = change;
+      if (hashedPassword === undefined) {
+        if (username === undefined && emailVerified === undefined) return findById(id);
+        const query = orm.update(users).set({ username, emailVerified, updatedAt: now });
+        const [user = null] = await run(query.where(selected(id, condition)).returning());
+        return user;
+      }
+      const values = {
+        ...{ username, emailVerified, hashedPassword, importedHash: null },
+        ...revocation(passwordChangeTokenId),
+        ...(!keepsPasskeys && withoutPasskeys),
+      };
       return transact(async (transaction) => {
         const user = await update(transaction, values, selected(id, condition));
         if (!user) return null;
-        // A separate statement, which sees the networks that were stored before the first one locked the user.
-        const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
-        await transaction.delete(userNetworks).where(removed).execute();
+        await forgetDevices(transaction, id, change);
         if (networkDigest !== undefined)
-          await transaction.insert(userNetworks).values({ userId: id, networkDigest }).execute();
-        if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id)).execute();
-        if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id }).execute();
+          await transaction.insert(userNetworks).values({ userId: id, networkDigest });
+        if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id });
         return user;
       });
     },
-    changeEmail: ({ id, ...old }, email, condition) =>
+    /**
+     * Sets a verified e-mail, revokes all tokens, deletes all networks, passkeys and links in the outbox, and notifies the old
+     * e-mail, to which the notifications in the outbox are still sent. Returns null if the user does not exist or the condition
+     * is not met.
+     * @throws UserAlreadyExists
+     */
+    changeEmail: ({ id, ...old }: User, email: string, condition: ValidToken) =>
       transact(async (transaction) => {
-        const passkeyRevision = sql`${users.passkeyRevision} + 1`;
-        const values = { email, emailVerified: true, ...revocation(null), passkeyRevision };
+        const values = { email, emailVerified: true, ...revocation(null), ...withoutPasskeys };
         const user = await update(transaction, values, selected(id, condition));
         if (!user) return null;
-        await transaction.delete(userNetworks).where(eq(userNetworks.userId, id)).execute();
-        await transaction.delete(passkeys).where(eq(passkeys.userId, id)).execute();
+        await forgetDevices(transaction, id);
         const { email: recipient, emailVerified: isRecipientVerified } = old;
         const sentByDueAt = { recipient, isRecipientVerified, nextAttemptAt: null };
         const dueAt = sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`;
         const isWaiting = or(isNotNull(outbox.dueAt), isNotNull(outbox.nextAttemptAt));
         const notifications = and(eq(outbox.userId, id), isNull(outbox.recipient), isWaiting);
-        const redirected = transaction.update(outbox).set({ ...sentByDueAt, dueAt });
-        await redirected.where(notifications).execute();
+        const redirection = transaction.update(outbox).set({ ...sentByDueAt, dueAt });
+        await redirection.where(notifications);
         const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
-        await transaction.insert(outbox).values(notification).execute();
+        await transaction.insert(outbox).values(notification);
         // Otherwise, a repeated import would give the old e-mail and password another account.
         if (isImported(user)) await rememberDeletion(transaction, recipient);
         return user;
       }),
-    rehash: async (user, hashedPassword) => {
+    /**
+     * Replaces an imported hash by one of the same password, and changes nothing else. Returns false if the user does not
+     * exist or has other hashes.
+     */
+    rehash: async (user: User, hashedPassword: string) => {
       const unchanged = and(
         eq(users.id, user.id),
         eq(users.hashedPassword, user.hashedPassword),
         sql`${users.importedHash} = ${user.importedHash}`,
       );
-      const values = { hashedPassword, importedHash: null };
-      const query = orm.update(users).set(values).where(unchanged).returning({ id: users.id });
-      return (await attempt(() => query.execute())).length > 0;
+      const query = orm.update(users).set({ hashedPassword, importedHash: null }).where(unchanged);
+      return (await run(query.returning({ id: users.id }))).length > 0;
     },
+    ...createNetworks(client, tables),
     ...imports,
-    revokeTokens: (id, condition) =>
+    /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
+    revokeTokens: (id: number, condition?: ValidToken) =>
       transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
-    setActive: async (id, isActive) => {
+    /**
+     * Changes nothing if the user is already so. Activating a user revokes all tokens, so that those of before stay invalid;
+     * both delete the resets in the outbox.
+     */
+    setActive: async (id: number, isActive: boolean) => {
       const values = { isActive, ...(isActive && revocation(null)) };
       const isOther = and(selected(id), eq(users.isActive, !isActive));
       return (await transact((transaction) => update(transaction, values, isOther))) ?? findById(id);
     },
-    setRoles: (id, roles) =>
+    /** Removing a role revokes all tokens, and deletes the resets in the outbox. Returns null if the user does not exist. */
+    setRoles: (id: number, roles: readonly string[]) =>
       transact(async (transaction) => {
         // Locks the user: what the second statement removes is what the first one returns.
         const user = await update(transaction, {}, selected(id));
@@ -214,25 +243,37 @@ export function createUserRepository(client: RepositoryClient, tables: Tables): 
         const values = { roles: [...roles], ...(isRemoved && revocation(null)) };
         return user && update(transaction, values, selected(id));
       }),
-    delete: (id, condition) =>
+    /**
+     * Returns false if the user does not exist or the condition is not met.
+     * @param condition the owner's token: if the user was imported, later imports skip the e-mail address for 90 days
+     */
+    delete: (id: number, condition?: ValidToken) =>
       transact(async (transaction) => {
         const { email, importedAt, importedHash } = users;
         const query = transaction.delete(users).where(selected(id, condition));
-        const [user] = await query.returning({ email, importedAt, importedHash }).execute();
+        const [user] = await query.returning({ email, importedAt, importedHash });
         if (user && condition && isImported(user)) await rememberDeletion(transaction, user.email);
         return user !== undefined;
       }),
-    deleteAll: async (ids) => {
-      const query = orm
-        .delete(users)
-        .where(inArray(users.id, [...ids]))
-        .returning({ id: users.id });
-      return (await attempt(() => query.execute())).map(({ id }) => id);
+    /** Deletes the users in one statement, and returns the ids of those that existed. */
+    deleteAll: async (ids: readonly number[]) => {
+      const query = orm.delete(users).where(inArray(users.id, [...ids]));
+      return (await run(query.returning({ id: users.id }))).map(({ id }) => id);
     },
-    list: ({ after, limit, isImported, isInactive, search = "", domain }) =>
-      (isImported ? importedPage : page)({
-        ...{ after, limit, state: isInactive ? "inactive" : "%", text: `%${escapeLike(search)}%` },
-        domain: domain === undefined ? "%" : `%@${escapeLike(domain)}`,
-      }),
+    list: ({ after, limit, isImported, isInactive, search, domain }: ListRequest) => {
+      /** The case is ignored as the database does it; SQLite knows only that of ASCII letters. */
+      const contains = (column: SQLWrapper, text: string) =>
+        sql`lower(${column}) like lower(${`%${escapeLike(text)}%`}) escape '!'`;
+      const conditions = and(
+        gt(users.id, after),
+        isImported ? isNotNull(users.importedHash) : undefined,
+        isInactive ? eq(users.isActive, false) : undefined,
+        search === undefined
+          ? undefined
+          : or(contains(users.email, search), contains(users.username, search)),
+        domain === undefined ? undefined : sql`${users.email} like ${`%@${escapeLike(domain)}`} escape '!'`,
+      );
+      return prepare(orm.select().from(users).where(conditions).orderBy(asc(users.id)).limit(limit))({});
+    },
   };
 }

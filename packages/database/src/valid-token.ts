@@ -1,7 +1,18 @@
 /** Which tokens are valid, as a function and as the condition of a statement. The conformance suite of users compares the two. */
 import { and, eq, gt, or, sql } from "drizzle-orm";
-import type { User, ValidToken } from "./repositories.ts";
 import type { Tables } from "./repository-client.ts";
+import type { User } from "./tables.ts";
+
+/** What must be true in the statement of a conditional change: the user is active, and this token is valid. */
+export interface ValidToken {
+  /** The user's version, or a lower one if the token made the latest password change. */
+  readonly version: number;
+  readonly tokenId: string | null;
+  /** With it, the user must also have this hash. */
+  readonly hashedPassword?: string;
+  /** For an imported user, compare the token version instead: a rehash at login must not revoke a request in flight. */
+  readonly importedVersion?: number | undefined;
+}
 
 export type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
 

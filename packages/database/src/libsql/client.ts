@@ -7,17 +7,16 @@ import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createClient } from "@libsql/client";
-import { drizzle, type SqliteRemoteDatabase } from "drizzle-orm/sqlite-proxy";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
-import { connect } from "./connection.ts";
+import type { RepositoryClient } from "../repository-client.ts";
+import { connect, createOrm } from "./connection.ts";
 import { openReader, type Reader } from "./reader.ts";
 import { createRetry } from "./retry.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
-export interface LibsqlClient {
+/** Each call of `attempt` is atomic. */
+interface LibsqlClient extends RepositoryClient {
   readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
-  /** Each call of `attempt` is atomic; the queries of `orm` run only within it. */
-  readonly writer: { readonly orm: SqliteRemoteDatabase; readonly attempt: Attempt };
   close(): void;
 }
 
@@ -74,9 +73,9 @@ function openWriter(path: string) {
       if (database.inTransaction) database.exec("ROLLBACK");
     }
   };
-  const orm = drizzle(async (sql, parameters) => {
+  const orm = createOrm((sql, parameters) => {
     if (!database.inTransaction) throw new Error("A write runs outside of the write queue");
-    return { rows: prepare(sql).all(parameters) };
+    return prepare(sql).all(parameters);
   });
   return { orm, transact, close: () => database.close() };
 }
@@ -96,9 +95,22 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   // One after the other, so that a lock conflict of the second leaves no connection of the first open.
   const writer = await attempt(async () => openWriter(path));
   const reader = await attempt(async () => openReader(path));
+  const { orm } = writer;
+  const write = createWriteQueue(busyTimeoutMs, writer.transact);
   return {
     reader: { prepare: reader.prepare, attempt },
-    writer: { orm: writer.orm, attempt: createWriteQueue(busyTimeoutMs, writer.transact) },
+    orm,
+    attempt: write,
+    run: (query) => write(async () => query),
+    attemptAll: (...queries) =>
+      write(async () => {
+        for (const query of queries) await query;
+      }),
+    transact: (queries) => write(() => queries(orm)),
+    prepare: (query) => {
+      const select = reader.prepare(query);
+      return (values) => attempt(() => select(values));
+    },
     close: () => {
       reader.close();
       writer.close();

@@ -1,5 +1,8 @@
 /** A connection that prepares each statement once, because that takes as long as running it. */
+import type { SQL } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
 import Database from "libsql";
+import type { Orm } from "../repository-client.ts";
 
 type Statement = ReturnType<Database.Database["prepare"]>;
 
@@ -32,3 +35,12 @@ export function connect(path: string, timeoutMs = 0): Connection {
     },
   };
 }
+
+/** @param query runs a statement and returns its rows as arrays */
+export function createOrm(query: (sql: string, parameters: unknown[]) => unknown[]): Orm {
+  const orm = drizzle(async (sql, parameters) => ({ rows: query(sql, parameters) }));
+  return toOrm(Object.assign(orm, { execute: (statement: SQL) => orm.run(statement) }));
+}
+
+/** The cast is safe because Drizzle's query builders for both databases have the methods that this package calls. */
+const toOrm = (orm: Readonly<Record<keyof Orm, unknown>>): Orm => orm as Orm;

@@ -1,11 +1,10 @@
 /** The embedded database during a copy: no other process can open the file, and nothing changes unless all of `work` succeeds. */
 import { sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
-import type { Orm } from "../repository-client.ts";
 import { singleRow } from "../row-decoder.ts";
 import { connected, lock } from "./backup.ts";
 import { createFile } from "./client.ts";
+import { createOrm } from "./connection.ts";
 import { toDomainError } from "./errors.ts";
 import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
 import { compile } from "./reader.ts";
@@ -29,21 +28,23 @@ export async function withCopySession<T>(
     lock(database);
     // The transaction holds the lock until its end, which then also deletes the journal.
     database.exec("PRAGMA locking_mode = NORMAL");
-    const orm = drizzle(async (text, parameters) => ({ rows: prepare(text).all(parameters) }));
+    const orm = createOrm((text, parameters) => prepare(text).all(parameters));
     const lastId = sql<number>`coalesce(max(seq), 0)`;
     try {
       if (role === "target") await applyMigrations(orm);
       expectSchema(await hasCurrentSchema(orm), role);
       const result = await work({
         tables: TABLES,
-        orm: orm as unknown as Orm,
+        orm,
         toDomainError,
         select: async (query) => compile(query)(connection),
         lastId: async ({ name }) =>
           singleRow(await orm.select({ lastId }).from(sql`sqlite_sequence where name = ${name}`)).lastId,
         setLastId: async ({ name }, id) => {
-          await orm.run(sql`delete from sqlite_sequence where name = ${name}`);
-          await orm.run(sql`insert into sqlite_sequence (name, seq) select ${name}, ${id} where ${id} > 0`);
+          await orm.execute(sql`delete from sqlite_sequence where name = ${name}`);
+          await orm.execute(
+            sql`insert into sqlite_sequence (name, seq) select ${name}, ${id} where ${id} > 0`,
+          );
         },
       });
       if (role === "target") database.exec("COMMIT");

@@ -1,14 +1,8 @@
 /** Composes the libsql database from its client, repositories and migrations. */
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
-import { createOutboxRepository } from "../outbox.ts";
-import { createPasskeyRepository } from "../passkeys.ts";
-import type { Database } from "../repositories.ts";
-import type { Orm, RepositoryClient } from "../repository-client.ts";
-import type { Select } from "../row-decoder.ts";
-import { createTodoRepository } from "../todos.ts";
-import { createUserRepository } from "../users.ts";
-import { type LibsqlClient, openClient } from "./client.ts";
+import { createRepositories, type Database } from "../repositories.ts";
+import { openClient } from "./client.ts";
 import { migrate } from "./migrate.ts";
 import { createRetry } from "./retry.ts";
 import * as schema from "./schema.ts";
@@ -21,32 +15,6 @@ interface LibsqlOptions {
 }
 
 const PING_TIMEOUT_MS = 900;
-
-/** The cast is safe for the same reason as that of `toColumns`. */
-export function createRepositories({ reader, writer }: LibsqlClient) {
-  const prepare = <Row>(query: Select<Row>) => {
-    const run = reader.prepare(query);
-    return (values: Record<string, unknown>) => reader.attempt(() => run(values));
-  };
-  const execute = (statement: SQL) => writer.orm.run(statement);
-  const orm = Object.assign(writer.orm, { execute }) as unknown as Orm;
-  const client: RepositoryClient = {
-    orm,
-    attempt: writer.attempt,
-    transact: (queries) => writer.attempt(() => queries(orm)),
-    attemptAll: (...queries) =>
-      writer.attempt(async () => {
-        for (const query of queries) await query();
-      }),
-    prepare,
-  };
-  return {
-    users: createUserRepository(client, schema),
-    todos: createTodoRepository(client, schema),
-    passkeys: createPasskeyRepository(client, schema),
-    outbox: createOutboxRepository(client, schema),
-  };
-}
 
 /** @throws DatabaseUnavailable */
 export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: LibsqlOptions): Promise<Database> {
@@ -66,7 +34,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   }
   return {
     kind: "libsql",
-    ...createRepositories(client),
+    ...createRepositories(client, schema),
     ping: async () => void (await attemptPing(countTables)),
     migrate: () => migrate({ path }),
     close,

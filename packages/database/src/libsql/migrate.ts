@@ -5,10 +5,10 @@
 import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import type { SqliteRemoteDatabase } from "drizzle-orm/sqlite-proxy";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
 import { toMigrationError } from "../errors.ts";
 import type { SchemaState } from "../repositories.ts";
+import type { Orm } from "../repository-client.ts";
 import { openClient } from "./client.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
@@ -17,13 +17,13 @@ const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url)
 const BUSY_TIMEOUT_MS = 60_000;
 
 /** Returns the times of all applied migrations. */
-const readHistory = async (orm: SqliteRemoteDatabase): Promise<number[]> => {
+const readHistory = async (orm: Orm): Promise<number[]> => {
   const rows = await orm.select({ createdAt: sql<number>`created_at` }).from(sql`__drizzle_migrations`);
   return rows.map(({ createdAt }) => createdAt);
 };
 
 /** Whether the database has the schema of this release, neither an older nor a newer one. */
-export async function hasCurrentSchema(orm: SqliteRemoteDatabase): Promise<boolean> {
+export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   const latest = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER }).at(-1)?.folderMillis;
   const tables = await orm
     .select({ name: sql`name` })
@@ -32,16 +32,13 @@ export async function hasCurrentSchema(orm: SqliteRemoteDatabase): Promise<boole
 }
 
 /** Runs within a transaction that holds the write lock. @throws SchemaTooNew */
-export async function applyMigrations(
-  orm: SqliteRemoteDatabase,
-  migrationsFolder = MIGRATIONS_FOLDER,
-): Promise<SchemaState> {
+export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FOLDER): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
   // The same table as in Drizzle's own migrator, and one beside it, so that earlier releases can start.
-  await orm.run(sql`
+  await orm.execute(sql`
       create table if not exists __drizzle_migrations
       (id integer primary key, hash text not null, created_at numeric not null)`);
-  await orm.run(sql`
+  await orm.execute(sql`
       create table if not exists __latchkey_migrations
       (created_at integer primary key, oldest_release text)`);
   const applied = await readHistory(orm);
@@ -54,9 +51,11 @@ export async function applyMigrations(
   const lastApplied = Math.max(0, ...applied);
   for (const { folderMillis, hash, sql: statements } of migrations) {
     if (folderMillis <= lastApplied) continue;
-    for (const statement of statements) await orm.run(sql.raw(statement));
-    await orm.run(sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`);
-    await orm.run(sql`
+    for (const statement of statements) await orm.execute(sql.raw(statement));
+    await orm.execute(
+      sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`,
+    );
+    await orm.execute(sql`
         insert into __latchkey_migrations (created_at, oldest_release)
         values (${folderMillis}, ${parseOldestRelease(statements)})`);
   }
@@ -76,9 +75,9 @@ export async function migrate({
   path: string;
   migrationsFolder?: string;
 }): Promise<SchemaState> {
-  const { writer, close } = await openClient(path, BUSY_TIMEOUT_MS);
+  const { transact, close } = await openClient(path, BUSY_TIMEOUT_MS);
   try {
-    return await writer.attempt(() => applyMigrations(writer.orm, migrationsFolder));
+    return await transact((orm) => applyMigrations(orm, migrationsFolder));
   } catch (error) {
     throw toMigrationError(error);
   } finally {

@@ -13,7 +13,6 @@ import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } f
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
 interface PostgresClient extends RepositoryClient {
-  readonly orm: BunSQLDatabase;
   close(): Promise<void>;
 }
 
@@ -65,13 +64,16 @@ export function openClient(options: ConnectionPoolOptions): PostgresClient {
     }
   };
 
+  const run = <Result>(query: PromiseLike<Result>) => attempt(async () => query);
+
   const query: Query = (text, values) => pool.run((client) => client.unsafe(text, values).values());
 
   return {
     orm: createOrm(query),
     attempt,
+    run,
     attemptAll: async (...queries) => {
-      for (const query of queries) await attempt(query);
+      for (const query of queries) await run(query);
     },
     transact: (queries) =>
       attempt(() =>

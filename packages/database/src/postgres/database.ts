@@ -1,11 +1,7 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
-import { createOutboxRepository } from "../outbox.ts";
-import { createPasskeyRepository } from "../passkeys.ts";
-import type { Database, DatabaseOptions } from "../repositories.ts";
-import { createTodoRepository } from "../todos.ts";
-import { createUserRepository } from "../users.ts";
+import { createRepositories, type Database, type DatabaseOptions } from "../repositories.ts";
 import { openClient, withDeadline } from "./client.ts";
 import type { PreparedStatements } from "./connection.ts";
 import { migrate } from "./migrate.ts";
@@ -31,19 +27,12 @@ export function openPostgresDatabase({
   const address = parsePostgresUrl(url);
   const preparedStatements: PreparedStatements = { mode };
   const client = openClient({ address, size: poolSize, preparedStatements, deadlineMs });
-  const { orm, attempt, close } = client;
+  const { orm, run, close } = client;
   return {
     kind: "postgres",
-    users: createUserRepository(client, schema),
-    todos: createTodoRepository(client, schema),
-    passkeys: createPasskeyRepository(client, schema),
-    outbox: createOutboxRepository(client, schema),
-    // `attempt` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
-    ping: async () =>
-      void (await withDeadline(
-        attempt(() => orm.execute(sql`select 1`)),
-        PING_DEADLINE_MS,
-      )),
+    ...createRepositories(client, schema),
+    // `run` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
+    ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
     close,
     [Symbol.asyncDispose]: close,

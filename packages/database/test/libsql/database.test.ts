@@ -7,7 +7,8 @@ import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openClient } from "../../src/libsql/client.ts";
-import { createRepositories } from "../../src/libsql/database.ts";
+import * as schema from "../../src/libsql/schema.ts";
+import { createRepositories } from "../../src/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
@@ -28,24 +29,24 @@ describe("the database file", () => {
 
   test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
-    const { reader, writer, close } = await openClient(testDatabase.path, 1_000);
+    const { reader, orm, attempt, close } = await openClient(testDatabase.path, 1_000);
     const settings = new QueryBuilder()
       .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
       .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
     const expected = [{ journal_mode: "wal", timeout: 0, synchronous: 2 }];
     expect<unknown>(await reader.prepare(settings)()).toEqual(expected);
-    expect<unknown>(await writer.attempt(() => writer.orm.values(settings.getSQL()))).toEqual([
-      ["wal", 0, 2],
-    ]);
+    expect<unknown>(await attempt(async () => orm.execute(settings.getSQL()))).toMatchObject({
+      rows: [["wal", 0, 2]],
+    });
     close();
   });
 
   test("can be read but not written when it is full", async () => {
     await using testDatabase = await openLibsqlTestDatabase();
     const client = await openClient(testDatabase.path, 1_000);
-    const { todos } = createRepositories(client);
+    const { todos } = createRepositories(client, schema);
     const { id } = await todos.create({ title: "fits", completed: false });
-    await client.writer.attempt(() => client.writer.orm.run("pragma max_page_count = 1"));
+    await client.run(client.orm.execute("pragma max_page_count = 1"));
     const tooLong = todos.create({ title: "x".repeat(100_000), completed: false });
     const short = todos.create({ title: "fits, too", completed: false });
     const error = await tooLong.catch((reason) => reason);

@@ -148,6 +148,25 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       expect(await outbox.count()).toBe(0);
     });
 
+    test("mails are claimed in the order in which they are due, of whichever kind", async (testDatabase) => {
+      const { outbox, query } = testDatabase;
+      const request = { userId: 1, recipient: bob.email, state: "" };
+      for (let day = 1; day <= 2; day++) {
+        await outbox.request("reset", ada.email);
+        await outbox.requestEmailChange(request);
+        for (const [column, hour] of [
+          ["due_at", 1],
+          ["next_attempt_at", 2],
+        ] as const)
+          await query(
+            `update outbox set ${column} = '2026-01-0${day}T0${hour}:00:00.000Z' where ${column} > '2026-02-01'`,
+          );
+      }
+      const kinds: (string | undefined)[] = [];
+      for (let count = 0; count < 4; count++) kinds.push((await claim(testDatabase))?.kind);
+      expect(kinds).toEqual(["email-change", "reset", "email-change", "reset"]);
+    });
+
     test("two replicas share the budgets: three resets, then one in two hours, as many verifications, and five notifications", async (testDatabase) => {
       const { database, query, reopen } = testDatabase;
       await using second = await reopen();
