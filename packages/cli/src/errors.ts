@@ -8,7 +8,7 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 64,
-  /** Also a database whose schema cannot be migrated: a restart does not help. */
+  /** An invalid input, or a database whose schema cannot be migrated: a restart does not help. */
   dataError: 65,
   /** A database that cannot be reached or used: a restart can help. */
   unavailable: 69,

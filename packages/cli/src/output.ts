@@ -16,7 +16,7 @@ export const printable = (text: string): string =>
 /** JSON with printable strings: a parser returns the original characters. */
 export const toJson = (value: unknown): string => printable(JSON.stringify(value));
 
-/** Resolves when the text was written, so that a slow reader gets everything and a long listing is never all in memory. */
+/** Resolves when the text was written: a slow reader gets everything, and a long listing is never all in memory. */
 export const write = (text: string): Promise<void> =>
   new Promise((resolve) => {
     // After an error the handler of `exitOnOutputError` ends the process.

@@ -9,7 +9,7 @@ const LICENSES = [join(PACKAGE, "../../LICENSE"), join(PACKAGE, "node_modules/op
 await rm(DIST, { recursive: true, force: true });
 await Bun.build({ entrypoints: [join(PACKAGE, "src/index.ts")], outdir: DIST, target: "browser" });
 
-// Without the types of Bun and Node, so that the sources can use only what browsers have, too.
+// Without the types of Bun and Node: the sources can use only what browsers have, too.
 const tsc = Bun.spawnSync([process.execPath, "x", "tsc", "--project", "tsconfig.build.json"], {
   cwd: PACKAGE,
   stdio: ["ignore", "inherit", "inherit"],

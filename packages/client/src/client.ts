@@ -30,18 +30,19 @@ import type {
 export interface ClientOptions extends RetryOptions {
   /** Where the service is, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
-  /** A stored token, so that a login is not needed. @default the one in `storage` */
+  /** A stored token, in place of a login. @default the one in `storage` */
   readonly token?: string | undefined;
   /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token ends with the client */
   readonly storage?: TokenStorage | undefined;
   /**
-   * Called when the stored token changes, also by a renewal or another tab, for example to store it elsewhere; undefined if nobody
-   * is logged in any more.
+   * Called when the stored token changes, also by a renewal or in another tab, for example to store it elsewhere. The token is
+   * undefined if nobody is logged in any more.
    */
   readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
   /**
-   * Called when the service rejects the stored token, which is forgotten: it is not valid any more (401 `INVALID_TOKEN`), or its
-   * user is inactive (403 `INACTIVE_USER`) or deleted (404 `USER_NOT_FOUND`), or it cannot be renewed (401 `LOGIN_REQUIRED`).
+   * Called when the service rejects the stored token, which the client then forgets. The token is not valid any more (401
+   * `INVALID_TOKEN`) or cannot be renewed (401 `LOGIN_REQUIRED`), or its user is inactive (403 `INACTIVE_USER`) or deleted (404
+   * `USER_NOT_FOUND`).
    */
   readonly onSessionEnd?: ((error: LatchkeyError) => void) | undefined;
   /** Sends the requests; must not follow redirects (`request.redirect` is `manual`). @default the global `fetch` */

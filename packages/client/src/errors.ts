@@ -53,7 +53,7 @@ export class LatchkeyConnectionError extends Error {
   override readonly name = "LatchkeyConnectionError";
   readonly method: string;
   readonly path: string;
-  /** False if the request was certainly not sent. Browsers do not tell: true. */
+  /** False if the request was certainly not sent; always true in browsers, which do not report it. */
   readonly mayHaveBeenExecuted: boolean;
 
   constructor({ method, url }: Pick<Request, "method" | "url">, cause: unknown) {

@@ -61,7 +61,7 @@ export async function promptForPasskey<Response>(
   };
   const credential = await navigator.credentials[method](request).catch((error: unknown) => {
     if (signal?.aborted) throw signal.reason;
-    // Browsers do not tell which of the two it was.
+    // Browsers do not report which of the two it was.
     if (!(error instanceof Error) || error.name !== "NotAllowedError") throw error;
     throw new LatchkeyPasskeyError(Date.now() - startedAt < timeout ? "cancelled" : "timed_out", error);
   });

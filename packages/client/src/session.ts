@@ -1,6 +1,6 @@
 /**
- * The token of the logged-in user: kept, shared by the tabs of a browser through a storage, and renewed before it expires if its
- * service renews tokens, which is the case if it contains the time of its login. Each change is reported once.
+ * The token of the logged-in user. The tabs of a browser share it through a storage. It is renewed before it expires if it contains
+ * the time of its login: the service then renews tokens. Each change is reported once.
  */
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 
@@ -27,7 +27,7 @@ interface Held {
   readonly renewAt: number | null;
 }
 
-/** Fractions of a lifetime: a token is renewed after the first; a failed renewal is repeated after the second, at least a second. */
+/** Fractions of a lifetime: a token is renewed after the first, and a failed renewal repeated after the second. */
 const RENEWAL_POINT = 0.75;
 const RETRY_PAUSE = 0.05;
 const MIN_PAUSE_MS = 1000;
@@ -83,7 +83,7 @@ export function createSession({ token, storage, key, onTokenChange, renew }: Ses
     if (lock) await renewOnce();
     await pause();
   };
-  /** Sends one request, whoever else calls it here or, where the browser has locks, in other tabs. */
+  /** Sends one request, even if several callers or, where the browser has locks, several tabs need it. */
   const renewIfDue = (): void => {
     synchronize();
     if (isRenewing) return;
@@ -137,7 +137,7 @@ function receive(token: string, { previous = "", receivedAt = Date.now() } = {})
   return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : null };
 }
 
-/** Of a token that was received before, perhaps by another client: as the local clock shows it. */
+/** When a token was issued, on the local clock. Another client can have received it. */
 const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
 
 function lifetimeMs(token: string): number {
@@ -145,21 +145,21 @@ function lifetimeMs(token: string): number {
   return (exp - iat) * 1000;
 }
 
-/** There is no response, or it is about the service, not about the token. */
+/** Whether there is no response, or one that does not concern the token. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof LatchkeyConnectionError ||
   (error instanceof LatchkeyError && (error.status === 429 || error.status >= 500));
 
 type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
 
-/** The times in a JWT (RFC 7519 §4.1); none in a text that is none. */
+/** The times in a JWT (RFC 7519 §4.1); empty if the text is not a JWT. */
 export function readClaims(token: string): TimeClaims {
   const payload = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
   const claims = Object.entries(parseObject(payload === undefined ? null : () => atob(payload)));
   return Object.fromEntries(claims.filter(([, value]) => typeof value === "number"));
 }
 
-/** What this client, perhaps of another version, has stored. */
+/** Reads what this client, or another version of it, has stored. */
 function parseHeld(text: string | null): Held | undefined {
   const { token, renewAt } = parseObject(text === null ? null : () => text);
   if (typeof token !== "string") return undefined;

@@ -7,7 +7,7 @@ export type KeyPairAlgorithm = "ES256" | "EdDSA";
 export interface PublicKey {
   /** The only algorithm for which the key is valid. */
   readonly algorithm: KeyPairAlgorithm;
-  /** The required members in alphabetical order (RFC 7638 §3.2), so that equal keys have equal texts. */
+  /** The required members in alphabetical order (RFC 7638 §3.2): equal keys have equal texts. */
   readonly jwk:
     | { readonly crv: "Ed25519"; readonly kty: "OKP"; readonly x: string }
     | { readonly crv: "P-256"; readonly kty: "EC"; readonly x: string; readonly y: string };

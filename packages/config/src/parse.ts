@@ -100,7 +100,7 @@ function parse<Name extends VariableName>(
       texts[name] = given;
       values[name] = value;
     } catch (error) {
-      // The default stays in place, so that the other variables can still be checked.
+      // The default stays in place, because the other variables must still be checked.
       if (!(error instanceof InvalidValue)) throw error;
       const problem = error.problem ?? describeInvalid(given ?? "", definition);
       const { variable = name, accepted = definition.accepted } = error.details;

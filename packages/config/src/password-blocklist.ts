@@ -1,18 +1,18 @@
 /**
- * The passwords that nobody can choose. Of each, only the first 8 bytes of its SHA-1 digest are kept, in sorted runs: one sort of
- * millions would block the event loop, which handles signals meanwhile.
+ * The passwords that nobody can choose. Only the first 8 bytes of the SHA-1 digest of each are kept, in sorted runs: one sort of
+ * millions would block the event loop, which handles signals.
  */
 import { createReadStream } from "node:fs";
 import { InvalidValue, invalid } from "./variable-kinds.ts";
 
 /** In prefixes. */
 const RUN_LENGTH = 2 ** 18;
-/** In lines. By itself, the collector would let the garbage become as large as the list, which is shared memory for this reason, too. */
+/** In lines. Without this, the garbage would become as large as the list. The list is in shared memory for the same reason. */
 const COLLECT_EVERY = 2 ** 14;
 /** In UTF-16 units. What is longer is not a list. */
 const LINE_MAX_LENGTH = 2 ** 12;
 const DIGEST = /^[0-9a-f]{40}(:\d+)?$/i;
-/** Also other digests, such as those of NTLM, and UTF-16: as passwords, they would list nothing that a user can choose. */
+/** Other digests, such as those of NTLM, and UTF-16: as passwords, they would list nothing that a user can choose. */
 const LIKE_DIGEST = /^[0-9a-f]{32,}(:|$)|\0/i;
 
 export interface PasswordBlocklist {

@@ -7,7 +7,7 @@ const NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) => {
   return secret || file ? [name, `${name}_FILE`] : [name];
 });
 
-/** One change per six characters, at most three, so that `HOME` does not resemble `HOST`. */
+/** One change per six characters, at most three: `HOME` does not resemble `HOST`. */
 const maxChanges = (name: string): number => Math.min(3, Math.floor(name.length / 6));
 
 /** One sentence for each such name. */

@@ -25,7 +25,7 @@ export interface VariableContext {
 export interface Variable<Value> extends Kind<NonNullable<Value>> {
   /** One or two sentences of Markdown, for the documentation. */
   readonly description: string;
-  /** A text, so that the documentation shows it as it would be set. */
+  /** A text, because the documentation shows it as it would be set. */
   readonly default?: string | ((context: VariableContext) => string);
   /**
    * In words: a default that depends on the context, or what happens without a default if the variable is not set.

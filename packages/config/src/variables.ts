@@ -185,7 +185,7 @@ export const VARIABLES = {
     default: ({ isProduction }) => (isProduction ? "" : "*"),
     unset: "`*`; none in production",
     description: "Origins of browser applications that can call the API; `*` for any",
-    // Outside production `*` is the default, so that an application on any local port works.
+    // Outside production, `*` is the default, because an application on any local port should work.
     warn: (value, { isProduction }) =>
       isProduction && value === "*" ? "allows every website to call the API; list the origins instead" : null,
   }),

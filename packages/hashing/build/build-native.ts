@@ -1,5 +1,5 @@
 /**
- * Builds the C kernels as the addon that the service loads. A file gets its final name only when it is complete, so that
+ * Builds the C kernels as the addon that the service loads. A file gets its final name only when it is complete, because
  * any number of builds can run at the same time.
  */
 import { createHash } from "node:crypto";

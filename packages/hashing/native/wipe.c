@@ -1,4 +1,4 @@
-/* In a separate file, so that the call is not inlined and its frame overlaps the frames of previous calls. */
+/* In a separate file to prevent inlining: the frame of the call must overlap the frames of previous calls. */
 #include "wipe.h"
 
 /* Repeats an instruction that contains \n in place of each register number. */

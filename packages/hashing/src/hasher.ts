@@ -36,7 +36,7 @@ export interface CallOptions {
 }
 
 export interface HashOptions extends CallOptions {
-  /** That of a hash that the new one replaces, for the same password. @default random */
+  /** The salt of the hash that the new one replaces, for the same password. @default random */
   readonly salt?: string;
 }
 
@@ -65,13 +65,13 @@ export interface Hasher extends AsyncDisposable {
   /**
    * Whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane, all others in the runtime's
    * threads: one for every two workers, and together at most 129 MiB. Rejects with WorkerCrashed if the verification fails.
-   * Throws WorkerCrashed if the hash is not supported and QueueFull if too many verifications wait for a thread, at once, because
-   * a caller that derives more for the same password must not begin.
+   * Throws if the hash is not supported (WorkerCrashed) or too many verifications wait for a thread (QueueFull): the caller
+   * must then begin no other derivation for the same password.
    */
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
   derive(job: DeriveJob): Promise<Uint8Array>;
-  /** Resolves once every worker has measured its throughput, so that `stats()` includes the capacity. Does not keep the process alive. */
+  /** Resolves once every worker has measured its throughput: `stats()` then includes the capacity. Does not keep the process alive. */
   ready(): Promise<void>;
   stats(): HasherStats;
   /** Finishes all submitted derivations, rejects new ones with HasherClosed, then ends the workers. Idempotent. */

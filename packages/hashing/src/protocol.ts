@@ -1,6 +1,6 @@
 /**
- * The protocol between the pool and its workers. Messages contain numbers only; the secrets of a job are in one piece of
- * shared memory, so that wiping it wipes every copy. A job runs under at most one ticket at a time.
+ * The protocol between the pool and its workers. Messages contain only numbers. The secrets of a job are in one piece of
+ * shared memory: wiping it wipes every copy. A job runs under at most one ticket at a time.
  */
 import type { QuotaBudget } from "./cpu-quota.ts";
 import { DIGEST_BYTES, type KernelChoice, type Throughput } from "./kernel/kernel.ts";

@@ -29,7 +29,7 @@ export function parseStoredHash(stored: string): StoredHash | null {
   return { salt, digest: Buffer.from(digest, "hex") };
 }
 
-/** Identifies a password over its life: a new one has a new salt, the replacement of an imported hash keeps that beside it. */
+/** Identifies a password: a new password has a new salt, but the hash that replaces an imported one keeps the salt. */
 export const saltOf = (stored: string): string => stored.slice(0, 2 * SALT_BYTES);
 
 /**

@@ -1,4 +1,4 @@
-/** Composes messages of plain text. Only headers that are not ASCII are encoded, so that a stored message is readable. */
+/** Composes messages of plain text. Only headers that are not ASCII are encoded: a stored message is readable. */
 import { randomUUID } from "node:crypto";
 
 export interface Message {

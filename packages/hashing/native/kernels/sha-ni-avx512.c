@@ -31,7 +31,7 @@ struct set {
 };
 
 /* The number of a register of the schedule, modulo 16. Register i holds W_i until W_(i+16) takes its place. Three words of
- * eight are in memory between their uses for W_(i+7) and W_(i+15), so that three registers are always free. */
+ * eight are in memory between their uses for W_(i+7) and W_(i+15): three registers are always free. */
 typedef int vector;
 #define IS_SPILLED(i) ((i) % 8 == 3 || (i) % 8 == 5 || (i) % 8 == 7)
 /* The register of the latest W_i with i % 8 == n that was used for W_(i+7), once W_t is complete. */
@@ -139,7 +139,7 @@ INLINE void schedule(struct set *set, __m256i *sum, const int n)
     }
 }
 
-/* Two rounds of a lane: the old {f, e, b, a} becomes the new {h, g, d, c}, so that the halves swap their roles. */
+/* Two rounds of a lane. The old {f, e, b, a} becomes the new {h, g, d, c}: the halves swap their roles. */
 INLINE void two_rounds(struct state *state, const struct set *set, const int step, const int lane)
 {
     const pair *wk = (const pair *)set->wk[step] + ((lane & 1) | (lane & 2) << 1 | (lane & 4) >> 1);

@@ -1,4 +1,4 @@
-/* PBKDF2's inner loop on WIDTH lanes in parallel: word i of all lanes is one vector, so that a round of SHA-256 has the
+/* PBKDF2's inner loop on WIDTH lanes in parallel. One vector contains word i of all lanes: a round of SHA-256 has the
  * same form as on one lane. The including file defines WIDTH, `vector`, the operations ADD XOR XOR3 CHOOSE_V MAJORITY_V
  * ROTATE_V SHIFT_V (right) BROADCAST, and ADVANCE, the name of the kernel. */
 #include "../lane.h"

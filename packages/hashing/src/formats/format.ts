@@ -1,4 +1,4 @@
-/** What the formats of other systems' hashes share. Parsers check everything, so that verifiers cannot fail on their input. */
+/** What the formats of other systems' hashes share. Parsers check everything: verifiers cannot fail on their input. */
 import { timingSafeEqual } from "node:crypto";
 
 /** PBKDF2-HMAC-SHA256, which runs in a lane. */
@@ -35,7 +35,7 @@ export class UnsupportedHash extends Error {
   override readonly name = "UnsupportedHash";
 }
 
-/** Of all verifications that run at the same time, and so also of one: 128 MiB as hashes state it, and their overhead. */
+/** The maximum memory of all verifications that run at the same time: 128 MiB as hashes state it, and their overhead. */
 export const MAX_MEMORY_BYTES = 129 * 1024 * 1024;
 /** What every verification in a thread costs. */
 const ITERATIONS_PER_THREAD_HASH = 800;

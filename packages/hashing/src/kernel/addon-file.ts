@@ -1,6 +1,6 @@
 /**
  * Names the addon's file by platform, processor, libc and a hash of every C source and its flags. The build and the
- * service compute the same name from the checkout, so that an addon of older sources is never loaded.
+ * service compute the same name from the checkout: an addon of older sources is never loaded.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * Determines which native kernels run on this machine. A kernel is used only after its known-answer test has passed in a
- * child process, so that an illegal instruction cannot crash the service.
+ * child process, because an illegal instruction must not crash the service.
  */
 import { join } from "node:path";
 import type { KernelVariant, ListedVariant } from "./addon.ts";

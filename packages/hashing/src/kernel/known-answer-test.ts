@@ -1,7 +1,6 @@
 /**
- * A child process that runs the known-answer test of each kernel variant in an addon. It writes one line of JSON with the
- * list of variants, then one line for each variant, so that the parent knows which one crashed the process: null if it passed,
- * otherwise why it cannot be used.
+ * A child process that runs the known-answer test of each kernel variant in an addon. It writes lines of JSON: the list of
+ * variants, then for each one null if it passed, otherwise why it cannot be used. The number of lines shows which one crashed.
  *
  * Arguments: the addon's path, then the id of the first variant to test.
  */

@@ -1,6 +1,6 @@
 /**
  * The kernel over the C code: as many lanes as its widest variant. Each slice of a few milliseconds advances one group of
- * lanes: the oldest ones, so that shorter jobs do not overtake a long one forever.
+ * lanes: the oldest ones, because shorter jobs must not overtake a long one forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon } from "./addon.ts";
@@ -21,7 +21,7 @@ export class NativeKernel implements Kernel {
   /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
   readonly #remaining = new Map<number, number>();
 
-  /** @param variants at least one. @param nice 0 to 19; 0 runs slices on the worker's own thread, as does a failure, with a warning. */
+  /** @param variants at least one. @param nice 0 to 19. Slices run on the worker's own thread with 0 or, with a warning, after a failure. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;

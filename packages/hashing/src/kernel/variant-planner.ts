@@ -1,7 +1,7 @@
 /**
- * Chooses the kernel variant of each slice: that of the smallest group of lanes whose cost per lane is close to the lowest; the
- * jobs of the group then finish early at no cost. Costs are measured processor time: elapsed time would make a variant look
- * slow whenever another process has the core.
+ * Chooses the kernel variant of each slice: the narrowest one whose cost per lane is close to the lowest. The jobs of a small
+ * group finish early at no cost. Costs are measured processor time: elapsed time would make a variant look slow whenever
+ * another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 

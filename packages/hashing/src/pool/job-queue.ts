@@ -28,7 +28,7 @@ export class JobQueue<J extends { readonly iterations: number }> {
     return job;
   }
 
-  /** From the first to the last job; jobs can be removed meanwhile. */
+  /** From the first to the last job; jobs can be removed during the iteration. */
   *[Symbol.iterator](): Generator<J> {
     for (let position = this.#first; position < this.#end; position++) {
       const job = this.#jobs.get(position);

@@ -1,8 +1,8 @@
 /**
  * Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. A *lane* holds one
- * derivation of a worker, and a *kernel* advances several lanes together, for one *slice* of a few milliseconds at a time. A
- * *ticket* is the number under which a job is offered to a worker, so that only the latest offer counts. A *prefetched* job is
- * offered to a worker that has no free lane yet.
+ * derivation of a worker. A *kernel* advances several lanes together, for one *slice* of a few milliseconds at a time. A *ticket*
+ * is the number under which a job is offered to a worker; only the latest offer counts. A *prefetched* job is offered to a worker
+ * that has no free lane yet.
  */
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { ThreadHash } from "../formats/format.ts";
@@ -59,7 +59,7 @@ export class Pool {
   readonly #overload: OverloadDetector;
   readonly #metrics = new JobMetrics();
   readonly #ready = Promise.withResolvers<void>();
-  /** Keeps the process alive while jobs are unsettled; the workers do not, so that an unclosed hasher does not block its exit. */
+  /** Keeps the process alive while jobs are unsettled. The workers do not: an unclosed hasher must not block the exit. */
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
   #lastId = 0;
   #unsettled = 0;
@@ -97,7 +97,7 @@ export class Pool {
 
   /**
    * Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. Throws QueueFull
-   * instead if the waiting verifications take half of the time in which all workers empty a full queue.
+   * if the waiting verifications need at least half of the time in which all workers empty a full queue.
    */
   verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
     this.#checkOpen(signal);

@@ -1,6 +1,6 @@
 /**
  * The workers of a pool together: which one takes the next job, and their sums. All changes of a worker go through `update`,
- * which keeps the tables up to date, so that a job costs the same with any number of workers.
+ * which keeps the tables up to date. A job therefore costs the same with any number of workers.
  */
 import type { Job } from "./job.ts";
 import type { WorkerSlot } from "./worker-slot.ts";
@@ -74,7 +74,7 @@ export class Workers {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  /** Changes the worker, and then also the tables. */
+  /** Changes the worker and updates the tables. */
   update<T>(slot: WorkerSlot, change: () => T): T {
     this.#count(slot, -1);
     const result = change();

@@ -9,8 +9,8 @@ interface LaneEntry extends Pick<JobOffer, "id" | "ticket"> {
 }
 
 /**
- * Jobs that are admitted together also finish together, with later ones if all waited for a narrower variant, and the event
- * loop then answers all of them before it does anything else. Lower values would cost more turns of the event loop.
+ * Jobs that are admitted together finish together, and with later ones if all waited for a narrower variant. The event loop then
+ * answers all of them before it does anything else. Lower values would cost more turns of the event loop.
  */
 const MAX_ADMITTED_PER_SLICE = 4;
 

@@ -33,7 +33,7 @@ function runSlice(): void {
   if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
   if (running) setImmediate(runSlice);
-  // Also when idle: otherwise, a stream of short jobs would never pay.
+  // Even when idle: otherwise, a stream of short jobs would never pay.
   const elapsedMs = performance.now() - startedMs;
   if (throttle) Atomics.wait(pause, 0, 0, throttle({ usedMs: 1000 * seconds, elapsedMs }));
 }
@@ -44,10 +44,10 @@ port.on("message", (message: ToWorker) => {
   lanes.push(message);
   if (running) return;
   running = true;
-  // Not immediately, so that jobs that were posted together start in the same slice.
+  // After this turn of the event loop, because jobs that were posted together should start in the same slice.
   setImmediate(runSlice);
 });
 
-// Also after an uncaught exception.
+// Wipes the lanes even after an uncaught exception.
 process.on("exit", () => lanes.clear());
 send({ kind: "ready", throughput: throughput() });
