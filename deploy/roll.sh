@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# Also those that have exited; without those of `docker compose run`.
+# Includes those that have exited, but not those of `docker compose run`.
 list() {
   docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$project" \
     --filter label=com.docker.compose.service=gateway --filter label=com.docker.compose.oneoff=False
@@ -28,7 +28,7 @@ is_ready() {
     'process.exit((await fetch(`http://127.0.0.1:${process.env.PORT}/readyz`)).ok ? 0 : 1)' 2> /dev/null
 }
 
-# $image is that of the old replicas once they are known, so that a later `docker compose up` starts no other one.
+# Once the old replicas are known, $image is theirs: a later `docker compose up` must start no other one.
 keep_old() {
   if [ -n "$image" ]; then docker tag "$image" latchkey || say "Run: docker tag $image latchkey"; fi
   new=$([ -z "$old" ] || list_new | tr '\n' ' ')

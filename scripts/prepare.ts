@@ -19,7 +19,7 @@ const announce = (text: string): void => void process.stderr.write(`${text} …\
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-/** Returns null if this user cannot write to the checkout: nothing can be installed, so that no lock is required. */
+/** Returns null if this user cannot write to the checkout: nothing can be installed, and no lock is required. */
 function acquireLock(): Database | null {
   try {
     mkdirSync(NODE_MODULES, { recursive: true });

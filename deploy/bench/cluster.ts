@@ -68,7 +68,7 @@ export interface Step {
   readonly name: string;
   /** Rejects if the step does not do what it describes. */
   readonly run: () => Promise<unknown>;
-  /** Afterwards all replicas run, so that the next step does not depend on this one. */
+  /** Afterwards all replicas run: the next step does not depend on this one. */
   readonly restore?: (hasFailed: boolean) => Promise<void>;
   /** How many unanswered writes can be lost, because the balancer must not send them twice. @default 0 */
   readonly maxLostWrites?: number;

@@ -43,7 +43,7 @@ const databaseUrl = await postgres.createDatabase();
 const previous = resources.use(await openPreviousRelease());
 const current = await currentRelease();
 const next = await createNextRelease(folder, NEW_COLUMN);
-// After the folders and the database, so that the replicas end before these are removed.
+// After the folders and the database, because the replicas must end before these are removed.
 const slots = await openSlots(resources);
 const [firstSlot] = slots;
 

@@ -10,7 +10,7 @@ export interface Format {
 
 const COLUMNS = Object.keys(UserWithRoles.properties);
 
-/** Also escapes spaces that imitate the end of a column. */
+/** Escapes unprintable characters, and spaces that imitate the end of a column. */
 const toCell = (value: unknown): string => printable(String(value)).replaceAll(/^ | (?= |$)/g, "\\u0020");
 
 const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>

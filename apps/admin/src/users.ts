@@ -5,7 +5,7 @@ import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
 
-/** The service logs those that are not only the operator's under the same names. */
+/** The service uses the same names for the events that users can cause, too. */
 export type AuditEvent =
   | "user.registered"
   | "user.activated"

@@ -26,7 +26,7 @@ export const backupCommand = (variables: Variables): Command =>
   withExamples(
     new Command("backup"),
     ["bun run admin backup /var/backups/latchkey.db", "bun run --silent admin backup - > latchkey.db"],
-    "The service can run meanwhile. Only the owner can read the file (mode 0600).",
+    "The service can keep running. Only the owner can read the file (mode 0600).",
   )
     .description("copy an embedded database to a file, or to standard output with -")
     .argument("<file>", "the file to create, or -")
@@ -39,7 +39,7 @@ export const backupCommand = (variables: Variables): Command =>
       await withDraft(target, async (draft) => {
         await backUpFile(path, draft);
         if (isStream) return pipeline(createReadStream(draft), process.stdout, { end: false });
-        // A link does not replace a file that was created meanwhile.
+        // A link does not replace a file that was created during the backup.
         await (force ? rename : link)(draft, target);
         await write(`Wrote ${target}.\n`);
       });

@@ -10,7 +10,7 @@ export function hashCommand(variables: Variables): Command {
   const bench = withExamples(
     new Command("bench"),
     ["bun run admin hash bench", "HASH_WORKERS=1 HASH_KERNEL=portable bun run admin hash bench --seconds 10"],
-    "Uses all cores of the workers: a service on the same machine slows down\nmeanwhile. HASH_WORKERS and HASH_KERNEL work as they do for the service.",
+    "Uses all cores of the workers, and so slows down a service on this machine.\nHASH_WORKERS and HASH_KERNEL work as they do for the service.",
   )
     .description("print how many logins per second this machine can verify")
     .option("--seconds <count>", "duration of the measurement, 1 to 60", "3")
@@ -48,7 +48,7 @@ function otherCpuMs(): number {
 async function measureCapacity(options: { kernel: string; workers?: number }, seconds: number) {
   await using hasher = createHasher({ ...options, queueLimit: QUEUE_LIMIT, queueSeconds: QUEUE_SECONDS });
   const { lanes } = hasher.stats();
-  /** Seconds for `count` concurrent derivations: whole rounds, so that no derivation is counted partially. */
+  /** Seconds for `count` concurrent derivations, in whole rounds: no derivation is counted partially. */
   const timeDerivations = async (count: number): Promise<number> => {
     const start = performance.now();
     await Promise.all(Array.from({ length: count }, () => hasher.hash("capacity")));

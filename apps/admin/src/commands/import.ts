@@ -67,7 +67,7 @@ export const exportCommand = (variables: Variables): Command =>
         await using file = await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
-          // After each page, because users can register meanwhile.
+          // After each page, because users can register during the export.
           const lastId = await list.findLastId();
           const counts = await passkeys.count(page.map(({ id }) => id));
           const lines = page.map((user) => formatLine(user, { lastId, passkeys: counts.get(user.id) }));

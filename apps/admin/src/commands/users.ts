@@ -41,8 +41,8 @@ const always = (change: Change) => () => change;
 
 export function usersCommand(variables: Variables): Command {
   /**
-   * Returns a function that reads a new password by the rules of the service and hashes it. Only validates `HASH_WORKERS`, because
-   * the service rejects it too: one password needs one worker.
+   * Returns a function that reads a new password by the rules of the service and hashes it. `HASH_WORKERS` is only validated, as
+   * by the service: one password needs one worker.
    */
   const openPasswordInput = async () => {
     const blocklist = await openPasswordBlocklist(variables.PASSWORD_BLOCKLIST);
@@ -94,7 +94,7 @@ export function usersCommand(variables: Variables): Command {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
       await withDatabase(variables, async ({ users }) => {
-        // Before a password is requested; the database's constraint is still required.
+        // Before the prompt for a password. The constraint of the database is still required.
         const taken = await users.findTaken({ emails: [email], usernames: [username] });
         if (taken.length > 0) throw new UserAlreadyExists();
         const hashedPassword = await readHash();
@@ -155,7 +155,7 @@ export function usersCommand(variables: Variables): Command {
       withExamples(
         new Command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
-        "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Tokens and reset\nlinks of before stay invalid after the activation.",
+        "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Earlier tokens\nand reset links stay invalid after the activation.",
       ),
       always(({ users }, { id }) => users.setActive(id, name === "activate")),
     );

@@ -45,7 +45,7 @@ export async function importUsers(options: ImportOptions) {
   const [firstWithEmail, firstWithUsername] = [createFirstLines(), createFirstLines()];
   let batch: NumberedUser[] = [];
   let rejections: [line: number, reason: string][] = [];
-  /** The ids of users who were imported by a release that did not store it. */
+  /** The ids of users whom a release without `imported_at` imported. */
   let unmarked: number[] = [];
 
   let imported: ImportedLine[] = [];

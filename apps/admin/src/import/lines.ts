@@ -1,4 +1,4 @@
-/** Splits a file into lines. A line that is too long is skipped, not kept, so that memory is bounded. */
+/** Splits a file into lines. A line that is too long is skipped, not kept: memory is bounded. */
 
 /** A line of an import has less than 1 KiB. */
 const MAX_LINE_BYTES = 16 * 1024;

@@ -40,8 +40,8 @@ const LINE = Compile(
 );
 
 /**
- * Returns the user, or the sentence that explains why the line is rejected; and the highest id that the source has used, as far as
- * the line contains it, also if it is rejected.
+ * Returns the user, or a sentence that explains why the line is rejected. In both cases, it also returns the highest id that the
+ * source has used, if the line contains it.
  */
 export function parseLine(text: string, options: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;

@@ -1,7 +1,7 @@
 /**
- * Finds the highest rate of logins that the service handles without rejecting any and with the 99th percentile within a bound: a
- * closed loop estimates it, then open loops at increasing rates, then bisection between the highest rate that passed and the
- * lowest that failed. A rate fails if two runs fail, so that a short disturbance of the machine does not determine the capacity.
+ * Finds the highest rate of logins that the service handles without rejecting any and with the 99th percentile within a bound. A
+ * closed loop estimates it. Open loops at increasing rates follow, then bisection between the highest rate that passed and the
+ * lowest that failed. A rate fails only if two runs fail: a short disturbance of the machine must not determine the capacity.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import type { RunOptions } from "../load/run-options.ts";

@@ -47,14 +47,14 @@ export function parseOptions(flags: Flags) {
     wrongPercent: number("wrong", PERCENT),
     seed: whole("seed", 0, 1_000_000_000),
   };
-  // Besides the conflicts that commander rejects.
+  // Commander rejects the other conflicts.
   if (asked.unknownPercent + asked.wrongPercent > 100)
     throw usageError("--unknown and --wrong must not exceed 100 % together; see --help.");
   if (flags.findCapacity && asked.scenario !== "login")
     throw usageError("--find-capacity requires --scenario login; see --help.");
   return {
     asked,
-    /** Also of a capacity search. */
+    /** Of an open loop or a capacity search. */
     arrivals,
     timeoutSeconds: parseSeconds({ name: "--timeout", text: flags.timeout }, SECONDS),
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),

@@ -29,7 +29,7 @@ export interface LoopOptions {
 
 /**
  * Sends requests on schedule, regardless of earlier responses; latency counts from the intended start. A stall of the
- * service therefore delays all requests that are due meanwhile (Tene, "How NOT to Measure Latency", 2015). Ends after the
+ * service therefore delays all requests that are due during it (Tene, "How NOT to Measure Latency", 2015). Ends after the
  * window when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
  */
 export async function runOpenLoop(

@@ -41,7 +41,7 @@ self.onmessage = async ({ data }: MessageEvent<ProbeOptions>) => {
   self.postMessage(await probe(client, data));
 };
 
-/** A probe delayed by the previous response counts from its intended start, so that a stall affects all probes in it. */
+/** A probe delayed by the previous response counts from its intended start: a stall affects all probes in it. */
 async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Promise<ProbeResult> {
   const latency = new LatencyHistogram();
   let failure: string | null = null;

@@ -35,7 +35,7 @@ export interface Progress extends Pick<OperationResult, "latency" | "statuses" |
 }
 
 const WARM_UP_SECONDS = 1;
-/** Time to start the probes, so that the first request is not late. */
+/** Time to start the probes: without it, the first request would be late. */
 const START_DELAY_MS = 50;
 
 /**

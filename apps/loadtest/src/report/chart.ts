@@ -1,6 +1,6 @@
 /**
- * Plots as SVG without a script. Positions are percentages and texts keep their size, so that a plot fits every width; there are
- * few enough labels for a phone. Colours are CSS classes, which follow the colour scheme.
+ * Plots as SVG without a script. A plot fits every width: positions are percentages, texts keep their size, and there are few
+ * enough labels for a phone. Colours are CSS classes, which follow the colour scheme.
  */
 import { type Html, html } from "./html.ts";
 

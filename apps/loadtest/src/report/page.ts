@@ -1,6 +1,6 @@
 /**
- * A report as one HTML file that loads nothing and runs no script. Its Content Security Policy allows one style sheet by its
- * hash, so that data in the report can never run as a script.
+ * A report as one HTML file that loads nothing and runs no script. Its Content Security Policy allows only one style sheet, by
+ * its hash: data in the report can never run as a script.
  */
 import { renderChart } from "./chart.ts";
 import { html, raw } from "./html.ts";
@@ -48,6 +48,6 @@ ${charts.map(renderChart)}</div>
   return page.markup;
 }
 
-/** In UTC, so that it is the same for every reader. */
+/** In UTC, because it must be the same for every reader. */
 const formatTime = (iso: string): string =>
   `${new Date(iso).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })} UTC`;
