@@ -23,78 +23,48 @@ afterEach(() => {
   setSystemTime();
 });
 
-function expectInvalidToken({ status, text, headers }: ClientResponse): void {
+function expectInvalidToken({ status, text }: ClientResponse): void {
   expect([status, text]).toEqual([401, INVALID_TOKEN]);
-  expect(headers.get("www-authenticate")).toBe("Bearer");
 }
 
-/** Signed with the service's key unless `key` is set; `sub` is an existing user. */
-const REJECTED: Readonly<Record<string, Forgery>> = {
-  "another key": { claims: { sub, exp }, key: OTHER_KEY },
-  "an empty key": { claims: { sub, exp }, key: "" },
-  "alg HS256 in lower case": { header: { alg: "hs256" }, claims: { sub, exp } },
-  "alg RS256": { header: { alg: "RS256" }, claims: { sub, exp } },
-  "alg HS512 over an HS256 signature": { header: { alg: "HS512" }, claims: { sub, exp } },
-  "no alg": { header: { alg: undefined }, claims: { sub, exp } },
-  "alg as an array": { header: { alg: ["HS256"] }, claims: { sub, exp } },
-  "alg only inherited": { header: '{"__proto__":{"alg":"HS256"}}', claims: { sub, exp } },
-  "an unknown crit": { header: { crit: ["x"], x: 1 }, claims: { sub, exp } },
-  "a crit that libraries know": { header: { crit: ["b64"], b64: true }, claims: { sub, exp } },
-  "an empty crit": { header: { crit: [] }, claims: { sub, exp } },
-  "a header that is not JSON": { header: "HS256", claims: { sub, exp } },
-  "a header that is null": { header: "null", claims: { sub, exp } },
-  "claims that are not JSON": { claims: "sub" },
-  "claims that are null": { claims: "null" },
-  "claims that are an array": { claims: [sub, exp] },
-  "claims that are only inherited": { claims: `{"__proto__":{"sub":"${sub}","exp":${exp}}}` },
-  "no exp": { claims: { sub } },
-  "exp null": { claims: { sub, exp: null } },
-  "exp as text": { claims: { sub, exp: String(exp) } },
-  "exp this second": { claims: { sub, exp: secondsFromNow(0) } },
-  "a negative exp": { claims: { sub, exp: -exp } },
-  "a future nbf": { claims: { sub, exp, nbf: secondsFromNow(3600) } },
-  "nbf as text": { claims: { sub, exp, nbf: "0" } },
-  "no sub": { claims: { exp } },
-  "sub as a number": { claims: { sub: Number(sub), exp } },
-  "sub in an array": { claims: { sub: [sub], exp } },
-  ...Object.fromEntries(
-    ["", "abc", "1.0", "01", "+1", "-0", "1e0", "0x1", " 1", "1\n", "NaN", "1,000"].map((sub) => [
-      `sub ${JSON.stringify(sub)}`,
-      { claims: { sub, exp } },
-    ]),
-  ),
-  "sub 2^53, which is not a safe integer": { claims: { sub: "9007199254740992", exp } },
-  ...Object.fromEntries(
-    [-1, 0.5, 2 ** 53, 1e300, "0", "", null, true, [0], {}].map((ver) => [
-      `ver ${JSON.stringify(ver)}`,
-      { claims: { sub, exp, ver } },
-    ]),
-  ),
-  // The last value of a repeated member counts (RFC 7519 §4).
-  "alg HS256, then none": { header: '{"alg":"HS256","alg":"none"}', claims: { sub, exp } },
-  "a future exp, then a past one": { claims: `{"sub":"${sub}","exp":${exp},"exp":1}` },
-  "a header of more than 1,024 characters": { header: { x: "x".repeat(800) }, claims: { sub, exp } },
-};
+/** Undefined removes a claim. */
+const withClaims = (change: object): Forgery => ({ claims: { sub, exp, ...change } });
+const withHeader = (header: object | string): Forgery => ({ header, claims: { sub, exp } });
+const withText = (claims: string): Forgery => ({ claims });
 
-const ACCEPTED: Readonly<Record<string, Forgery>> = {
-  "no iat": { claims: { sub, exp } },
-  "iat in the future": { claims: { sub, exp, iat: secondsFromNow(3600) } },
-  "iat as text": { claims: { sub, exp, iat: "yesterday" } },
-  "nbf in the past": { claims: { sub, exp, nbf: secondsFromNow(-1) } },
-  "an exp in the far future": { claims: { sub, exp: 1e300 } },
-  "additional claims": { claims: { sub, exp, iss: "x", aud: ["y"], jti: 5, admin: true } },
-  "an amr that cannot be converted to text": { claims: { sub, exp, amr: { toString: 1 } } },
-  "no typ": { header: { typ: undefined }, claims: { sub, exp } },
-  "alg none, then HS256": { header: '{"alg":"none","alg":"HS256"}', claims: { sub, exp } },
-  "a past exp, then a future one": { claims: `{"sub":"${sub}","exp":1,"exp":${exp}}` },
-  whitespace: {
-    header: ' {\n"alg":"HS256" } ',
-    claims: `\r\n\t{ "sub" : "${sub}" ,\n"exp" : ${exp} } `,
-  },
-  "a header of less than 1,024 characters": { header: { x: "x".repeat(700) }, claims: { sub, exp } },
-  "claims of 9 KB": { claims: { sub, exp, x: "x".repeat(9_000) } },
-  "another typ and a kid": { header: { typ: "at+jwt", kid: "../../etc" }, claims: { sub, exp } },
-};
+/** Signed with the service's key unless `key` is set; `sub` is an existing user. */
+const REJECTED: readonly Forgery[] = [
+  ...[OTHER_KEY, ""].map((key) => ({ claims: { sub, exp }, key })),
+  ...["hs256", "RS256", "HS512", undefined, ["HS256"]].map((alg) => withHeader({ alg })),
+  // Critical extensions, of which libraries know one.
+  ...[{ crit: ["x"], x: 1 }, { crit: ["b64"], b64: true }, { crit: [] }].map(withHeader),
+  // Inherited members, and the last value of a repeated one (RFC 7519 §4).
+  ...['{"__proto__":{"alg":"HS256"}}', '{"alg":"HS256","alg":"none"}', "HS256", "null"].map(withHeader),
+  // A header of more than 1,024 characters.
+  withHeader({ x: "x".repeat(800) }),
+  ...["sub", "null", `["${sub}",${exp}]`, `{"__proto__":{"sub":"${sub}","exp":${exp}}}`].map(withText),
+  withText(`{"sub":"${sub}","exp":${exp},"exp":1}`),
+  ...[undefined, null, String(exp), -exp, secondsFromNow(0)].map((exp) => withClaims({ exp })),
+  ...[secondsFromNow(3600), "0"].map((nbf) => withClaims({ nbf })),
+  ...[undefined, Number(sub), [sub], "", "abc", "1.0", "01", "+1", "-0"].map((sub) => withClaims({ sub })),
+  // The last one is 2^53, which is not a safe integer.
+  ...["1e0", "0x1", " 1", "1\n", "NaN", "1,000", "9007199254740992"].map((sub) => withClaims({ sub })),
+  ...[-1, 0.5, 2 ** 53, 1e300, "0", "", null, true, [0], {}].map((ver) => withClaims({ ver })),
+];
+
+const ACCEPTED: readonly Forgery[] = [
+  ...[{}, { iat: secondsFromNow(3600) }, { iat: "yesterday" }, { nbf: secondsFromNow(-1) }].map(withClaims),
+  ...[{ exp: 1e300 }, { iss: "x", aud: ["y"], jti: 5, admin: true }, { x: "x".repeat(9_000) }].map(
+    withClaims,
+  ),
+  // It cannot be converted to text.
+  withClaims({ amr: { toString: 1 } }),
+  ...[{ typ: undefined }, { typ: "at+jwt", kid: "../../etc" }].map(withHeader),
+  // A header of less than 1,024 characters.
+  withHeader({ x: "x".repeat(700) }),
+  ...['{"alg":"none","alg":"HS256"}', ' {\n"alg":"HS256" } '].map(withHeader),
+  ...[`{"sub":"${sub}","exp":1,"exp":${exp}}`, `\r\n\t{ "sub" : "${sub}" ,\n"exp" : ${exp} } `].map(withText),
+];
 
 /** With the first user, whose id is `sub`. */
 const shared = shareService();
@@ -145,18 +115,14 @@ test("AUTH_CLAIMS adds claims with the state of the user, and the roles to the u
   expect(plain.user).not.toHaveProperty("roles");
 });
 
-test("AUTH_TOKEN_EXPIRE_MINUTES sets the token lifetime", async () => {
-  await using service = await startService({ env: { AUTH_TOKEN_EXPIRE_MINUTES: "7" } });
-  const { claims } = openToken((await service.createUser()).token);
-  expect(Number(claims.exp) - Number(claims.iat)).toBe(7 * 60);
-});
-
 test.each(["HS256", "HS384", "HS512"] as const)(
   "with AUTH_ALGORITHM %s, tokens are signed with it and tokens of other algorithms are rejected",
   async (chosen) => {
-    await using service = await startService({ env: { AUTH_ALGORITHM: chosen } });
+    const env = { AUTH_ALGORITHM: chosen, AUTH_TOKEN_EXPIRE_MINUTES: "7" };
+    await using service = await startService({ env });
     const { id, token } = await service.createUser();
-    expect(openToken(token).header.alg).toBe(chosen);
+    const { header, claims } = openToken(token);
+    expect([header.alg, Number(claims.exp) - Number(claims.iat)]).toEqual([chosen, 7 * 60]);
     for (const algorithm of ["HS256", "HS384", "HS512"] as const) {
       const forged = forge({ claims: { sub: String(id), exp }, algorithm });
       const { status } = await service.call("GET", "/auth/me", { token: forged });
@@ -180,15 +146,17 @@ test("AUTH_SECRET_KEY_PREVIOUS verifies tokens but does not sign them", async ()
   expect(forge({ ...openToken(token), key: OTHER_KEY })).toBe(token);
 });
 
-test.each(Object.entries(REJECTED))(
-  "a token with %s returns 401 with a challenge",
-  async (_name, forgery) => {
-    expectInvalidToken(await getMe(forge(forgery)));
-  },
-);
+test("a token of another key, algorithm or form, or with invalid claims, returns 401 with a challenge", async () => {
+  for (const forgery of REJECTED) {
+    const { status, text, headers } = await getMe(forge(forgery));
+    const response = [status, text, headers.get("www-authenticate")];
+    expect([forgery, ...response]).toEqual([forgery, 401, INVALID_TOKEN, "Bearer"]);
+  }
+});
 
-test.each(Object.entries(ACCEPTED))("a token with %s is accepted", async (_name, forgery) => {
-  expect((await getMe(forge(forgery))).expect<User>(200).id).toBe(1);
+test("other claims and headers are ignored", async () => {
+  for (const forgery of ACCEPTED)
+    expect([forgery, (await getMe(forge(forgery))).status]).toEqual([forgery, 200]);
 });
 
 test("alg none is rejected in every spelling and with every signature", async () => {
