@@ -20,7 +20,7 @@ const FEATURE_FOLDER = /^apps\/gateway\/src\/features\/([^/]+)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
-  /^apps\/gateway\/src\/(app\.ts$|tokens\/access-tokens\.ts$|(http|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
+  /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
@@ -31,7 +31,7 @@ const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\
 /** Folders and files of a package whose imports go in one direction: each imports only those to its right. */
 const FOLDER_ORDER = {
   "apps/gateway/src":
-    "main.ts program.ts app.ts features pages openapi middleware http mail rate-limit tokens lifecycle observability config.ts",
+    "main.ts program.ts app.ts features pages openapi middleware elysia http mail rate-limit tokens lifecycle observability config.ts",
   "apps/loadtest/src": "cli report capacity measure load",
   // Only `repository-client.ts` and `tables.ts` refer to the types of PostgreSQL.
   "packages/database/src":
@@ -97,7 +97,7 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "pino"],
   },
   {
-    name: "only app.ts, middleware/, http/, routes, openapi/ and pages/ import elysia",
+    name: "only elysia/, middleware/, routes, openapi/, pages/ and the signer of tokens import elysia",
     forbids: (path, specifier) => SHIPPED.test(path) && !ELYSIA_USERS.test(path) && ELYSIA.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "elysia"],
   },
@@ -113,7 +113,7 @@ const RULES: readonly ImportRule[] = [
   {
     name: "services and the stores of the rate limits do not depend on HTTP",
     forbids: (path, specifier) =>
-      WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|http)\/)/.test(specifier),
+      WITHOUT_HTTP.test(path) && /^(elysia|apps\/gateway\/src\/(middleware|elysia|http)\/)/.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "../../middleware/cors.ts"],
   },
   ...SIBLINGS.map(([folder, ...example]) => ({

@@ -1,8 +1,8 @@
 /** The server on one screen: middleware in order, then the features. Opens no resource; `program.ts` passes them in. */
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
-import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
+import { createRouter } from "./elysia/workarounds.ts";
 import { createLoginThrottle } from "./features/auth/login-throttle.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
@@ -10,7 +10,7 @@ import { isLiveness, isProbe } from "./features/probes/routes.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createFeatures } from "./features/routes.ts";
 import { createTodoService } from "./features/todos/service.ts";
-import { type AccessLog, accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { accessLog, createAccessLog } from "./middleware/access-log.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
@@ -20,6 +20,7 @@ import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
+import type { RequestObservation } from "./observability/metrics.ts";
 import { createDocument } from "./openapi/document.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
@@ -50,19 +51,13 @@ interface AppOptions {
    * can wait longer for a derivation. @default 60
    */
   readonly idleTimeoutSeconds?: number;
-  /** Receives each access log entry, in addition to the log. */
-  readonly observe?: AccessLog;
+  /** Receives each request after its response. */
+  readonly observe?: (request: RequestObservation) => void;
   /** How many of the middleware apply, from the outermost one: `bench http --layers` measures what each costs. @default all */
   readonly layers?: number | undefined;
   /** Whether the process is shutting down: it is no longer ready, and responses close their connections. */
   readonly isStopping: () => boolean;
 }
-
-/** A second limit, above that of `bodyLimit`: the server's own 413 has no envelope and no headers. */
-const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
-
-/** The route of all assets in logs and metrics: each has its own path, which contains a hash. */
-const ASSET_ROUTE = "/docs/assets/*";
 
 export function createApp({
   config,
@@ -98,14 +93,14 @@ export function createApp({
     sendsMail,
     isVerifiedElsewhere: config.auth.privateKey !== null,
   });
-  const write = createAccessLog({ logger, isProbe, logsPaths: config.log.format === "pretty" });
   const assets = readAssets();
-  const log: AccessLog = (original) => {
-    const isAsset = assets.contents.has(original.route ?? "");
-    const entry = isAsset ? { ...original, route: ASSET_ROUTE } : original;
-    write(entry);
-    observe?.(entry);
-  };
+  const log = createAccessLog({
+    logger,
+    isProbe,
+    isAsset: (path) => assets.contents.has(path),
+    logsPaths: config.log.format === "pretty",
+    observe,
+  });
   const logsLiveness = logger.isLevelEnabled("debug");
   const skipLogging = (path: string) => !logsLiveness && isLiveness(path);
   const skipRateLimit = (path: string) => isProbe(path) || assets.contents.has(path);
@@ -147,21 +142,7 @@ export function createApp({
     bodyLimit(),
     accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }),
   ];
-  const app = new Elysia({
-    // One router for all paths, so that HEAD, 404 and hooks behave the same everywhere; accept hosts of any length.
-    systemRouter: false,
-    nativeStaticResponse: false,
-    handler: { standardHostname: false },
-    normalize: false,
-    serve: {
-      maxRequestBodySize: SERVER_MAX_BODY_BYTES,
-      reusePort: false,
-      idleTimeout: idleTimeoutSeconds,
-      // Development error pages contain source code and paths.
-      development: false,
-      error: fallbackErrorHandler(logger),
-    },
-  });
+  const app = createRouter({ idleTimeoutSeconds, onError: fallbackErrorHandler(logger) });
   for (const each of middleware.slice(0, layers)) app.use(each);
   app.use(features).use(
     pageRoutes({

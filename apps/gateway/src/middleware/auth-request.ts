@@ -1,6 +1,6 @@
 /** Adds `authRequest` to the routes that are registered after it. */
 import { Elysia } from "elysia";
-import { requestContext } from "../http/request-context.ts";
+import { requestContext } from "../elysia/request-context.ts";
 import type { AuthRequest } from "../observability/audit.ts";
 import type { Digests } from "../tokens/token-keys.ts";
 import { clientKey } from "./client-address.ts";
@@ -12,13 +12,18 @@ export const authRequests = (digests: Pick<Digests, "email">) =>
       network: clientKey(context.clientAddress),
       audit(event, email, userId, details) {
         const emailDigest = email === null ? undefined : digests.email(email);
-        context.audit = { event, userId, emailDigest, ...details };
+        context.entry.audit = { event, userId, emailDigest, ...details };
       },
       rehashed(format, { id: userId, email }) {
-        context.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
+        context.entry.rehash = {
+          event: "password.rehashed",
+          format,
+          userId,
+          emailDigest: digests.email(email),
+        };
       },
       warn(error) {
-        context.errorToLog = error;
+        context.entry.error = error;
       },
     };
     return { authRequest };

@@ -3,7 +3,7 @@
  */
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
-import { requestContext } from "../http/request-context.ts";
+import { requestContext } from "../elysia/request-context.ts";
 
 /**
  * RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). The header
@@ -20,7 +20,7 @@ export function bearerAuth<Principal extends { readonly user: Pick<User, "id"> }
     .derive({ as: "scoped" }, async (context) => {
       const credentials = BEARER.exec(context.request.headers.get("authorization") ?? "");
       const principal = await authenticate(credentials?.[1] ?? null);
-      context.userId = principal.user.id;
+      context.entry.userId = principal.user.id;
       return { principal };
     });
 }

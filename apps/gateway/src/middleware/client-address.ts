@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { callers } from "@latchkey/database";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
-import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
+import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
 import type { Logger } from "../observability/logger.ts";
 
 interface ClientAddressOptions {
@@ -22,9 +22,9 @@ interface ClientAddressOptions {
 export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: ClientAddressOptions) {
   let warned = trustProxy > 0;
   const middleware = new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
-    const { path } = context as typeof context & RequestPath;
-    if (context.request.method === "GET" && skipLogging(withoutTrailingSlash(path))) return;
-    const forwarded = context.request.headers.get("x-forwarded-for");
+    const { entry, request } = context;
+    if (request.method === "GET" && skipLogging(withoutTrailingSlash(entry.path))) return;
+    const forwarded = request.headers.get("x-forwarded-for");
     if (forwarded !== null && !warned) {
       warned = true;
       logger.warn(
@@ -32,10 +32,11 @@ export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: 
       );
     }
     const trusted = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
-    const address = trusted ?? peerAddress(context.request);
-    if (address !== undefined) context.clientAddress = normalizeAddress(address);
+    const address = trusted ?? peerAddress(request);
+    if (address !== undefined) entry.clientAddress = normalizeAddress(address);
+    context.clientAddress = entry.clientAddress;
     const caller = callers.getStore();
-    if (caller) caller.client = clientKey(context.clientAddress);
+    if (caller) caller.client = clientKey(entry.clientAddress);
   });
   return middleware.wrap((handle, { method }) =>
     method === "GET"

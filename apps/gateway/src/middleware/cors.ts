@@ -1,8 +1,8 @@
 /** CORS headers on every response, and responses to preflights. Credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
-import { markSynchronous } from "../http/elysia-internals.ts";
-import { type RequestPath, requestContext } from "../http/request-context.ts";
+import { requestContext } from "../elysia/request-context.ts";
+import { markSynchronous } from "../elysia/workarounds.ts";
 import type { AccessLog } from "./access-log.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
@@ -50,20 +50,10 @@ export function preflight(log: AccessLog, defaultHeaders: Record<string, string>
     "access-control-allow-headers": REQUEST_HEADERS,
     "access-control-max-age": String(PREFLIGHT_MAX_AGE_SECONDS),
   };
-  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest((context) => {
-    const { path } = context as typeof context & RequestPath;
-    const { request, requestId, isRequestIdInbound, traceId, startedAt, clientAddress } = context;
+  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest(({ entry, request }) => {
     if (!isPreflight(request)) return;
-    log({
-      path,
-      requestId,
-      isRequestIdInbound,
-      traceId,
-      method: request.method,
-      status: 204,
-      durationMs: performance.now() - startedAt,
-      clientAddress,
-    });
+    entry.status = 204;
+    log(entry);
     return new Response(null, { status: 204, headers: preflightHeaders });
   });
 }

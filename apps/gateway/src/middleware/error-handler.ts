@@ -1,7 +1,7 @@
 /** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
+import { requestContext } from "../elysia/request-context.ts";
 import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
-import { requestContext } from "../http/request-context.ts";
 import type { Logger } from "../observability/logger.ts";
 import { drainChunkedBody } from "./transport-headers.ts";
 
@@ -15,7 +15,7 @@ export function errorHandler() {
       const { status, body, headers } = toErrorResponse(error);
       set.status = status;
       Object.assign(set.headers, headers);
-      if (status >= 500) context.errorToLog = error;
+      if (status >= 500) context.entry.error = error;
       if (error instanceof ServiceError && error.properties.delayMs)
         await Bun.sleep(error.properties.delayMs);
       await drainChunkedBody(request);

@@ -5,9 +5,9 @@
 import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
+import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
+import { skipCookies } from "../elysia/workarounds.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
-import { skipCookies } from "../http/elysia-internals.ts";
-import { type RequestPath, requestContext, withoutTrailingSlash } from "../http/request-context.ts";
 import { mapMembers } from "../map-members.ts";
 import type { CreateStore, Increment } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
@@ -97,15 +97,13 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   // If one hook is asynchronous, no request reaches its route in the turn in which it arrived.
   if (!limiter.isSynchronous) {
     return middleware.onRequest(async (context) => {
-      const { path } = context as typeof context & RequestPath;
-      const { clientAddress, request, set } = context;
-      if (isCounted(request, path)) await limiter.limit({ clientAddress }, set.headers);
+      const { clientAddress, entry, request, set } = context;
+      if (isCounted(request, entry.path)) await limiter.limit({ clientAddress }, set.headers);
     });
   }
   return middleware.onRequest((context) => {
-    const { path } = context as typeof context & RequestPath;
-    const { clientAddress, request, set } = context;
-    if (isCounted(request, path))
+    const { clientAddress, entry, request, set } = context;
+    if (isCounted(request, entry.path))
       limiter.check(synchronous(limiter.increment({ clientAddress })), set.headers);
   });
 }

@@ -3,7 +3,7 @@
  * which the request belongs, if any (W3C Trace Context §3.2).
  */
 import { Elysia } from "elysia";
-import { requestContext } from "../http/request-context.ts";
+import { requestContext } from "../elysia/request-context.ts";
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 /** Version 00 has exactly these 55 characters; a later version can have more, after another hyphen. */
@@ -11,12 +11,12 @@ const TRACE_PARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
 export function requestId() {
-  return new Elysia({ name: "request-id" }).use(requestContext()).onRequest((context) => {
-    const inbound = context.request.headers.get("x-request-id") ?? "";
-    context.isRequestIdInbound = WELL_FORMED.test(inbound);
-    context.requestId = context.isRequestIdInbound ? inbound : Bun.randomUUIDv7();
-    context.set.headers["x-request-id"] = context.requestId;
-    const traceParent = context.request.headers.get("traceparent");
-    if (traceParent !== null) context.traceId = TRACE_PARENT.exec(traceParent)?.[1];
+  return new Elysia({ name: "request-id" }).use(requestContext()).onRequest(({ entry, request, set }) => {
+    const inbound = request.headers.get("x-request-id") ?? "";
+    entry.isRequestIdInbound = WELL_FORMED.test(inbound);
+    entry.requestId = entry.isRequestIdInbound ? inbound : Bun.randomUUIDv7();
+    set.headers["x-request-id"] = entry.requestId;
+    const traceParent = request.headers.get("traceparent");
+    if (traceParent !== null) entry.traceId = TRACE_PARENT.exec(traceParent)?.[1];
   });
 }

@@ -13,11 +13,13 @@ import { registerImportedUsers } from "./imported-users.ts";
 export interface RequestObservation {
   readonly method: string;
   /** The pattern that the path matches; undefined if no route does. */
-  readonly route?: string | undefined;
-  readonly status: number | string | undefined;
-  readonly durationMs: number;
-  readonly audit?: AuditEntry | undefined;
-  readonly rehash?: AuditEntry | undefined;
+  route?: string | undefined;
+  status?: number | string | undefined;
+  durationMs: number;
+  /** The security-relevant event of the request. */
+  audit?: AuditEntry;
+  /** The replacement of an imported hash. */
+  rehash?: AuditEntry;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;

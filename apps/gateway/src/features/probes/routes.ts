@@ -1,6 +1,6 @@
 /** The probe routes: liveness uses no resource, readiness queries the database. */
 import { Elysia } from "elysia";
-import { requestContext } from "../../http/request-context.ts";
+import { requestContext } from "../../elysia/request-context.ts";
 import { defineOperations } from "../../openapi/operation.ts";
 import type { Readiness } from "./service.ts";
 
@@ -35,7 +35,7 @@ export function probeRoutes(readiness: Readiness) {
       async (context) => {
         const result = await readiness.check();
         if (result.isReady) return { status: "ready" } as const;
-        context.errorToLog = result.error;
+        context.entry.error = result.error;
         context.set.status = 503;
         return { status: "unavailable" } as const;
       },
