@@ -47,7 +47,7 @@ const OPERATIONS = {
   updateMe: {
     summary: "Change the username, the password or both",
     description:
-      "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token meanwhile, and with a password or a current password also if it changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
+      "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
     body: contracts.UpdateUserRequest,
     success: { status: 200, description: "The updated user.", schema: "UserResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
