@@ -12,7 +12,7 @@ export class UnsupportedDatabaseUrl extends Error {
   }
 }
 
-/** All of the client's options, so that the client reads none from environment variables. */
+/** All of the client's options, because the client must read none from environment variables. */
 export interface PostgresAddress {
   /** The client parses its query string, such as `sslmode`. */
   readonly url: string;

@@ -67,7 +67,7 @@ export const Passkey = Type.Object({
 });
 export type Passkey = Type.Static<typeof Passkey>;
 
-/** Lists each member, so that a new column is never exposed by accident. */
+/** Lists each member: a new column is never exposed by accident. */
 export const toPasskey = (
   stored: Pick<Passkey, "id" | "name"> & { readonly createdAt: string; readonly lastUsedAt: string | null },
 ): Passkey => ({

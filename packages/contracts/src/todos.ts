@@ -18,7 +18,7 @@ export type Todo = Type.Static<typeof Todo>;
 type StoredTodo = Pick<Todo, "id" | "title" | "completed"> &
   Readonly<Record<"createdAt" | "updatedAt", string>>;
 
-/** Lists each member, so that a new column is never exposed by accident. */
+/** Lists each member: a new column is never exposed by accident. */
 export const toTodo = (stored: StoredTodo): Todo => ({
   id: stored.id,
   title: stored.title,

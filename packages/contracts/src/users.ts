@@ -116,7 +116,7 @@ export const Roles = Type.Array(Type.String({ pattern: "^[a-z0-9:_.-]{1,64}$" })
 /** The user of a service whose tokens contain the roles; absent from others. */
 export const UserWithRoles = Type.Object({ ...User.properties, roles: Type.Optional(Roles) });
 
-/** Lists each member, so that a new column is never exposed by accident. */
+/** Lists each member: a new column is never exposed by accident. */
 export const toUser = (stored: StoredUser): User => ({
   id: stored.id,
   email: stored.email,

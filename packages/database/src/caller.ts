@@ -1,6 +1,6 @@
 /**
  * The client on whose behalf queries run. The embedded database takes turns between clients, and the queries of one request
- * share a timeout. The asynchronous context carries both, so that no query of a request can be without them.
+ * share a timeout. The asynchronous context carries both: no query of a request can be without them.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

@@ -1,6 +1,6 @@
 /**
  * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
- * recipient are counted one after another, so that all replicas share its budget.
+ * recipient are counted one after another, because all replicas share its budget.
  */
 import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
@@ -136,8 +136,8 @@ export function createOutboxRepository(
     requestEmailChange: (request: { userId: number; recipient: string; state: string }) =>
       write(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
     /**
-     * Claims a mail that is due for 60 seconds: no other process sends it meanwhile. Returns null if there is none. The first
-     * attempt is counted in the budgets.
+     * Claims a due mail: for 60 seconds, no other process sends it. Returns null if there is none. The first attempt is counted
+     * in the budgets.
      */
     claim: async (policy: MailPolicy) => {
       // Without this query, each process would lock the embedded database every second.
@@ -151,7 +151,7 @@ export function createOutboxRepository(
     },
     /** @param attempts as claimed: a mail that was claimed again stays claimed */
     postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
-      // Not if a revocation has ended the reset meanwhile.
+      // Not if a revocation has ended the reset since.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
       return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },

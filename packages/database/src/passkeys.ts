@@ -99,7 +99,7 @@ export function createPasskeyRepository(
     transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null });
 
   return {
-    /** Also returns what a login depends on of its user. */
+    /** Returns the passkey with what a login depends on of its user. */
     findById: async (id: string) => (await byId({ id }))[0] ?? null,
     /** The oldest first. */
     list: (userId: number) => ofUser({ userId }),

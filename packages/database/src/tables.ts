@@ -37,7 +37,7 @@ export function createTables(columns: Columns) {
       /** null: registered here, or imported by a release that did not store it. */
       importedAt: timestamp("imported_at"),
       roles: roles().notNull().default(sql`'[]'`),
-      /** Incremented whenever a passkey is added or removed, so that the statement of an addition works once. */
+      /** Incremented whenever a passkey is added or removed: the statement of an addition works once. */
       passkeyRevision: integer("passkey_revision").notNull().default(0),
       /** Identifies the user to authenticators in place of the id: 16 random bytes, base64url. */
       passkeyUserHandle: text("passkey_user_handle"),

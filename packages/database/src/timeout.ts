@@ -1,6 +1,6 @@
 /** Time limits that one stall of the event loop does not exceed, however long it is. */
 
-/** Three, so that work which begins during one stall and whose response arrives during the next is still in time. */
+/** Three: work that begins during one stall, and whose response arrives during the next, is still in time. */
 const TICKS = 3;
 
 /**

@@ -39,8 +39,8 @@ export interface UserChange {
   readonly username?: string;
   readonly emailVerified?: boolean;
   /**
-   * A new hash revokes all tokens except the first one below, deletes all networks except the second, the passkeys, and the
-   * resets in the outbox.
+   * A new hash revokes all tokens except `passwordChangeTokenId`. It deletes all networks except `keptNetworkDigest`, the
+   * passkeys, and the resets in the outbox.
    */
   readonly hashedPassword?: string;
   /** Stored with a new hash. @default null */
@@ -48,7 +48,7 @@ export interface UserChange {
   readonly keptNetworkDigest?: string | undefined;
   /** A network that is stored with a new hash. */
   readonly networkDigest?: string | undefined;
-  /** Whether a new hash keeps the passkeys: not if it is not the user's own change. @default false */
+  /** Whether a new hash keeps the passkeys: true for the user's own change. @default false */
   readonly keepsPasskeys?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
   readonly notifies?: boolean;
@@ -92,8 +92,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     and(eq(users.id, id), condition && isValidToken(users, condition));
 
   /**
-   * If it revokes tokens or deactivates the user, it also deletes the resets that wait, and for a new e-mail, the verifications.
-   * Those that were attempted only end, because they can have been sent and count in the recipient's budget.
+   * A change that revokes tokens or deactivates the user also deletes the resets that wait; a new e-mail, the verifications, too.
+   * Mails that were attempted are kept but never sent: they can have been sent, and so count in the recipient's budget.
    */
   const update = async (
     transaction: Orm,
@@ -154,7 +154,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     findByEmail: async (email: string, networkDigest = "") =>
       (await byEmail({ email, networkDigest }))[0] ?? null,
     /**
-     * Also updates `updatedAt`, unless `change` is empty. Returns null if the user does not exist or the condition is not
+     * Updates `updatedAt`, too, unless `change` is empty. Returns null if the user does not exist or the condition is not
      * met; an empty change has no condition.
      * @throws UserAlreadyExists
      */
@@ -226,8 +226,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     revokeTokens: (id: number, condition?: ValidToken) =>
       transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
     /**
-     * Changes nothing if the user is already so. Activating a user revokes all tokens, so that those of before stay invalid;
-     * both delete the resets in the outbox.
+     * Changes nothing if the user is already so. Activating a user revokes all tokens: earlier ones stay invalid. Both changes
+     * delete the resets in the outbox.
      */
     setActive: async (id: number, isActive: boolean) => {
       const values = { isActive, ...(isActive && revocation(null)) };

@@ -1,7 +1,7 @@
 /**
  * The previous release runs on the schema of this one: `rollout undo` works without a backup. The commit is named in
  * CHANGELOG.md. Its code passes its own conformance suite on databases that this release has migrated, with one more
- * migration, so that the schema is newer even if this release has none. Run for another commit: PREVIOUS_COMMIT=… bun test.
+ * migration: the schema is then newer even if this release has none. Run for another commit: PREVIOUS_COMMIT=… bun test.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";

@@ -41,7 +41,7 @@ interface RoundOptions {
   readonly rounds: number;
   /** Number of rounds before them. @default 0 */
   readonly warmUp?: number;
-  /** The order of the tasks in a round. @default alternates, so that a slow change of the machine's load favours no task */
+  /** The order of the tasks in a round. @default alternates: a slow change of the machine's load favours no task */
   readonly order?: <Task>(tasks: Task[], round: number) => Task[];
 }
 
@@ -49,7 +49,7 @@ type Results<Tasks extends Readonly<Record<string, (round: number) => unknown>>>
   readonly [Name in keyof Tasks]: Awaited<ReturnType<Tasks[Name]>>[];
 };
 
-/** Runs each task once per round, so that other load on the machine affects all of them equally. */
+/** Runs each task once per round: other load on the machine affects all of them equally. */
 export async function interleave<Tasks extends Readonly<Record<string, (round: number) => unknown>>>(
   tasks: Tasks,
   { rounds, warmUp = 0, order = (each, round) => (round % 2 === 0 ? each : each.toReversed()) }: RoundOptions,

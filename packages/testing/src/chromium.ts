@@ -1,4 +1,4 @@
-/** Headless Chromium for tests of pages. It resolves no host names, so that a page can load resources only from the service. */
+/** Headless Chromium for tests of pages. It resolves no host names: a page can load resources only from the service. */
 import { test } from "bun:test";
 import { chromium, type Page, type ViewportSize } from "playwright-core";
 

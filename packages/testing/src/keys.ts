@@ -1,7 +1,7 @@
 /** The keys of services under test. */
 import { generateKeyPairSync } from "node:crypto";
 
-/** Signs tokens: strong, and fixed so that tests can sign tokens too. */
+/** Signs tokens: strong, and fixed, because tests sign tokens, too. */
 export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
 
 export type KeyPairPem = ReturnType<typeof createKeyPair>;

@@ -1,6 +1,6 @@
 /**
- * The deployed service for benchmarks, and the load on it. The log goes to a file, so that the benchmark spends no time on
- * reading it.
+ * The deployed service for benchmarks, and the load on it. The log goes to a file, because the benchmark must spend no time
+ * on reading it.
  */
 import { createReadStream } from "node:fs";
 import { join } from "node:path";

@@ -61,7 +61,7 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has exited meanwhile.
+      // It has exited since.
     }
   }
 }
@@ -114,7 +114,7 @@ export async function startPostgresServer(
   let frozen: number[] = [];
   let databases = 0;
 
-  /** Suspends the postmaster first, because it starts the others, so that the list of processes is complete. */
+  /** Suspends the postmaster first, because it starts the others: the list of processes is then complete. */
   const suspendAll = async (): Promise<number[]> => {
     await using admin = new Bun.SQL(adminUrl, { max: 1 });
     await admin.connect();

@@ -106,7 +106,7 @@ export function createTraffic({ url, users, pauseMs, todosPerUser }: TrafficOpti
       counts = createCounts();
       return counts;
     },
-    /** Runs until the signal, and compares the todos that were written meanwhile. */
+    /** Runs until the signal, and compares the todos that were written until then. */
     async run(signal: AbortSignal): Promise<void> {
       await inParallel(async () => {
         while (!signal.aborted) await runUser(signal);

@@ -92,7 +92,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   } catch (error) {
     throw await nameUnwritable(error, path);
   }
-  // One after the other, so that a lock conflict of the second leaves no connection of the first open.
+  // One after the other, because a lock conflict of the second must leave no connection of the first open.
   const writer = await attempt(async () => openWriter(path));
   const reader = await attempt(async () => openReader(path));
   const { orm } = writer;

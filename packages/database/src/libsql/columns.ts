@@ -14,7 +14,7 @@ export {
   text,
 } from "drizzle-orm/sqlite-core";
 
-/** The database's clock as RFC 3339 text in UTC with milliseconds, so that text order is time order. */
+/** The database's clock as RFC 3339 text in UTC with milliseconds: text order is time order. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
 /** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
@@ -25,7 +25,7 @@ const TIME_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
  * Returns the canonical text. Also reads timestamps that an operator wrote: `datetime('now')` has no time zone and means
- * UTC. An invalid value is read as the epoch, so that one damaged row does not make a whole page fail.
+ * UTC. An invalid value is read as the epoch, because one damaged row must not make a whole page fail.
  */
 export function readTimestamp(value: unknown): string {
   if (typeof value !== "string") return EPOCH;
@@ -42,5 +42,5 @@ export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TY
 
 export const boolean = (name = "") => integer(name, { mode: "boolean" });
 
-/** AUTOINCREMENT never reuses an id, so that a deleted user's token cannot give access to a later account. */
+/** AUTOINCREMENT never reuses an id: a deleted user's token cannot give access to a later account. */
 export const id = () => integer().primaryKey({ autoIncrement: true });

@@ -34,7 +34,7 @@ export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
 /** Runs within a transaction that holds the write lock. @throws SchemaTooNew */
 export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FOLDER): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
-  // The same table as in Drizzle's own migrator, and one beside it, so that earlier releases can start.
+  // The same table as in Drizzle's own migrator, and one beside it, because earlier releases must be able to start.
   await orm.execute(sql`
       create table if not exists __drizzle_migrations
       (id integer primary key, hash text not null, created_at numeric not null)`);

@@ -16,7 +16,7 @@ export async function retryUntil<T>(deadline: number, query: () => Promise<T>): 
     } catch (error) {
       if (!isLockConflict(error) || performance.now() >= deadline) throw toDomainError(error);
     }
-    // Half of the pause is random, so that two processes do not collide repeatedly.
+    // Half of the pause is random, because two processes should not collide repeatedly.
     await Bun.sleep(pauseMs * (0.5 + Math.random() / 2));
   }
 }

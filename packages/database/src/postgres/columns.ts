@@ -11,7 +11,7 @@ export const { table } = new PgSchema("public");
 
 export const now = sql`now()`;
 
-/** An invalid value, such as `infinity`, is read as the epoch, so that one damaged row does not make a whole page fail. */
+/** An invalid value, such as `infinity`, is read as the epoch, because one damaged row must not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
   toTimestamp(value instanceof Date ? value : new Date(String(value)));
 
@@ -25,5 +25,5 @@ export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TY
 
 export const bigint = (name = "") => bigintColumn(name, { mode: "number" });
 
-/** An identity column never reuses an id, so that a deleted user's token cannot give access to a later account. */
+/** An identity column never reuses an id: a deleted user's token cannot give access to a later account. */
 export const id = () => bigint().primaryKey().generatedByDefaultAsIdentity();

@@ -11,7 +11,7 @@ export interface PreparedStatements {
 
 export interface ConnectOptions {
   readonly address: PostgresAddress;
-  /** In milliseconds. The server's statement timeout is shorter, so that a slow query does not replace the pool. */
+  /** In milliseconds. The server's statement timeout is shorter, because a slow query must not replace the pool. */
   readonly deadlineMs: number;
 }
 
@@ -28,7 +28,7 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** Creates a client; the first query opens a connection. */
 export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectOptions & Connections) {
-  // Between 6/8 and 7/8 of the deadline. Random, so that it differs from that of a session which a pooler opened for others.
+  // Between 6/8 and 7/8 of the deadline. Random, because it must differ from that of a session which a pooler opened for others.
   const statementTimeoutMs = Math.floor((deadlineMs * (6 + Math.random())) / 8);
   const sql = new SQL({
     ...address,

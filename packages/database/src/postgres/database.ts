@@ -31,7 +31,7 @@ export function openPostgresDatabase({
   return {
     kind: "postgres",
     ...createRepositories(client, schema),
-    // `run` keeps its own, longer deadline, so that a stuck pool is also replaced if only pings use it.
+    // `run` keeps its own, longer deadline, because a stuck pool must be replaced even if only pings use it.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
     close,

@@ -26,7 +26,7 @@ const LOCK_TIMEOUT_MS = 300;
 
 const RETRY_PAUSE_MS = 1_000;
 
-/** A random number, so that other applications' advisory locks in the same database do not conflict. */
+/** A random number: other applications' advisory locks in the same database do not conflict. */
 const LOCK_KEY = 7_224_011_906;
 
 const MIN_VERSION = { number: 140_000, name: "14" };
@@ -118,7 +118,7 @@ export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   return Math.max(...(await readHistory(orm))) === latest;
 }
 
-/** Records the progress before it runs the statements, so that their locks are held only until the commit. */
+/** Records the progress before it runs the statements, because their locks should be held only until the commit. */
 async function applyStatements(
   orm: Orm,
   { folderMillis, hash, sql: all }: MigrationMeta,

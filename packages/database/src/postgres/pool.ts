@@ -111,7 +111,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Also replaces the connections with a proof: a pooler can pass the first client's parameters on, and share the session later. */
+  /** Replaces even the connections with a proof: a pooler can pass on the first client's parameters, and share the session later. */
   #stopPreparing(): void {
     this.#options.preparedStatements.mode = "false";
     for (const slot of this.#slots) if (slot.ready !== null) void this.#release(slot);

@@ -32,7 +32,7 @@ export const lastId = sql<
   number | string
 >`(select last_value - (not is_called)::int from public.users_id_seq)`;
 
-/** Never lowers it: the lock waits for transactions that have taken an id, and no other one takes one meanwhile. */
+/** Never lowers it: the lock waits for transactions that have taken an id, and prevents that others take one. */
 export const raiseLastId = (id: number) => [
   sql`lock table public.users in share row exclusive mode`,
   sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,

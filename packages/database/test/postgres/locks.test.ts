@@ -1,5 +1,5 @@
 /**
- * Changes that wait for a lock in PostgreSQL: what other transactions commit meanwhile counts. The embedded database runs one
+ * Changes that wait for a lock in PostgreSQL: what other transactions commit until then counts. The embedded database runs one
  * transaction at a time.
  */
 import { afterAll, expect, test } from "bun:test";

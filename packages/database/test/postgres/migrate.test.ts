@@ -48,7 +48,7 @@ test.concurrent("while an open transaction blocks a migration, no read and no pi
   const repeat = async (query: () => Promise<unknown>) => {
     for (; isMigrating; await Bun.sleep(5)) await query();
   };
-  // More readers than connections, so that a ping waits behind blocked reads.
+  // More readers than connections: a ping waits behind blocked reads.
   const traffic = [
     ...Array.from({ length: 6 }, () => repeat(() => todos.list({ after: 0, limit: 1 }))),
     repeat(ping),

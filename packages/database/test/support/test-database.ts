@@ -43,7 +43,7 @@ export const createTest =
 export const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
 export const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };
 
-/** Waits until the clock is past this timestamp, so that the next one is greater. */
+/** Waits until the clock is past this timestamp: the next one is greater. */
 export async function waitUntilAfter(timestamp: Timestamp): Promise<void> {
   while (Date.now() <= Date.parse(timestamp) + 1) await Bun.sleep(1);
 }
