@@ -1,6 +1,6 @@
 /**
- * The response times of reads on the embedded database, alone and while four addresses write as fast as the service
- * responds, and the writes of one more client meanwhile. Rounds with and without writers alternate.
+ * The response times of reads on the embedded database: alone, and while four addresses write as fast as the service responds
+ * and one more client writes, too. Rounds with and without writers alternate.
  */
 import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import {

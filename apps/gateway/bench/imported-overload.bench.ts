@@ -1,5 +1,5 @@
 /**
- * Failed logins of imported users with an expensive hash, more than the threads can verify, and meanwhile logins of other users at
+ * More failed logins of imported users with an expensive hash than the threads can verify, together with logins of other users at
  * a third of the capacity that remains for them. Unknown e-mails at the same rate are a separate run.
  */
 import { once } from "node:events";

@@ -40,7 +40,7 @@ print(`${rounds} rounds of ${seconds} s each; ${clients} clients, ${workers} wor
 const logIn = { url, concurrency: clients, users: clients };
 // Creates the users and compiles the code before the first round.
 await runLoadTest({ ...logIn, duration: 1 });
-/** Nearly idle, so that the same program measures the probe in all cases. */
+/** Nearly idle: the same program measures the probe in all cases. */
 const probe = () =>
   runLoadTest({ url, scenario: "read", rate: 1, arrivals: "constant", users: 1, duration: seconds });
 const results = await interleave(

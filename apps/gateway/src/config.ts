@@ -25,7 +25,7 @@ export type RateLimits = NonNullable<Config["rateLimits"]>;
 export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
-  /** Of the file of PASSWORD_BLOCKLIST. @default none */
+  /** The check of the file of PASSWORD_BLOCKLIST. @default none */
   readonly blocklist?: Pick<PasswordBlocklist, "validate">;
 }
 
@@ -95,7 +95,7 @@ function createConfig({ values, warnings }: Environment) {
     passkeys: values.PASSKEY_ORIGINS && {
       origins: values.PASSKEY_ORIGINS,
       rpId: passkeyRpId(values),
-      /** Shown by some authenticators. */
+      /** Some authenticators show it. */
       rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
     },
     corsOrigins: values.CORS_ORIGINS,

@@ -45,7 +45,7 @@ function openClient(port: number) {
 }
 
 haproxyTest("trailers of one client never cause a response to another client's request", async () => {
-  // One request at a time, so that the next one reuses the connection as soon as the previous one is answered.
+  // One request at a time: the next one reuses the connection as soon as the previous one is answered.
   await using balancer = await startReplicas({ count: 1, maxConnections: 1 });
   let isDone = false;
   const sendChunked = async () => {

@@ -35,7 +35,7 @@ testWith("haproxy", "redis-server")(
   async () => {
     await using redis = await startRedisServer();
     if (!redis) throw new Error("redis-server is not installed");
-    // The slowest kernel, so that no login is finished when all of them are counted.
+    // The slowest kernel: no login is finished when all of them are counted.
     const environment = { REDIS_URL: redis.url, HASH_KERNEL: "portable" };
     await using replicas = await startReplicas({ environment });
     const user = { email: "ada@example.com", username: "ada", password: "correct horse" };

@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Buildah, print } from "./buildah.ts";
 
-/** Keeps the distribution's files, so that only the first build on a machine downloads them. */
+/** Keeps the distribution's files: only the first build on a machine downloads them. */
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "latchkey");
 
 export async function createBaseImage(buildah: Buildah, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Logins with passkeys. Each passkey logs in eight times in five minutes, so that a benchmark needs many. */
+/** Logins with passkeys. A benchmark needs many: each passkey logs in eight times in five minutes. */
 import { openDatabase } from "@latchkey/database";
 import { post, request } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";

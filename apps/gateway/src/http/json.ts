@@ -42,7 +42,7 @@ export function readJsonMembers(
   let nameStart = 0;
   let valueStart = 0;
 
-  // One iteration per value: the engine compiles a loop while it runs, so that even a first long text takes little time.
+  // One iteration per value: the engine compiles a loop while it runs, and even a first long text takes little time.
   while (true) {
     const code = text.charCodeAt(at);
     let isComplete = true;

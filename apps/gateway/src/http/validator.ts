@@ -37,7 +37,7 @@ export function validator<Schema extends Type.TObject>(
 ): Validator<Schema> {
   const check = createCheck(schema, location, refine);
   // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
-  // enumerable, so that it does not appear in the OpenAPI document.
+  // enumerable, because it must not appear in the OpenAPI document.
   const named: Schema = { ...schema, $id: name };
   return Object.defineProperty(named, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },

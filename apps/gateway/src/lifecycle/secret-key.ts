@@ -41,8 +41,8 @@ const unusable = (path: string, reason: string): CliError =>
   new CliError(`AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`, EXIT.config);
 
 /**
- * The file is written under another name and then linked, so that it appears complete, and only once: of several
- * processes that start together, all return the same key.
+ * Writes the file under another name, then links it: it appears complete, and only once. If several processes start
+ * together, all return the same key.
  */
 function create(folder: string, path: string): string {
   const draft = join(folder, `.secret-key-${crypto.randomUUID()}`);

@@ -1,4 +1,4 @@
-/** Stores mails as files where no mail server is configured, so that the service can be tried without one. */
+/** Stores mails as files where no mail server is configured, to try the service without one. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { composeMessage, type Transport } from "@latchkey/mail";

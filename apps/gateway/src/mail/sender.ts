@@ -111,6 +111,6 @@ export function startMailSender(options: MailSenderOptions) {
   };
 }
 
-/** Half of the pause is random, so that mails do not arrive together at a server that has recovered. */
+/** Half of the pause is random, because mails should not arrive together at a server that has recovered. */
 const pauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS) * (0.5 + Math.random() / 2);

@@ -1,6 +1,6 @@
 /**
  * `Connection` and `Date`, where the server does not set them. After a chunked request with a trailer, Bun sends an unsolicited
- * 400 (oven-sh/bun#32887). Every response to a chunked request therefore closes its connection (RFC 9112 §9.6), so that no
+ * 400 (oven-sh/bun#32887). Every response to a chunked request therefore closes its connection (RFC 9112 §9.6): no
  * proxy can take the 400 for the response to another client's request.
  */
 import { BODY_MAX_CHUNKS } from "@latchkey/contracts";

@@ -39,7 +39,7 @@ export const PASSKEY_REJECTIONS = [
 ] as const;
 export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
-/** A request has at most one, which its log line and a counter record, and can also replace an imported hash, which has a log line of its own. */
+/** A request has at most one event, in its log line and in a counter. A replaced imported hash has a log line of its own. */
 export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
   /** undefined: no user has the e-mail, or the registration was rejected. */

@@ -39,7 +39,7 @@ const messageOf = (thrown: unknown): string =>
 
 export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) };
 
-/** Members of a request's line that the readable format prints in its message, so that a request is one line, or omits. */
+/** Members of a request's line that the readable format omits, or prints in its message: a request is one line. */
 const IGNORED =
   "request_id,method,path,status,duration_ms,client_address,event,user_id,request_id_inbound,trace_id,route,email_digest";
 const MAX_PATH_LENGTH = 80;

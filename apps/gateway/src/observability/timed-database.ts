@@ -1,4 +1,4 @@
-/** Wraps a database so that the metrics observe each call. */
+/** Wraps a database: the metrics observe each call. */
 import type { Database } from "@latchkey/database";
 import type { Metrics } from "./metrics.ts";
 

@@ -32,9 +32,9 @@ export interface OperationOptions {
   readonly errors?: readonly ErrorCode[];
   /** The operation's own rate limit: its variable, and sentences about the default quota for the description of its 429. */
   readonly rateLimit?: { readonly variable: QuotaName; readonly describe: (quota: string) => string };
-  /** Uses no resource, so that it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
+  /** Uses no resource: it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
   readonly isStatic?: boolean;
-  /** Requires a bearer token, so that it also returns every authentication error. */
+  /** Requires a bearer token: it also returns every authentication error. */
   readonly isProtected?: boolean;
 }
 

@@ -1,13 +1,13 @@
 /**
- * The pages to which mails link, and the one that requests a reset. Opening a page changes nothing, because scanners open links:
- * the script reads the token from the fragment, which no server receives, and sends it after a click.
+ * The pages to which mails link, and the one that requests a reset. Opening a page changes nothing, because scanners open links.
+ * The script reads the token from the fragment, which no server receives. It sends the token after a click.
  */
 import { EMAIL_MAX_LENGTH, MAILS, PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import type { PageOptions } from "./pages.ts";
 
-/** The operation `action` receives the members of the form, in place of which `success` is displayed then. */
+/** The page sends the fields of the form to the operation `action`, then shows `success` in place of the form. */
 type AccountPage = Readonly<Record<"title" | "action" | "fields" | "button" | "success", string>>;
 
 const RESET_REQUEST_PATH = "/account/forgot-password";

@@ -90,7 +90,7 @@ function isCached(ifNoneMatch: string | null, etag: string): boolean {
   return (ifNoneMatch ?? "").split(",").some((tag) => matches.has(tag.trim()));
 }
 
-/** Other codings are skipped, so that a long header takes little time and memory. */
+/** Other codings are skipped: a long header takes little time and memory. */
 const NAMED_CODINGS: ReadonlySet<string> = new Set([...CODINGS, "identity", "*"]);
 
 /**

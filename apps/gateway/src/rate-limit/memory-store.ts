@@ -62,7 +62,7 @@ export function createMemoryStore(options: MemoryStoreOptions) {
   const windowOf = (windows: Map<string, Window>, key: string, time: number): Window | undefined => {
     const known = windows.get(key);
     if (known && known.resetsAt > time) return known;
-    // Also moves its new window to the end of the order.
+    // Moves its new window to the end of the order.
     windows.delete(key);
     let deleted = 0;
     for (const [expired, { resetsAt }] of windows) {

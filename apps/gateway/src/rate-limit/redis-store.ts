@@ -41,7 +41,7 @@ if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[
 
 /**
  * `take` of the store in memory. A page is a string of 48-bit times, and expires when all of its budgets are full again. All
- * pages take about 20 MB, so that budgets of any number of e-mails leave room for the counters.
+ * pages take about 20 MB: budgets of any number of e-mails leave room for the counters.
  */
 const TAKE_SCRIPT = `
 local time = redis.call("TIME")
@@ -56,7 +56,7 @@ redis.call("BITFIELD", KEYS[1], "SET", "u48", other, math.max(cells[2], full_at)
 redis.call("PEXPIRE", KEYS[1], ARGV[4])
 return 0`;
 
-/** One for the first two hexadecimal digits of a key, so that an operator can find and delete the page of an e-mail. */
+/** One for the first two hexadecimal digits of a key, because an operator must find and delete the page of an e-mail. */
 const PAGES = 256;
 
 /** Longer than the timeout of a command, because no request waits for a connection. */
@@ -64,8 +64,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 const FIRST_RETRY_DELAY_MS = 50;
 
 /**
- * Resolves when requests are counted in Redis, so that replicas which start together share their limits from the first
- * request; after `startTimeoutMs` it resolves without a connection.
+ * Resolves when requests are counted in Redis: replicas that start together share their limits from the first request. After
+ * `startTimeoutMs`, it resolves without a connection.
  */
 export async function openRedisStore(options: RedisStoreOptions) {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = Date.now } = options;

@@ -30,7 +30,7 @@ export interface BudgetStore {
   /**
    * Deducts one attempt from the budget of `key`. Returns 0, or if the budget is empty, the milliseconds until its next
    * attempt; then nothing is deducted. Never throws.
-   * @param key a keyed digest in hexadecimal digits, so that clients cannot choose keys that collide
+   * @param key a keyed digest in hexadecimal digits: clients cannot choose keys that collide
    */
   take(key: string): number | Promise<number>;
 }

@@ -19,7 +19,7 @@ export interface TokenClaims {
   readonly userId: number;
   /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
   readonly version: number;
-  /** Claim `jti`; null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`, so that it can be stored. */
+  /** Claim `jti`, which can be stored: null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`. */
   readonly tokenId: string | null;
   readonly login: LoginClaims;
 }

@@ -1,6 +1,6 @@
 /**
- * One-time tokens in the links of mails: signed statements, so that nothing is stored. A token is valid for one purpose, one
- * user and until its expiry, and while what it is bound to does not change; a reset and a change of e-mail change it, so their
+ * One-time tokens in the links of mails: signed statements, of which nothing is stored. A token is valid for one purpose and one
+ * user, until it expires or the state to which it is bound changes. A reset and a change of e-mail change that state: their
  * tokens work once.
  */
 import type { LinkKind } from "@latchkey/contracts";

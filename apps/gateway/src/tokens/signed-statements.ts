@@ -1,4 +1,4 @@
-/** Statements that only this service can make, so that nothing is stored: a JSON array and its MAC. */
+/** Statements that only this service can make, of which nothing is stored: a JSON array and its MAC. */
 import { timingSafeEqual } from "node:crypto";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 

@@ -96,7 +96,7 @@ function createDigests(material: KeyMaterial) {
   const digestNetwork = digestFor("networks");
   return {
     email: digestFor("e-mails"),
-    /** Differs for each user, so that the stored digests do not reveal who shares a network. An e-mail contains no U+0000. */
+    /** Differs for each user: the stored digests do not reveal who shares a network. An e-mail contains no U+0000. */
     network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
   };
 }

@@ -1,4 +1,4 @@
-/** A hostile body takes about as long as an ordinary one of its length, so other clients are served meanwhile. */
+/** A hostile body takes about as long as an ordinary one of its length, and so does not delay other clients. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { startInFolder } from "../support/service-process.ts";

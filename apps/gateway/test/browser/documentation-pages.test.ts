@@ -42,7 +42,7 @@ async function isUnlocked(page: Page): Promise<boolean> {
   return (await page.locator("button.authorize.unlocked").count()) === 1;
 }
 
-/** Clicks all elements at once, so that the page is rendered once; the other tests click as a user does. */
+/** Clicks all elements at once, because the page is then rendered once. The other tests click as a user does. */
 const clickAll = (elements: ReturnType<Page["locator"]>): Promise<void> =>
   elements.evaluateAll((all: { click(): void }[]) => {
     for (const element of all) element.click();

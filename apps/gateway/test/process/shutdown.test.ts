@@ -6,7 +6,7 @@ import { startInFolder } from "../support/service-process.ts";
 import { openWire, type Wire } from "../support/wire.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
-/** One derivation at a time, so that concurrent logins wait for each other. */
+/** One derivation at a time: concurrent logins wait for each other. */
 const UNLIMITED = { RATE_LIMIT_ENABLED: "false", HASH_KERNEL: "portable" };
 
 const connectTo = (url: string): Promise<Wire> => openWire({ port: Number(new URL(url).port) });

@@ -49,7 +49,7 @@ const openFiles = ({ pid }: ServiceProcess): string[] =>
     try {
       return readlinkSync(`/proc/${pid}/fd/${name}`);
     } catch {
-      return ""; // Closed meanwhile.
+      return ""; // Closed since the listing.
     }
   });
 

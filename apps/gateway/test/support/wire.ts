@@ -38,7 +38,7 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions) {
   await opened.promise;
 
   return {
-    /** `last` half-closes the connection, so that the server does not wait for more. */
+    /** `last` half-closes the connection: the server does not wait for more. */
     send: (bytes: string | Uint8Array, last?: "last") =>
       void (last ? socket.end(bytes) : socket.write(bytes)),
     /** The next final response, or null if the server closes first. Rejects after `deadlineMs`. */

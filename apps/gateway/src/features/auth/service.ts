@@ -74,7 +74,7 @@ export function createAuthService(options: AuthServiceOptions) {
         request.audit("password.limited", user.email, user.id);
       throw error;
     });
-    // The user can change during the derivation. A token that was revoked meanwhile must not learn the result.
+    // The user can change during the derivation. A token that was revoked then must not learn the result.
     const current = await findUser(user.id, { ...token, ...hashOf(user) });
     if (matches) return current;
     request.audit("password.rejected", user.email, user.id);
@@ -135,7 +135,7 @@ export function createAuthService(options: AuthServiceOptions) {
         throw error;
       });
       const matches = await verifyPassword(user, password, request);
-      // The user can change during the derivation. Read again also for unknown e-mails, so that timing is equal.
+      // The user can change during the derivation. Unknown e-mails are read again, too: the timing must be equal.
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
         audit("login.failed", email, user?.id);

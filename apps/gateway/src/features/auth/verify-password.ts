@@ -1,6 +1,6 @@
 /**
  * Verifies the password of a user, and replaces an imported hash by one of the same password. A failed verification derives
- * the replacement too, so that it takes at least as long as that of an unknown e-mail.
+ * the replacement too: it must take at least as long as that of an unknown e-mail.
  */
 import type { HashCondition, User, UserRepository } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
@@ -19,7 +19,7 @@ export const createPasswordVerifier =
   ): Promise<boolean> => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
-    // The first, because it throws if too many verifications wait: then nothing is derived.
+    // Starts first, because it throws if too many verifications wait: then nothing is derived.
     const verification = hasher.verifyImported(password, imported, { signal });
     const replacement = hasher.hash(password, { signal, salt: saltOf(user.hashedPassword) });
     await Promise.allSettled([replacement, verification]);

@@ -75,7 +75,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return { options: creationOptions, state };
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys change meanwhile */
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys have changed since the options */
     async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: AuthRequest) {
       const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
       const { state, response, name } = body;
@@ -106,7 +106,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       audit("passkey.removed", user.email, user.id);
     },
 
-    /** Does not depend on anybody, so that it reveals nobody. */
+    /** Depends on no user, and so reveals none. */
     requestLogin() {
       const { challenge, state } = passkeyStatements.sign("passkey-login");
       return { options: { challenge, rpId, timeout, userVerification: "required" }, state };

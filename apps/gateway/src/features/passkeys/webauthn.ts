@@ -14,7 +14,7 @@ import { isCanonical } from "../../tokens/access-tokens.ts";
 /** COSE algorithms (RFC 9053, RFC 8812): EdDSA, ES256 and RS256. */
 export const ALGORITHMS = [-8, -7, -257];
 const MAX_PUBLIC_KEY_BYTES = 1024;
-/** In place of that of an unknown credential, so that its rejection takes as long: the base point of P-256. */
+/** Takes the place of an unknown credential's key, because its rejection must take as long: the base point of P-256. */
 const NO_PUBLIC_KEY =
   "pQECAyYgASFYIGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWIlggT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU";
 

@@ -21,7 +21,7 @@ const LIMITED = {
   code: "TOO_MANY_REQUESTS",
 };
 
-/** High quotas per address, so that only the limits per e-mail are reached. */
+/** High quotas per address: only the limits per e-mail are reached. */
 const start = ({ env, ...options }: ServiceOptions = {}): Promise<Service> =>
   startService({
     ...options,

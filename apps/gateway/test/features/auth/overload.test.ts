@@ -18,13 +18,13 @@ async function startFull() {
     env: {
       HASH_KERNEL: "portable",
       HASH_QUEUE_LIMIT: String(BLOCKERS * BLOCKER_UNITS),
-      // Longer than these tests take, so that the queue stays in order.
+      // Longer than these tests take: the queue stays in order.
       HASH_QUEUE_SECONDS: "60",
     },
   });
   const user = await service.createUser();
   const blockers = new AbortController();
-  /** Also when a blocker ends by itself, so that the queue stays full. */
+  /** The queue stays full even when a blocker ends by itself. */
   const block = (): void => {
     service.hasher.derive({ ...BLOCKER, signal: blockers.signal }).then(block, () => undefined);
   };

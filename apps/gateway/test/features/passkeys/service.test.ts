@@ -70,7 +70,7 @@ eachDatabase((start) => {
       ({ status }) => status,
     );
     expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
-    // Also not after the statement has expired at this replica, while it is valid at one whose clock is slower.
+    // Not even after the statement has expired at this replica, while it is valid at one whose clock is slower.
     setSystemTime(Date.now() + 5 * 60_000 + 1_000);
     expect((await logIn(service, await loginBody(service, authenticator))).status).toBe(200);
     setSystemTime(Date.now() - 2_000);
