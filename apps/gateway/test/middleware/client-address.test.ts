@@ -1,43 +1,26 @@
 /** The client address: which entry of X-Forwarded-For is used, and how addresses are grouped for rate limits. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { clientKey, forwardedAddress } from "../../src/middleware/client-address.ts";
 import { type Service, startService } from "../support/service.ts";
 
-describe("the n-th entry of X-Forwarded-For from the right", () => {
-  test.each([
-    ["192.0.2.1", 1, "192.0.2.1"],
-    ["198.51.100.9, 192.0.2.1", 1, "192.0.2.1"],
-    ["198.51.100.9, 192.0.2.1", 2, "198.51.100.9"],
-    ["1.1.1.1,2.2.2.2,\t3.3.3.3 ", 3, "1.1.1.1"],
-    ["192.0.2.1:8080", 1, "192.0.2.1"],
-    ["[2001:db8::1]", 1, "2001:db8::1"],
-    ["[2001:db8::1]:443", 1, "2001:db8::1"],
-    ["2001:db8::1", 1, "2001:db8::1"],
-    ["junk, 192.0.2.1", 1, "192.0.2.1"],
-  ])("in %p at place %i is %p", (header, place, address) => {
-    expect(forwardedAddress(header, place)).toBe(address);
-  });
+const rejected = (header: string) => [header, 1, null] as const;
 
-  test.each([
-    ["", 1],
-    [",", 1],
-    ["192.0.2.1", 2],
-    ["192.0.2.1,", 1],
-    ["192.0.2.1, junk", 1],
-    ["192.0.2.1, unknown", 1],
-    ["192.0.2.1 198.51.100.9", 1],
-    ["192.0.2.256", 1],
-    ["192.0.2", 1],
-    ["3221225985", 1],
-    ["0x7f.0.0.1", 1],
-    ["localhost", 1],
-    ["[2001:db8::1", 1],
-    ["2001:db8::1]:443", 1],
-    ["2001:db8::g", 1],
-    ["__proto__", 1],
-  ])("in %p at place %i is not an address", (header, place) => {
-    expect(forwardedAddress(header, place)).toBeNull();
-  });
+test.each([
+  ["192.0.2.1", 1, "192.0.2.1"],
+  ["198.51.100.9, 192.0.2.1", 1, "192.0.2.1"],
+  ["198.51.100.9, 192.0.2.1", 2, "198.51.100.9"],
+  ["1.1.1.1,2.2.2.2,\t3.3.3.3 ", 3, "1.1.1.1"],
+  ["192.0.2.1:8080", 1, "192.0.2.1"],
+  ["[2001:db8::1]", 1, "2001:db8::1"],
+  ["[2001:db8::1]:443", 1, "2001:db8::1"],
+  ["2001:db8::1", 1, "2001:db8::1"],
+  ["junk, 192.0.2.1", 1, "192.0.2.1"],
+  ["192.0.2.1", 2, null],
+  ...["", ",", "192.0.2.1,", "192.0.2.1, junk", "192.0.2.1, unknown", "192.0.2.1 198.51.100.9"].map(rejected),
+  ...["192.0.2.256", "192.0.2", "3221225985", "0x7f.0.0.1", "localhost", "__proto__"].map(rejected),
+  ...["[2001:db8::1", "2001:db8::1]:443", "2001:db8::g"].map(rejected),
+] as const)("in %p, the entry at place %i from the right is the address %p", (header, place, address) => {
+  expect(forwardedAddress(header, place)).toBe(address);
 });
 
 test.each([

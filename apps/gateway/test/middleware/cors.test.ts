@@ -11,27 +11,19 @@ const PREFLIGHT = {
 const allowedOrigin = (response: Response): string | null =>
   response.headers.get("access-control-allow-origin");
 
-const FOREIGN = [
-  "https://app.example:8443",
-  "https://app.example.evil.example",
-  "HTTPS://APP.EXAMPLE",
-  "null",
-];
-
-test.each(FOREIGN)(
-  "the origin %s does not match the listed origin and cannot read responses",
-  async (origin) => {
-    await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
+test("an origin that does not match the listed one exactly cannot read responses", async () => {
+  await using service = await startService({ env: { CORS_ORIGINS: LISTED } });
+  for (const origin of [`${LISTED}:8443`, `${LISTED}.evil.example`, LISTED.toUpperCase(), "null"]) {
     for (const [method, headers] of [
       ["GET", {}],
       ["OPTIONS", PREFLIGHT],
     ] as const) {
       const response = await service.request("/todos", { method, headers: { origin, ...headers } });
-      expect(allowedOrigin(response)).toBeNull();
+      expect([origin, allowedOrigin(response)]).toEqual([origin, null]);
       expect(response.headers.get("vary")).toContain("Origin");
     }
-  },
-);
+  }
+});
 
 test("with *, any origin can read responses, and the header is * itself", async () => {
   await using service = await startService({ env: { CORS_ORIGINS: "*" } });

@@ -72,13 +72,3 @@ test("HEAD works wherever GET does, with the same status and headers and no body
     }
   }
 });
-
-test("HTTP/1.0 is supported", async () => {
-  const service = shared();
-  const body = '{"title":"from 1996"}';
-  const response = await service.raw(
-    `POST /todos HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
-  expect(response).toMatch(/^HTTP\/1\.[01] 201 /);
-  expect(response).toContain('"title":"from 1996"');
-});
