@@ -142,7 +142,7 @@ export function createApp({
     bodyLimit(),
     accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }),
   ];
-  const app = createRouter({ idleTimeoutSeconds, onError: fallbackErrorHandler(logger) });
+  const app = createRouter(idleTimeoutSeconds, fallbackErrorHandler(logger));
   for (const each of middleware.slice(0, layers)) app.use(each);
   app.use(features).use(
     pageRoutes({

@@ -38,14 +38,10 @@ export const requestContext = () =>
     .decorate("entry", createEntry("", ""))
     .decorate("clientAddress", "unknown")
     .onRequest((context) => {
-      const { path } = context as typeof context & RequestPath;
+      // Elysia sets `path` before the first hook, but its types declare it only for later ones, also in version 2.
+      const { path } = context as typeof context & { readonly path: string };
       context.entry = createEntry(context.request.method, path);
     });
-
-/** Elysia sets `path` before the first hook, but its types declare it only for later hooks, in Elysia 2 too. */
-interface RequestPath {
-  readonly path: string;
-}
 
 /** Removes a trailing slash, as the router does when it matches routes. */
 export const withoutTrailingSlash = (path: string): string =>

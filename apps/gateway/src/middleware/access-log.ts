@@ -4,7 +4,7 @@
  */
 import { Elysia } from "elysia";
 import { type RequestEntry, requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
-import { createResponder, markSynchronous } from "../elysia/workarounds.ts";
+import { createResponder } from "../elysia/workarounds.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RequestObservation } from "../observability/metrics.ts";
 
@@ -41,21 +41,17 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
     pending = [];
     for (const entry of entries) log(entry);
   };
-  const middleware = new Elysia({ name: "access-log" })
-    .use(requestContext())
-    .mapResponse({ as: "global" }, (context) => {
-      const { entry, responseValue, set, request } = context;
-      entry.status = responseValue instanceof Response ? responseValue.status : set.status;
-      entry.route = context.route;
-      const response = respond(responseValue, set, request);
-      if (entry.error !== undefined || !skipLogging(withoutTrailingSlash(entry.path))) {
-        if (pending.length === 0) setImmediate(writePending);
-        pending.push(entry);
-      }
-      return response;
-    });
-  markSynchronous(middleware.event.mapResponse);
-  return middleware;
+  return new Elysia({ name: "access-log" }).use(requestContext()).mapResponse({ as: "global" }, (context) => {
+    const { entry, responseValue, set, request } = context;
+    entry.status = responseValue instanceof Response ? responseValue.status : set.status;
+    entry.route = context.route;
+    const response = respond(responseValue, set, request);
+    if (entry.error !== undefined || !skipLogging(withoutTrailingSlash(entry.path))) {
+      if (pending.length === 0) setImmediate(writePending);
+      pending.push(entry);
+    }
+    return response;
+  });
 }
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {

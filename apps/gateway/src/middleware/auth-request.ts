@@ -6,25 +6,22 @@ import type { Digests } from "../tokens/token-keys.ts";
 import { clientKey } from "./client-address.ts";
 
 export const authRequests = (digests: Pick<Digests, "email">) =>
-  new Elysia({ name: "auth-request" }).use(requestContext()).resolve({ as: "scoped" }, (context) => {
-    const authRequest: AuthRequest = {
-      signal: context.request.signal,
-      network: clientKey(context.clientAddress),
-      audit(event, email, userId, details) {
-        const emailDigest = email === null ? undefined : digests.email(email);
-        context.entry.audit = { event, userId, emailDigest, ...details };
-      },
-      rehashed(format, { id: userId, email }) {
-        context.entry.rehash = {
-          event: "password.rehashed",
-          format,
-          userId,
-          emailDigest: digests.email(email),
-        };
-      },
-      warn(error) {
-        context.entry.error = error;
-      },
-    };
-    return { authRequest };
-  });
+  new Elysia({ name: "auth-request" })
+    .use(requestContext())
+    .resolve({ as: "scoped" }, ({ clientAddress, entry, request }) => {
+      const authRequest: AuthRequest = {
+        signal: request.signal,
+        network: clientKey(clientAddress),
+        audit(event, email, userId, details) {
+          const emailDigest = email === null ? undefined : digests.email(email);
+          entry.audit = { event, userId, emailDigest, ...details };
+        },
+        rehashed(format, { id: userId, email }) {
+          entry.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
+        },
+        warn(error) {
+          entry.error = error;
+        },
+      };
+      return { authRequest };
+    });
