@@ -41,17 +41,18 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
     pending = [];
     for (const entry of entries) log(entry);
   };
-  return new Elysia({ name: "access-log" }).use(requestContext()).mapResponse({ as: "global" }, (context) => {
-    const { entry, responseValue, set, request } = context;
-    entry.status = responseValue instanceof Response ? responseValue.status : set.status;
-    entry.route = context.route;
-    const response = respond(responseValue, set, request);
-    if (entry.error !== undefined || !skipLogging(withoutTrailingSlash(entry.path))) {
-      if (pending.length === 0) setImmediate(writePending);
-      pending.push(entry);
-    }
-    return response;
-  });
+  return new Elysia({ name: "access-log" })
+    .use(requestContext())
+    .mapResponse({ as: "global" }, ({ entry, request, responseValue, route, set }) => {
+      entry.status = responseValue instanceof Response ? responseValue.status : set.status;
+      entry.route = route;
+      const response = respond(responseValue, set, request);
+      if (entry.error !== undefined || !skipLogging(withoutTrailingSlash(entry.path))) {
+        if (pending.length === 0) setImmediate(writePending);
+        pending.push(entry);
+      }
+      return response;
+    });
 }
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {

@@ -22,7 +22,7 @@ const BACKPRESSURE_WAIT_MS = 1;
 /** Only these members of an error are logged: drivers store statements and their parameters in others. */
 function serializeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error, message: messageOf(error) };
-  const code = "code" in error ? error.code : undefined;
+  const code = "code" in error && /string|number/.test(typeof error.code) ? error.code : undefined;
   return {
     type: error.name,
     ...(code !== undefined && { code }),
@@ -77,28 +77,19 @@ export async function createLogger({ level, format }: LoggerOptions): Promise<Lo
     : withPreparedLines(pino(options, createBufferedOutput()));
 }
 
-type FormatLine = (
-  members: { readonly err?: unknown },
-  message: string | undefined,
-  level: number,
-  time: string,
-) => string;
-
-/** pino documents that this method can be replaced, but its types do not declare it. */
-type JsonLogger = Logger & { readonly [pino.symbols.asJsonSym]: FormatLine };
+type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Formats a line without an error in one call; pino makes one for each name and value. The bytes are the same. Saves 6 % of
- * the processor time of `/auth/me` and of a page of todos.
+ * Formats a line with the bytes of pino, but in one call; pino makes one for each name and value, and documents that this
+ * method can be replaced. Saves 6 % of the processor time of `/auth/me` and of a page of todos.
  */
-export function withPreparedLines(logger: Logger): Logger {
-  const format = (logger as JsonLogger)[pino.symbols.asJsonSym].bind(logger);
-  const prepared: FormatLine = (members, msg, level, time) =>
-    members.err === undefined
-      ? `{"level":"${pino.levels.labels[level]}"${time},${JSON.stringify({ ...members, msg }).slice(1)}\n`
-      : format(members, msg, level, time);
-  return Object.assign(logger, { [pino.symbols.asJsonSym]: prepared });
+function formatLine(members: Members, msg: string | undefined, level: number, time: string): string {
+  const error = members.err !== undefined && { err: serializeError(members.err) };
+  return `{"level":"${pino.levels.labels[level]}"${time},${JSON.stringify({ ...members, ...error, msg }).slice(1)}\n`;
 }
+
+export const withPreparedLines = (logger: Logger): Logger =>
+  Object.assign(logger, { [pino.symbols.asJsonSym]: formatLine });
 
 /** One system call per turn of the event loop: one per line costs 4 % of the requests/s, and a tenth of the p99 of pages. */
 function createBufferedOutput() {
