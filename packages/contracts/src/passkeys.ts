@@ -3,7 +3,6 @@ import Type from "typebox";
 import { BASE64URL_PATTERN, Timestamp, text } from "./text.ts";
 
 const TEXT = "cGFzc2tleQ";
-const CREDENTIAL = { id: TEXT, rawId: TEXT, type: "public-key" };
 
 const base64url = (maxLength: number) =>
   Type.String({ pattern: BASE64URL_PATTERN, minLength: 1, maxLength, examples: [TEXT] });
@@ -13,7 +12,6 @@ const id = base64url(1364);
 const name = text({ minLength: 1, maxLength: 64, examples: ["Phone"] });
 const STATE = "WyJwYXNza2V5Il0.c2lnbmF0dXJl";
 const state = text({ description: "From the options.", examples: [STATE] });
-const type = Type.Literal("public-key");
 const clientDataJSON = base64url(2048);
 const Options = Type.Object(
   { options: Type.Unknown({ description: "For the browser, unchanged.", examples: [{}] }), state },
@@ -24,36 +22,31 @@ export const PasskeyOptionsRequest = Type.Object({
   current_password: text({ format: "password", examples: ["correct horse battery staple"] }),
 });
 
+/** A credential of the browser with these members of its response. */
+const credential = <Members extends Type.TProperties>(members: Members) => {
+  const required = Object.entries(members).filter(([, member]) => !Type.IsOptional(member));
+  const response = Object.fromEntries(required.map(([member]) => [member, TEXT]));
+  return Type.Object(
+    { id, rawId: id, type: Type.Literal("public-key"), response: Type.Object(members) },
+    { description: "From the browser.", examples: [{ id: TEXT, rawId: TEXT, type: "public-key", response }] },
+  );
+};
+
 export const CreatePasskeyRequest = Type.Object({
   state,
-  response: Type.Object(
-    { id, rawId: id, type, response: Type.Object({ clientDataJSON, attestationObject: base64url(4096) }) },
-    {
-      description: "From the browser.",
-      examples: [{ ...CREDENTIAL, response: { clientDataJSON: TEXT, attestationObject: TEXT } }],
-    },
-  ),
+  response: credential({ clientDataJSON, attestationObject: base64url(4096) }),
   name,
 });
 export type CreatePasskeyRequest = Type.Static<typeof CreatePasskeyRequest>;
 
 export const PasskeyLoginRequest = Type.Object({
   state,
-  response: Type.Object(
-    {
-      ...{ id, rawId: id, type },
-      response: Type.Object({
-        ...{ clientDataJSON, authenticatorData: base64url(2048), signature: base64url(1024) },
-        userHandle: Type.Optional(base64url(88)),
-      }),
-    },
-    {
-      description: "From the browser.",
-      examples: [
-        { ...CREDENTIAL, response: { clientDataJSON: TEXT, authenticatorData: TEXT, signature: TEXT } },
-      ],
-    },
-  ),
+  response: credential({
+    clientDataJSON,
+    authenticatorData: base64url(2048),
+    signature: base64url(1024),
+    userHandle: Type.Optional(base64url(88)),
+  }),
 });
 export type PasskeyLoginRequest = Type.Static<typeof PasskeyLoginRequest>;
 
