@@ -196,36 +196,28 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     },
     passkeys: {
       async create(name, currentPassword, init) {
-        const body = { current_password: currentPassword };
-        const begun = await callWithToken(
-          (authorized) => api.POST("/auth/passkeys/options", { ...authorized, body }),
-          init,
-        );
+        const { options, state } = await callWithToken((authorized) => {
+          const body = { current_password: currentPassword };
+          return api.POST("/auth/passkeys/options", { ...authorized, body });
+        }, init);
         type Response = CreatePasskeyRequest["response"];
-        const response = await promptForPasskey<Response>("create", { ...init, options: begun.options });
-        const created = { state: begun.state, response, name };
-        return callWithToken(
-          (authorized) => api.POST("/auth/passkeys", { ...authorized, body: created }),
-          init,
-        );
+        const response = await promptForPasskey<Response>("create", { ...init, options });
+        const body = { state, response, name };
+        return callWithToken((authorized) => api.POST("/auth/passkeys", { ...authorized, body }), init);
       },
       async login({ conditional: isConditional = false, ...init } = {}) {
         const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
         // A user can take longer to choose a field than the state is valid.
         const isOver = AbortSignal.timeout(CONDITIONAL_MS);
-        const signal = isConditional
-          ? AbortSignal.any([isOver, ...(init.signal ? [init.signal] : [])])
-          : init.signal;
+        const signal = isConditional ? AbortSignal.any([isOver, init.signal ?? isOver]) : init.signal;
         type Response = PasskeyLoginRequest["response"];
         const prompt = promptForPasskey<Response>("get", { options, signal, isConditional });
         const response = await prompt.catch((error) => {
-          if (isConditional && error === isOver.reason) return null;
-          throw error;
+          if (error !== isOver.reason) throw error;
         });
         if (!response) return client.passkeys.login({ conditional: isConditional, ...init });
-        const token = await unwrap(
-          api.POST("/auth/login/passkey", { ...initOf(init), body: { state, response } }),
-        );
+        const body = { state, response };
+        const token = await unwrap(api.POST("/auth/login/passkey", { ...initOf(init), body }));
         session.store(token.access_token);
         return token;
       },

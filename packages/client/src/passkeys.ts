@@ -25,15 +25,15 @@ interface Prompt {
   readonly isConditional?: boolean;
 }
 
+const CONVERTERS = { create: "parseCreationOptionsFromJSON", get: "parseRequestOptionsFromJSON" } as const;
+type Method = keyof typeof CONVERTERS;
 type Convert = (options: unknown) => { readonly timeout?: number };
 type Call = (request: object) => Promise<{ toJSON(): unknown } | null>;
 
 /** The cast is safe because every member is optional: Node and old browsers have none of them. */
 const browser = globalThis as {
-  readonly navigator?: { readonly credentials?: { readonly create?: Call; readonly get?: Call } };
-  readonly PublicKeyCredential?: {
-    readonly parseCreationOptionsFromJSON?: Convert;
-    readonly parseRequestOptionsFromJSON?: Convert;
+  readonly navigator?: { readonly credentials?: Partial<Record<Method, Call>> };
+  readonly PublicKeyCredential?: Partial<Record<(typeof CONVERTERS)[Method], Convert>> & {
     isConditionalMediationAvailable?(): Promise<boolean>;
   };
 };
@@ -43,22 +43,18 @@ const browser = globalThis as {
  * @throws {LatchkeyPasskeyError}, the reason of the signal, or another error of the browser
  */
 export async function promptForPasskey<Response>(
-  method: "create" | "get",
+  method: Method,
   { options, signal, isConditional = false }: Prompt,
 ): Promise<Response> {
   const { navigator, PublicKeyCredential: type } = browser;
-  const convert = method === "create" ? "parseCreationOptionsFromJSON" : "parseRequestOptionsFromJSON";
-  const isSupported = !isConditional || (await type?.isConditionalMediationAvailable?.());
-  if (!isSupported || !type?.[convert] || !navigator?.credentials?.[method])
+  const publicKey = type?.[CONVERTERS[method]]?.(options);
+  const isAvailable = !isConditional || (await type?.isConditionalMediationAvailable?.());
+  if (!publicKey || !isAvailable || !navigator?.credentials?.[method])
     throw new LatchkeyPasskeyError("not_supported");
-  const publicKey = type[convert](options);
   const { timeout = Number.POSITIVE_INFINITY } = publicKey;
   const startedAt = Date.now();
-  const request = {
-    publicKey,
-    ...(signal && { signal }),
-    ...(isConditional && { mediation: "conditional" }),
-  };
+  const mediation = isConditional ? "conditional" : undefined;
+  const request = { publicKey, signal: signal ?? undefined, mediation };
   const credential = await navigator.credentials[method](request).catch((error: unknown) => {
     if (signal?.aborted) throw signal.reason;
     // Browsers do not report which of the two it was.
