@@ -2,9 +2,11 @@
 import { openDatabase } from "@latchkey/database";
 import { post, request } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { createAuthenticator, type LoginOptions } from "../../test/support/authenticator.ts";
+import { createAuthenticator, type PasskeyOptions } from "../../test/support/authenticator.ts";
 
 const PASSKEYS_PER_USER = 10;
+
+type Begun = { readonly options: PasskeyOptions; readonly state: string };
 
 /** Stores this many passkeys, all with one key, and returns the functions that make them usable again, and log in with the next one. */
 export async function createPasskeys(
@@ -25,8 +27,7 @@ export async function createPasskeys(
   const { access_token: token } = await json<{ access_token: string }>(await post(`${url}/auth/login`, user));
   const body = { current_password: user.password };
   const begun = await request(`${url}/auth/passkeys/options`, { method: "POST", body, token });
-  type Creation = { options: Parameters<typeof create>[0]; state: string };
-  const { options, state } = await json<Creation>(begun);
+  const { options, state } = await json<Begun>(begun);
   const created = { state, response: create(options), name: "Phone" };
   await json(await request(`${url}/auth/passkeys`, { method: "POST", body: created, token }));
   const [{ publicKey = "" } = {}] = await passkeys.list(id);
@@ -51,12 +52,11 @@ export async function createPasskeys(
     reset: () => querySqlite(databaseUrl, "update passkeys set used_statements = '{}'"),
     /** Both requests of a login. */
     async logIn(): Promise<void> {
-      const { id, userHandle } = keys[next++ % keys.length] ?? {};
-      type Login = { options: LoginOptions; state: string };
-      const { options, state } = await json<Login>(
+      const { id = "", userHandle } = keys[next++ % keys.length] ?? {};
+      const { options, state } = await json<Begun>(
         await request(`${url}/auth/login/passkey/options`, { method: "POST" }),
       );
-      const response = { ...get(options, { userHandle }), id, rawId: id };
+      const response = get(options, { id, userHandle });
       await json(await post(`${url}/auth/login/passkey`, { state, response }));
     },
   };

@@ -1,16 +1,16 @@
 /** An authenticator in software (WebAuthn Level 3), with which tests can also send what no browser sends. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isoCBOR } from "@simplewebauthn/server/helpers";
 
 export const ORIGIN = "http://localhost:3000";
+const RP_ID = "localhost";
 const [PRESENT, VERIFIED, ATTESTED] = [0x01, 0x04, 0x40];
-
-type Algorithm = "ES256" | "EdDSA" | "RS256";
 
 /** Differences from what a browser and its authenticator do. */
 export interface Deviations {
-  readonly type?: string;
-  readonly challenge?: string;
-  readonly origin?: string;
+  readonly id?: string;
+  /** Members of the client data. */
+  readonly clientData?: object;
   readonly rpId?: string;
   readonly flags?: number;
   readonly counter?: number;
@@ -22,124 +22,87 @@ export interface Deviations {
   readonly attestedId?: Buffer;
 }
 
-/** As in the responses of the service. */
-export interface CreationOptions {
+/** What an authenticator needs of the options of the service. */
+export interface PasskeyOptions {
   readonly challenge: string;
-  readonly rp: { readonly id: string };
-  readonly user: { readonly id: string };
-}
-export interface LoginOptions {
-  readonly challenge: string;
-  readonly rpId: string;
+  /** Of a creation. */
+  readonly user?: { readonly id: string };
 }
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 const sha256 = (data: string | Uint8Array): Buffer => createHash("sha256").update(data).digest();
 
-type Cbor = number | string | Uint8Array | ReadonlyMap<number | string, Cbor>;
+type Cbor = Parameters<typeof isoCBOR.encode>[0];
 
-/** CBOR (RFC 8949) as far as authenticators use it. */
-function encodeCbor(value: Cbor): Buffer {
-  const head = (major: number, length: number): Buffer => {
-    if (length < 24) return Buffer.from([(major << 5) | length]);
-    if (length < 256) return Buffer.from([(major << 5) | 24, length]);
-    return Buffer.from([(major << 5) | 25, length >> 8, length & 0xff]);
-  };
-  if (typeof value === "number") return value < 0 ? head(1, -1 - value) : head(0, value);
-  if (typeof value === "string")
-    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
-  if (value instanceof Uint8Array) return Buffer.concat([head(2, value.length), value]);
-  const members = [...value].flatMap(([key, member]) => [encodeCbor(key), encodeCbor(member)]);
-  return Buffer.concat([head(5, value.size), ...members]);
-}
+const ALGORITHMS = {
+  ES256: { cose: -7, hash: "sha256", generate: () => generateKeyPairSync("ec", { namedCurve: "P-256" }) },
+  EdDSA: { cose: -8, hash: null, generate: () => generateKeyPairSync("ed25519") },
+  RS256: { cose: -257, hash: "sha256", generate: () => generateKeyPairSync("rsa", { modulusLength: 2048 }) },
+} as const;
 
 /** COSE_Key (RFC 9052 §7, RFC 8230 §4). */
-function coseKey(publicKey: KeyObject, coseAlgorithm: number): Map<number, Cbor> {
+function coseKey(publicKey: KeyObject, algorithm: number): Map<number, Cbor> {
   const { x = "", y = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
   const bytes = (text: string) => Buffer.from(text, "base64url");
-  const [type, ...parameters] = {
-    ec: [2, [-1, 1], [-2, bytes(x)], [-3, bytes(y)]],
-    ed25519: [1, [-1, 6], [-2, bytes(x)]],
-    rsa: [3, [-1, bytes(n)], [-2, bytes(e)]],
-  }[String(publicKey.asymmetricKeyType)] as [number, ...[number, Cbor][]];
-  return new Map<number, Cbor>([[1, type], [3, coseAlgorithm], ...parameters]);
+  const key = new Map<number, Cbor>([[3, algorithm]]);
+  if (n !== "") return key.set(1, 3).set(-1, bytes(n)).set(-2, bytes(e));
+  if (y === "") return key.set(1, 1).set(-1, 6).set(-2, bytes(x));
+  return key.set(1, 2).set(-1, 1).set(-2, bytes(x)).set(-3, bytes(y));
 }
 
-const KEYS = {
-  ES256: () => generateKeyPairSync("ec", { namedCurve: "P-256" }),
-  EdDSA: () => generateKeyPairSync("ed25519"),
-  RS256: () => generateKeyPairSync("rsa", { modulusLength: 2048 }),
-};
-const COSE_ALGORITHMS = { ES256: -7, EdDSA: -8, RS256: -257 };
-
 /** Creates a passkey, whose counter stays 0. */
-export function createAuthenticator(algorithm: Algorithm = "ES256") {
-  const { privateKey, publicKey } = KEYS[algorithm]();
-  const id = base64url(randomBytes(16));
-  let userHandle: string | undefined;
+export function createAuthenticator(name: keyof typeof ALGORITHMS = "ES256") {
+  const algorithm = ALGORITHMS[name];
+  const { privateKey, publicKey } = algorithm.generate();
+  const ownId = base64url(randomBytes(16));
+  let ownUserHandle: string | undefined;
 
-  const clientDataOf = (type: string, challenge: string, deviations: Deviations) =>
-    Buffer.from(
-      JSON.stringify({ type, challenge, origin: ORIGIN, crossOrigin: false, ...pickClientData(deviations) }),
-    );
-  const authenticatorDataOf = (rpId: string, flags: number, { counter = 0 }: Deviations) => {
+  const clientDataOf = (type: string, challenge: string, { clientData }: Deviations) =>
+    Buffer.from(JSON.stringify({ type, challenge, origin: ORIGIN, crossOrigin: false, ...clientData }));
+  const authenticatorDataOf = (attested: number, deviations: Deviations) => {
+    const { rpId = RP_ID, flags = PRESENT | VERIFIED, counter = 0 } = deviations;
     const counterBytes = Buffer.alloc(4);
     counterBytes.writeUInt32BE(counter);
-    return Buffer.concat([sha256(rpId), Buffer.from([flags]), counterBytes]);
+    return Buffer.concat([sha256(rpId), Buffer.from([flags | attested]), counterBytes]);
+  };
+  const credentialOf = <Response>(id: string, response: Response) => {
+    const type = "public-key";
+    return { id, rawId: id, type, response };
   };
 
   return {
-    id,
-    create({ challenge, rp, user }: CreationOptions, deviations: Deviations = {}) {
-      userHandle = user.id;
-      const { rpId = rp.id, flags = PRESENT | VERIFIED, format = "none", paddingBytes = 0 } = deviations;
-      const key = coseKey(publicKey, deviations.coseAlgorithm ?? COSE_ALGORITHMS[algorithm]);
+    id: ownId,
+    create({ challenge, user }: PasskeyOptions, deviations: Deviations = {}) {
+      ownUserHandle = user?.id;
+      const { format = "none", coseAlgorithm = algorithm.cose, paddingBytes = 0 } = deviations;
+      const key = coseKey(publicKey, coseAlgorithm);
       if (paddingBytes > 0) key.set(-70_000, new Uint8Array(paddingBytes));
-      const credentialId = deviations.attestedId ?? Buffer.from(id, "base64url");
+      const { attestedId = Buffer.from(ownId, "base64url") } = deviations;
       const authData = Buffer.concat([
-        authenticatorDataOf(rpId, flags | ATTESTED, deviations),
+        authenticatorDataOf(ATTESTED, deviations),
         Buffer.alloc(16),
-        Buffer.from([credentialId.length >> 8, credentialId.length & 0xff]),
-        credentialId,
-        encodeCbor(key),
+        Buffer.from([attestedId.length >> 8, attestedId.length & 0xff]),
+        attestedId,
+        isoCBOR.encode(key),
       ]);
-      const attestation = new Map<string, Cbor>([
-        ["fmt", format],
-        ["attStmt", new Map()],
-        ["authData", authData],
-      ]);
-      return {
-        id,
-        rawId: id,
-        type: "public-key",
-        response: {
-          clientDataJSON: base64url(clientDataOf("webauthn.create", challenge, deviations)),
-          attestationObject: base64url(encodeCbor(attestation)),
-        },
-      };
+      const attestation = new Map<string, Cbor>([["fmt", format]]);
+      attestation.set("attStmt", new Map()).set("authData", authData);
+      return credentialOf(ownId, {
+        clientDataJSON: base64url(clientDataOf("webauthn.create", challenge, deviations)),
+        attestationObject: base64url(isoCBOR.encode(attestation)),
+      });
     },
-    get({ challenge, rpId: expectedRpId }: LoginOptions, deviations: Deviations = {}) {
-      const { rpId = expectedRpId, flags = PRESENT | VERIFIED } = deviations;
+    get({ challenge }: PasskeyOptions, deviations: Deviations = {}) {
+      const { id = ownId } = deviations;
       const clientData = clientDataOf("webauthn.get", challenge, deviations);
-      const authenticatorData = authenticatorDataOf(rpId, flags, deviations);
+      const authenticatorData = authenticatorDataOf(0, deviations);
       const signed = Buffer.concat([authenticatorData, sha256(clientData)]);
-      return {
-        id,
-        rawId: id,
-        type: "public-key",
-        response: {
-          clientDataJSON: base64url(clientData),
-          authenticatorData: base64url(authenticatorData),
-          signature: base64url(sign(algorithm === "EdDSA" ? null : "sha256", signed, privateKey)),
-          userHandle: "userHandle" in deviations ? deviations.userHandle : userHandle,
-        },
-      };
+      return credentialOf(id, {
+        clientDataJSON: base64url(clientData),
+        authenticatorData: base64url(authenticatorData),
+        signature: base64url(sign(algorithm.hash, signed, privateKey)),
+        userHandle: "userHandle" in deviations ? deviations.userHandle : ownUserHandle,
+      });
     },
   };
 }
-
-const pickClientData = ({ type, challenge, origin }: Deviations) => ({
-  ...(type !== undefined && { type }),
-  ...(challenge !== undefined && { challenge }),
-  ...(origin !== undefined && { origin }),
-});

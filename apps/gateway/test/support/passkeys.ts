@@ -1,19 +1,15 @@
 /** Enrolments and logins with passkeys over HTTP, in one call each. */
 import type { Passkey } from "@latchkey/contracts";
-import {
-  type CreationOptions,
-  createAuthenticator,
-  type Deviations,
-  type LoginOptions,
-  ORIGIN,
-} from "./authenticator.ts";
+import { createAuthenticator, type Deviations, ORIGIN, type PasskeyOptions } from "./authenticator.ts";
 import { type Service, type ServiceOptions, startService, type TestUser } from "./service.ts";
 
 export const startWithPasskeys = ({ env, ...options }: ServiceOptions = {}, start = startService) =>
   start({ ...options, env: { PASSKEY_ORIGINS: ORIGIN, ...env } });
 
 type Caller = Pick<Service, "call">;
-type Options<OfBrowser> = { readonly options: OfBrowser; readonly state: string };
+/** The options and the state of a creation or a login. */
+type Begun = { readonly options: PasskeyOptions; readonly state: string };
+type Authenticator = Pick<ReturnType<typeof createAuthenticator>, "create" | "get">;
 
 /** A user whose e-mail is verified. */
 export async function createVerified(service: Service): Promise<TestUser> {
@@ -22,32 +18,36 @@ export async function createVerified(service: Service): Promise<TestUser> {
   return user;
 }
 
-export const requestOptions = ({ call }: Caller, { token, password }: Pick<TestUser, "token" | "password">) =>
-  call("POST", "/auth/passkeys/options", { token, body: { current_password: password } });
+export const requestCreation = (
+  { call }: Caller,
+  { token, password }: Pick<TestUser, "token" | "password">,
+) => call("POST", "/auth/passkeys/options", { token, body: { current_password: password } });
 
-export async function creationOptions(service: Caller, user: TestUser) {
-  return (await requestOptions(service, user)).expect<Options<CreationOptions>>(200);
-}
+export const beginCreation = async (service: Caller, user: TestUser) =>
+  (await requestCreation(service, user)).expect<Begun>(200);
+
+/** The body of a creation. */
+export const creationBody = (
+  { options, state }: Begun,
+  deviations: Deviations = {},
+  { create }: Authenticator = createAuthenticator(),
+) => ({ state, response: create(options, deviations), name: "Phone" });
+
+export const create = ({ call }: Caller, { token }: TestUser, body: object) =>
+  call("POST", "/auth/passkeys", { token, body });
 
 /** Enrols a passkey and returns its authenticator. */
 export async function enrol(service: Caller, user: TestUser, authenticator = createAuthenticator()) {
-  const { options, state } = await creationOptions(service, user);
-  const body = { state, response: authenticator.create(options), name: "Phone" };
-  const created = await service.call("POST", "/auth/passkeys", { token: user.token, body });
-  return { ...authenticator, passkey: created.expect<Passkey>(201) };
+  const body = creationBody(await beginCreation(service, user), {}, authenticator);
+  return { ...authenticator, passkey: (await create(service, user, body)).expect<Passkey>(201) };
 }
 
-export async function loginOptions({ call }: Caller) {
-  return (await call("POST", "/auth/login/passkey/options")).expect<Options<LoginOptions>>(200);
-}
+export const beginLogin = async ({ call }: Caller) =>
+  (await call("POST", "/auth/login/passkey/options")).expect<Begun>(200);
 
 /** The body of a login. */
-export async function loginBody(
-  service: Caller,
-  { get }: Pick<ReturnType<typeof createAuthenticator>, "get">,
-  deviations: Deviations = {},
-) {
-  const { options, state } = await loginOptions(service);
+export async function loginBody(service: Caller, { get }: Authenticator, deviations: Deviations = {}) {
+  const { options, state } = await beginLogin(service);
   return { state, response: get(options, deviations) };
 }
 
@@ -56,10 +56,7 @@ export const logIn = ({ call }: Caller, body: unknown) => call("POST", "/auth/lo
 /** What an operation on passkeys needs to succeed. */
 export async function preparePasskey(operationId: string | undefined, service: Service, user: TestUser) {
   if (operationId === "createPasskeyOptions") return { body: { current_password: user.password } };
-  if (operationId === "createPasskey") {
-    const { options, state } = await creationOptions(service, user);
-    return { body: { state, response: createAuthenticator().create(options), name: "Phone" } };
-  }
+  if (operationId === "createPasskey") return { body: creationBody(await beginCreation(service, user)) };
   if (operationId !== "deletePasskey" && operationId !== "passkeyLogin") return {};
   const authenticator = await enrol(service, user);
   if (operationId === "deletePasskey") return { id: authenticator.id };
