@@ -22,7 +22,7 @@ interface CopyTable {
 
 /** A database during a copy: one transaction, while no other session uses the database. */
 export interface CopySession {
-  /** In an order in which foreign keys allow to create their rows. */
+  /** A table comes after those to which its foreign keys refer. */
   readonly tables: readonly CopyTable[];
   readonly orm: Orm;
   readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;

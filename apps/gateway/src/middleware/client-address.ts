@@ -1,6 +1,6 @@
 /**
  * The client address of a request: the peer's, or the entry of `X-Forwarded-For` that the trusted proxies added. Requests
- * that can write run as a caller of the database, so that one client cannot delay the writes of all others.
+ * that can write run as a caller of the database, because one client must not delay the writes of all others.
  */
 import { isIP } from "node:net";
 import { callers } from "@latchkey/database";

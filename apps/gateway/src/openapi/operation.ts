@@ -121,7 +121,10 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
 
 type Issues = readonly ValidationIssue[];
 
-/** What the service returns if every member is the text `x`, or a number or U+0000 if that is valid. The router validates a path before a body. */
+/**
+ * The issues of a request whose members all have the value `x`; if that is valid, 1, or U+0000 in a path. The router validates a
+ * path before a body.
+ */
 function exampleIssues({ path, query, body }: OperationOptions): Issues {
   if (path) return issuesOf(path, "path");
   if (query) return issuesOf(query, "query");

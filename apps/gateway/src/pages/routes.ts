@@ -14,7 +14,7 @@ interface PageRoutesOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for it. */
   readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
-  /** What the pages to which mails link name; null: there are none. */
+  /** The pages to which mails link name it. null: these pages do not exist. */
   readonly product: Product | null;
   readonly rules: AccountRules;
   /** Whether there is a page of passkeys. */

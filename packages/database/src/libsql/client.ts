@@ -1,7 +1,7 @@
 /**
  * The file and its two connections, a reader and a writer. Invariant: no statement of a connection stays unfinished after
- * a lock conflict. libsql leaves it so until it is garbage collected, and until then no later statement of the connection
- * commits, without an error.
+ * a lock conflict. libsql finishes such a statement only when it is garbage collected. Until then, later statements of the
+ * connection do not commit, and report no error.
  */
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";

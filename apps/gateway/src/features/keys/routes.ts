@@ -3,7 +3,7 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { defineOperations } from "../../openapi/operation.ts";
 
-/** `docs/operations.md` waits for as long during a key rotation. */
+/** A key rotation waits for as long (`docs/operations.md`). */
 const MAX_AGE_SECONDS = 300;
 
 const operations = defineOperations("Keys", {
