@@ -11,28 +11,24 @@ setDefaultTimeout(120_000);
 const LIFETIME_SECONDS = 5;
 const LIFETIMES = 10;
 
-/** A page with `client`, and in `events` its tokens and the code that ended its session. */
-async function servePage(serviceUrl: () => string) {
+/** A page with `client` of the service that the fragment names, and in `events` its tokens and the code that ended its session. */
+async function servePage() {
   const entry = join(ROOT, "packages/client/src/index.ts");
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser" });
-  const module = await outputs[0]?.text();
-  const script = () => `import { createClient } from "/client.js";
+  const html = `<!doctype html><link rel=icon href=data:,><script type=module>
+import { createClient } from "/client.js";
 window.events = [];
 window.client = createClient({
-  baseUrl: ${JSON.stringify(serviceUrl())},
+  baseUrl: location.hash.slice(1),
   storage: localStorage,
   onTokenChange: (token) => events.push(token ?? null),
   onSessionEnd: ({ code }) => events.push(code),
-});`;
-  const html = () => `<!doctype html><link rel=icon href=data:,><script type=module>${script()}</script>`;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    routes: {
-      "/": () => new Response(html(), { headers: { "content-type": "text/html" } }),
-      "/client.js": () => new Response(module, { headers: { "content-type": "text/javascript" } }),
-    },
-  });
+});</script>`;
+  const routes = {
+    "/": new Response(html, { headers: { "content-type": "text/html" } }),
+    "/client.js": new Response(outputs[0], { headers: { "content-type": "text/javascript" } }),
+  };
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, routes });
   return { origin: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
@@ -41,8 +37,7 @@ const waitForEvents = (page: Page, count: number) =>
   page.waitForFunction(`events.length >= ${count}`, undefined, { timeout: 100_000 });
 
 test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating the user logs both out", async () => {
-  let serviceUrl = "";
-  await using site = await servePage(() => serviceUrl);
+  await using site = await servePage();
   await using service = await startService({
     env: { ...EVERY_FEATURE, CORS_ORIGINS: site.origin },
     configure: (config) => ({
@@ -50,19 +45,17 @@ test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating t
       auth: { ...config.auth, tokenExpireMinutes: LIFETIME_SECONDS / 60 },
     }),
   });
-  serviceUrl = service.url;
-  const { email, password, id } = await service
-    .register()
-    .then(({ user, ...rest }) => ({ ...rest, ...user }));
+  const { user, email, password } = await service.register();
   await using browser = await openBrowser();
-  const { page: first } = await browser.visit(site.origin, PHONE);
+  const url = `${site.origin}#${service.url}`;
+  const { page: first } = await browser.visit(url, PHONE);
   const second = await first.context().newPage();
-  await second.goto(site.origin);
+  await second.goto(url);
   const tabs = [first, second];
 
   await first.evaluate(`client.login(${JSON.stringify({ email, password })})`);
   for (const tab of tabs) await waitForEvents(tab, 1 + LIFETIMES);
-  await service.database.users.setActive(id, false);
+  await service.database.users.setActive(user.id, false);
   const hasEnded = "events.includes(null) && client.token === undefined && localStorage.length === 0";
   for (const tab of tabs) await tab.waitForFunction(hasEnded, undefined, { timeout: 20_000 });
 

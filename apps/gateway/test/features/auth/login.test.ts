@@ -4,19 +4,13 @@ import { shareService, startService } from "../../support/service.ts";
 
 const shared = shareService();
 
-test("login returns 200 with exactly an access token and the type bearer", async () => {
-  const { email, password } = await shared().register();
-  const response = await shared().call("POST", "/auth/login", { body: { email, password } });
-  expect([response.status, response.body]).toEqual([
-    200,
-    { access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/), token_type: "bearer" },
-  ]);
-});
-
-test("login accepts the e-mail in any case and with surrounding whitespace", async () => {
+test("login returns 200 with exactly an access token and the type bearer, for any spelling of the e-mail", async () => {
   const { password } = await shared().register({ email: "Grace@Example.org" });
-  for (const email of ["grace@example.org", "GRACE@EXAMPLE.ORG", " \tgRACE@example.ORG\n"])
-    expect(await shared().login({ email, password })).toBeString();
+  const access_token = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+  for (const email of ["grace@example.org", "GRACE@EXAMPLE.ORG", " \tgRACE@example.ORG\n"]) {
+    const { status, body } = await shared().call("POST", "/auth/login", { body: { email, password } });
+    expect([status, body]).toEqual([200, { access_token, token_type: "bearer" }]);
+  }
 });
 
 test("passwords are not trimmed, normalized or case-folded, and one of any length returns 401, not 422", async () => {
