@@ -1,5 +1,6 @@
 /** Passwords come from two prompts without echo or from one line of standard input; deletion asks for confirmation. */
 import { describe, expect, test } from "bun:test";
+import { runProcess } from "@latchkey/testing/run-process";
 import { EMAIL, openSharedDatabase } from "./support/shared-database.ts";
 import { expectSentence, type Keystrokes, MAIN, runOnTerminal, runTool } from "./support/tool.ts";
 
@@ -49,13 +50,9 @@ describe("from standard input", () => {
   test("endless input is not read beyond the maximum length of a password", async () => {
     await using shared = await openSharedDatabase();
     const endless = Bun.spawn(["yes", "correct horse"], { stdout: "pipe" });
-    await using child = Bun.spawn([process.execPath, MAIN, ...CREATE], {
-      env: shared.env,
-      stdin: endless.stdout,
-      stderr: "pipe",
-    });
-    expect(await new Response(child.stderr).text()).toContain("too long");
-    expect(await child.exited).toBe(64);
+    const command = [process.execPath, MAIN, ...CREATE];
+    const { code, stderr } = await runProcess(command, { env: shared.env, stdin: endless.stdout });
+    expect([code, stderr]).toEqual([64, expect.stringContaining("too long")]);
     endless.kill();
     await endless.exited;
   });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { runProcess } from "@latchkey/testing/run-process";
 import { UNPRIVILEGED } from "@latchkey/testing/server-process";
 import { copyCheckout } from "./copy.ts";
 
@@ -22,19 +23,15 @@ const cache = BUN_INSTALL_CACHE_DIR && { BUN_INSTALL_CACHE_DIR };
 /** The complete environment; nothing else is inherited. */
 const environment = { PATH, HOME, ...cache, ...(CI && { CI }) };
 
-const spawn = (command: string[], env: Record<string, string> = environment, user = {}) =>
-  Bun.spawn(command, { cwd: checkout, env, ...user, stdout: "pipe", stderr: "pipe" });
-
-async function run(...args: Parameters<typeof spawn>) {
-  const { stdout, stderr, exited } = spawn(...args);
-  const [output, errors, code] = await Promise.all([stdout.text(), stderr.text(), exited]);
-  return { code, output, errors };
-}
+const run = (command: string[], env: Record<string, string> = environment, user = {}) =>
+  runProcess(command, { cwd: checkout, env, ...user });
 
 /** Runs `bun run start` until the service is ready, then stops it. Returns standard error. */
 async function startAndStop(databaseUrl: string, bun = process.execPath, env = environment, user = {}) {
   const variables = { ...env, PORT: "0", LOG_FORMAT: "json", DATABASE_URL: databaseUrl };
-  const service = spawn([bun, "run", "start"], variables, user);
+  const command = [bun, "run", "start"];
+  const streams = { stdout: "pipe", stderr: "pipe" } as const;
+  const service = Bun.spawn(command, { cwd: checkout, env: variables, ...user, ...streams });
   const errors = service.stderr.text();
   let output = "";
   for await (const text of service.stdout.pipeThrough(new TextDecoderStream())) {
@@ -62,8 +59,8 @@ test("several starts at once install the production dependencies once, and repor
 
 test("a command of the admin tool without DATABASE_URL does not create the default database", async () => {
   for (const command of ["migrate", "restore -", "copy --to file:other.db"]) {
-    const { code, errors } = await run([process.execPath, "apps/admin/src/main.ts", ...command.split(" ")]);
-    expect([command, code, errors]).toEqual([command, 69, expect.stringContaining("set DATABASE_URL")]);
+    const { code, stderr } = await run([process.execPath, "apps/admin/src/main.ts", ...command.split(" ")]);
+    expect([command, code, stderr]).toEqual([command, 69, expect.stringContaining("set DATABASE_URL")]);
   }
   expect(existsSync(join(checkout, "data"))).toBe(false);
 });
@@ -71,8 +68,8 @@ test("a command of the admin tool without DATABASE_URL does not create the defau
 test("the first step of verify installs everything, and a later start removes and replaces nothing", async () => {
   const { scripts } = await Bun.file(join(checkout, "package.json")).json();
   expect(scripts.verify).toStartWith("bun scripts/prepare.ts && ");
-  const { code, output, errors } = await run([process.execPath, "scripts/prepare.ts"]);
-  expect([code, code === 0 ? "" : output + errors]).toEqual([0, ""]);
+  const { code, stdout, stderr } = await run([process.execPath, "scripts/prepare.ts"]);
+  expect([code, code === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
   for (const name of ["turbo@", "@biomejs+", "typescript@"]) expect([name, has(name)]).toEqual([name, true]);
   const turbo = join(checkout, "node_modules/turbo/package.json");
   const before = { entries: installed(), turbo: statSync(turbo).ino };
@@ -96,7 +93,7 @@ test("another user who cannot write to the checkout can start the service, and a
     await startAndStop(`file:${data}/latchkey.db`, bun, env, UNPRIVILEGED);
     const failed = await run([bun, "run", "start"], env, UNPRIVILEGED);
     expect(failed.code).toBe(69);
-    expect(failed.errors).toContain(`this user cannot create or write ${checkout}/data.\n`);
+    expect(failed.stderr).toContain(`this user cannot create or write ${checkout}/data.\n`);
     expect(existsSync(join(checkout, "data"))).toBe(false);
   } finally {
     await run(["chmod", "-R", "u+w", checkout]);

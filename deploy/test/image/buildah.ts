@@ -1,6 +1,7 @@
 /** Builds images with buildah, which needs no engine: its own temporary storage, and commands isolated by chroot. */
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { runProcess } from "@latchkey/testing/run-process";
 
 export type Buildah = Awaited<ReturnType<typeof openBuildah>>;
 
@@ -12,10 +13,9 @@ interface BuildOptions {
 
 /** Returns the standard output. @throws Error with all output if the program fails */
 export async function print(...command: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
-  return output.trim();
+  const { code, stdout, stderr } = await runProcess(command);
+  if (code !== 0) throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
+  return stdout.trim();
 }
 
 /** What a step reads from this machine: packages that were downloaded before, and certificate authorities. */

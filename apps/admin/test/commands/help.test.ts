@@ -47,6 +47,8 @@ test.each(["frob --help", "-h frob", "help frob", "users frob --help", "help use
   },
 );
 
-test("help users create prints the help of users create", async () => {
+test("without a command, the help is an error; help users create prints the help of users create", async () => {
+  for (const args of [[], ["users"]])
+    expect(await runTool(args)).toMatchObject({ code: 64, stderr: expect.stringMatching(/^Usage: /) });
   expect(await runTool(["help", "users", "create"])).toEqual(await runTool(["users", "create", "--help"]));
 });

@@ -5,6 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnvironment, type Variables } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
+import { runProcess } from "@latchkey/testing/run-process";
 import { calculateJwkThumbprint } from "jose";
 import { runTool } from "../support/tool.ts";
 
@@ -33,8 +34,7 @@ const parse = (variables: Variables) =>
 /** The variables that a program in the folder gets from its `.env`. */
 async function readEnvFile(folder: string): Promise<Variables> {
   const command = [process.execPath, "--eval", "console.log(JSON.stringify(process.env))"];
-  await using child = Bun.spawn(command, { cwd: folder, env: {}, stdout: "pipe" });
-  return JSON.parse(await new Response(child.stdout).text());
+  return JSON.parse((await runProcess(command, { cwd: folder, env: {} })).stdout);
 }
 
 describe.each(["ES256", "EdDSA"])("secret generate --algorithm %s", (algorithm) => {

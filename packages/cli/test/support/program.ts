@@ -25,9 +25,4 @@ program
     throw new TypeError(message);
   });
 
-const convertError = (error: unknown) =>
-  error instanceof TypeError && error.message === "known"
-    ? new CliError(`converted: ${error.message}`, 65)
-    : error;
-
-process.exit(await runProgram({ program, args: process.argv.slice(2), convertError }));
+process.exit(await runProgram({ program, args: process.argv.slice(2) }));

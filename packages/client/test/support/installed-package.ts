@@ -1,6 +1,7 @@
 /** The package as its users get it: packed, and installed from the tarball into an empty project. */
 import { join, resolve } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { runProcess } from "@latchkey/testing/run-process";
 
 const PACKAGE = resolve(import.meta.dir, "../..");
 
@@ -8,13 +9,9 @@ export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
 /** Runs a program to its end and returns its standard output. */
 export async function run(command: string[], cwd: string): Promise<string> {
-  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [output, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) === 0) return output;
-  throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
+  const { code, stdout, stderr } = await runProcess(command, { cwd });
+  if (code === 0) return stdout;
+  throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { runProcess } from "@latchkey/testing/run-process";
 import { type BuildOptions, buildNative } from "../../build/build-native.ts";
 import { findCompiler } from "../../build/compiler.ts";
 import { loadAddon } from "../../src/kernel/addon.ts";
@@ -18,19 +19,8 @@ if ("reason" in compiler) process.stderr.write(`Nothing is compiled: ${compiler.
 const testWithCompiler = test.skipIf("reason" in compiler && !process.env.CI);
 const MAIN = join(import.meta.dirname, "../../build/main.ts");
 
-async function runBuild(
-  directory: string,
-  environment: Record<string, string | undefined>,
-  ...flags: string[]
-) {
-  const cmd = [process.execPath, MAIN, "--directory", directory, ...flags];
-  const child = Bun.spawn({ cmd, env: environment, stdout: "pipe", stderr: "pipe" });
-  const [output, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, output, errors };
-}
+const runBuild = (directory: string, env: Record<string, string | undefined>, ...flags: string[]) =>
+  runProcess([process.execPath, MAIN, "--directory", directory, ...flags], { env });
 
 /** Builds and expects that each kernel that this processor supports passes its known-answer test. */
 async function expectBuild(directory: string, environment: BuildOptions["environment"]) {
@@ -53,7 +43,7 @@ testWithCompiler(
     expect(name).toStartWith(addonFilePrefix());
     const path = join(directory.path, name);
     const { ino } = statSync(path);
-    expect(await build()).toEqual({ code: 0, output: "", errors: "" });
+    expect(await build()).toEqual({ code: 0, stdout: "", stderr: "" });
     const result = await expectBuild(directory.path, { PATH: "/nonexistent" });
     expect(result).toEqual({ status: "found", path });
     expect(statSync(path).ino).toBe(ino);
@@ -84,7 +74,7 @@ testWithCompiler(
 
 test("without a compiler the build succeeds and stores the reason for the service", async () => {
   await using directory = await openFolder();
-  const { code, errors } = await runBuild(directory.path, { PATH: "/nonexistent" });
+  const { code, stderr: errors } = await runBuild(directory.path, { PATH: "/nonexistent" });
   expect(code).toBe(0);
   expect(errors.trim().split("\n")).toHaveLength(1);
   expect(errors).toContain("no C compiler");

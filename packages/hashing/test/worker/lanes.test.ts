@@ -1,9 +1,8 @@
-/** A lane and its job's memory are wiped when the job ends; jobs that arrive together finish a group at a time. */
+/** A lane and its job's memory are wiped when the job ends. */
 import { expect, test } from "bun:test";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { NativeKernel } from "../../src/kernel/native-kernel.ts";
 import { Job } from "../../src/pool/job.ts";
-import { JobMemory } from "../../src/protocol.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";
 import { ADDON, recorded } from "../fixtures/recorded-addon.ts";
@@ -27,31 +26,6 @@ test("lanes are wiped when they finish or are dropped, and only then", () => {
   kernel.clear(1);
   expect(areWiped()).toEqual([true, true]);
 });
-
-/** Four start in one slice. More end in one if they first waited for a narrower group. */
-test.each([
-  ["AMD Zen 5", ["avx512"], 4],
-  ["AMD Zen 5", [], 8],
-  ["Intel Xeon", ["avx512"], 8],
-  ["Intel Xeon", [], 8],
-  ["Arm Cortex-A76", [], 2],
-  ["pathological", [], 16],
-] as const)(
-  "of jobs that arrive together, no more finish together than a variant is wide: %s %j, at most %p",
-  (processor, kernels, most) => {
-    const kernel = new NativeKernel(ADDON, recorded(processor, ...kernels), 0);
-    const lanes = new Lanes(kernel, new ThroughputMeter(1));
-    for (let id = 0; id < 2 * kernel.lanes; id++) {
-      const memory = JobMemory.allocate({ passwordBytes: 9, saltBytes: 9, iterations: 100_000 });
-      memory.offer(1);
-      lanes.push({ id, ticket: 1, shape: memory.shape });
-    }
-    const finished: number[] = [];
-    while (!lanes.isIdle) finished.push(lanes.runSlice().jobs.length);
-    expect(Math.max(...finished)).toBeLessThanOrEqual(most);
-    expect(finished.reduce((sum, count) => sum + count)).toBe(2 * kernel.lanes);
-  },
-);
 
 /** Aborts before, in the middle of and after the 32 bytes. */
 test.each([0, 16, 32])(

@@ -1,0 +1,65 @@
+/** Runs command-line programs in the process of a test, or on a terminal. */
+import { spyOn } from "bun:test";
+
+/** Captures the output of this process while `run` returns an exit code. Not concurrently. */
+export async function captureOutput(run: () => Promise<number>) {
+  const output = { stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((name) =>
+    spyOn(process[name], "write").mockImplementation((text, done) => {
+      output[name] += text;
+      if (typeof done === "function") done();
+      return true;
+    }),
+  );
+  try {
+    return { code: await run(), ...output };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+interface TerminalOptions {
+  readonly cols: number;
+  readonly cwd: string;
+  /** All variables. @default those of this process */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Starts a program on a terminal. */
+export function startOnTerminal(command: readonly string[], { cols, ...options }: TerminalOptions) {
+  let output = "";
+  let seen = 0;
+  let onOutput = () => {};
+  const decoder = new TextDecoder();
+  const child = Bun.spawn([...command], {
+    ...options,
+    terminal: {
+      cols,
+      rows: 40,
+      data(_, bytes) {
+        output += decoder.decode(bytes, { stream: true });
+        onOutput();
+      },
+    },
+  });
+  return {
+    /** Resolves when the terminal displays this text after the one before; rejects if the program exits instead. */
+    printed(text: string): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      onOutput = () => {
+        const at = output.indexOf(text, seen);
+        if (at === -1) return;
+        seen = at + text.length;
+        onOutput = () => {};
+        resolve();
+      };
+      onOutput();
+      void child.exited.then((code) => reject(new Error(`It exited with ${code}: ${output}`)));
+      return promise;
+    },
+    type: (keys: string) => child.terminal?.write(keys),
+    /** `output` includes the echo. */
+    ended: async () => ({ code: await child.exited, output }),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
