@@ -143,22 +143,6 @@ const violations = (files: readonly SourceFile[], { forbids }: ImportRule): stri
     imports.filter((specifier) => forbids(path, specifier)).map((specifier) => `${path}: ${specifier}`),
   );
 
-/** Files that import themselves through others: each cycle once, in the order of its imports. */
-function findCycles(files: readonly SourceFile[]): string[] {
-  const importsOf = new Map(files.map(({ path, imports }) => [path, imports]));
-  const finished = new Set<string>();
-  const cycles: string[] = [];
-  const visit = (path: string, parents: readonly string[]): void => {
-    const start = parents.indexOf(path);
-    if (start !== -1) cycles.push([...parents.slice(start), path].join(" -> "));
-    if (start !== -1 || finished.has(path)) return;
-    for (const imported of importsOf.get(path) ?? []) visit(imported, [...parents, path]);
-    finished.add(path);
-  };
-  for (const path of importsOf.keys()) visit(path, []);
-  return cycles;
-}
-
 /** Files other than main.ts that read environment variables. */
 const environmentReaders = (files: readonly SourceFile[]): string[] =>
   files
@@ -170,20 +154,12 @@ const environmentReaders = (files: readonly SourceFile[]): string[] =>
     )
     .map(({ path }) => path);
 
-const cyclicFile = (name: string, imported: string) =>
-  parseSource(`apps/x/src/${name}.ts`, `import type { A } from "./${imported}.ts";`);
-
 const CHECKS = [
   ...RULES.map((rule) => ({
     name: rule.name,
     check: (files: readonly SourceFile[]) => violations(files, rule),
     example: [parseSource(rule.example[0], `import "${rule.example[1]}";`)],
   })),
-  {
-    name: "no import is circular",
-    check: findCycles,
-    example: [cyclicFile("a", "b"), cyclicFile("b", "c"), cyclicFile("c", "b")],
-  },
   {
     name: "only main.ts reads environment variables",
     check: environmentReaders,

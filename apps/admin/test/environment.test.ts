@@ -17,12 +17,9 @@ test.each([
     "DATABASE_URL_FILE: cannot be read",
   ],
 ])("exit code 78 and no password if DATABASE_URL %s", async (_, env, message) => {
-  for (const args of [["migrate"], LIST]) {
-    const { code, stdout, stderr } = await runTool(args, { env });
-    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain("hunter2");
-  }
+  const { code, stdout, stderr } = await runTool(LIST, { env });
+  expect([code, stdout, stderr]).toEqual([78, "", expect.stringContaining(message)]);
+  expect(stderr).not.toContain("hunter2");
 });
 
 test("DATABASE_URL is resolved against the repository root in any working directory", async () => {

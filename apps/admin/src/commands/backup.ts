@@ -12,7 +12,7 @@ import { withExamples } from "./help.ts";
 
 /** The name of the signing key that the service generates beside the database. */
 export const SECRET_KEY_FILE = "auth-secret-key";
-const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
+export const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
 
 export const keyWarning = (event: "restore" | "import"): string =>

@@ -6,7 +6,7 @@ import { copyDatabase, type DatabaseOptions, databaseFile, type OnCopyProgress }
 import { Command } from "commander";
 import { expectFile, readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { SECRET_KEY_FILE } from "./backup.ts";
+import { KEYS, SECRET_KEY_FILE } from "./backup.ts";
 import { withExamples } from "./help.ts";
 
 const PROGRESS_INTERVAL_MS = 500;
@@ -26,7 +26,7 @@ export const copyCommand = (variables: Variables): Command =>
       const tables = await copyDatabase(source, target, showProgress());
       for (const { table, rows, digest } of tables)
         await write(`${table.padEnd(24)}${rows} rows, digest ${digest.slice(0, 16)}\n`);
-      writeError(describeKeys(databaseFile(source)));
+      writeError(describeKeys(databaseFile(source), variables));
     });
 
 /** @throws {CliError} with exit code 64 */
@@ -39,9 +39,10 @@ function readTarget(to: string, variables: Variables): DatabaseOptions {
 }
 
 /** Tokens and links are signed with the keys, which the database does not contain. */
-function describeKeys(source: string | null): string {
+function describeKeys(source: string | null, variables: Variables): string {
   const key = source === null ? "" : join(dirname(source), SECRET_KEY_FILE);
-  const generated = existsSync(key)
+  const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
+  const generated = isGenerated
     ? ` If you set neither, set AUTH_SECRET_KEY_FILE=${key}, the generated key.`
     : "";
   return `Start the service with the target as DATABASE_URL and the same AUTH_SECRET_KEY or AUTH_PRIVATE_KEY as before; otherwise, all tokens and links are invalid.${generated}\n`;
