@@ -11,7 +11,7 @@ type ResponseSettings = Pick<Context["set"], "headers" | "status">;
 /** A second limit, above that of `bodyLimit`: the server's own 413 has no envelope and no headers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** One router for all paths, so that HEAD, 404 and hooks behave the same everywhere; accepts hosts of any length. */
+/** One router for all paths: HEAD, 404 and hooks behave the same everywhere. Accepts hosts of any length. */
 export const createRouter = (idleTimeoutSeconds: number, onError: (error: unknown) => Response) =>
   new Elysia({
     systemRouter: false,
