@@ -3,22 +3,16 @@
  * previous release, rolled back, migrated behind an open transaction, killed and stopped during their start; only a kill can
  * lose a write that is not answered yet. The exit code is 1 if a step fails.
  */
+import { cp, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { parseOptions, print } from "@latchkey/testing/benchmark";
+import { addMigration } from "@latchkey/testing/extra-migration";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
-import type { ServiceProcess } from "@latchkey/testing/service-process";
+import { checkOutPreviousRelease, GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 import { SECRET } from "../test/configuration.ts";
-import {
-  openSlots,
-  replaceAll,
-  runSteps,
-  SHUTDOWN_DELAY_SECONDS,
-  type Slot,
-  start,
-  stop,
-} from "./cluster.ts";
-import { createNextRelease, currentRelease, openPreviousRelease, type Release } from "./releases.ts";
+import { openCluster, runSteps, SHUTDOWN_DELAY_SECONDS } from "./cluster.ts";
 
 parseOptions({});
 
@@ -30,36 +24,36 @@ const MAX_STARTUP_STOP_MS = 1_000;
 const MAX_UNANSWERED_WRITES = 2;
 const NEW_COLUMN = "alter table todos add column note text not null default ''";
 
-const isServing = ({ port }: Slot): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${port}/healthz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
+/**
+ * Copies this repository under the version of a later release, and adds a migration with this statement. The migration names this
+ * repository's release as the oldest compatible one.
+ */
+async function createNextRelease(root: string, statement: string): Promise<void> {
+  for (const name of ["apps", "packages"])
+    await cp(join(ROOT, name), join(root, name), { recursive: true, verbatimSymlinks: true });
+  await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
+  const manifest: { readonly version: string } = await Bun.file(join(ROOT, "package.json")).json();
+  await Bun.write(join(root, "package.json"), JSON.stringify({ ...manifest, version: "999.0.0" }));
+
+  const migrations = join(root, "packages/database/src/postgres/migrations");
+  await addMigration(migrations, `-- Oldest compatible release: ${manifest.version}\n${statement};\n`);
+}
 
 await using resources = new AsyncDisposableStack();
 const folder = resources.use(await openFolder());
 const postgres = resources.use(await startPostgresServer());
 const databaseUrl = await postgres.createDatabase();
-const previous = resources.use(await openPreviousRelease());
-const current = await currentRelease();
-const next = await createNextRelease(folder, NEW_COLUMN);
+const { path } = resources.use(await checkOutPreviousRelease());
+Bun.spawnSync([process.execPath, "run", "build:native"], { cwd: path });
+await createNextRelease(folder.path, NEW_COLUMN);
+const MAIN = "apps/gateway/src/main.ts";
+const [previous, next] = [join(path, MAIN), join(folder.path, MAIN)];
 // After the folders and the database, because the replicas must end before these are removed.
-const slots = await openSlots(resources);
+const cluster = openCluster(resources, { DATABASE_URL: databaseUrl, AUTH_SECRET_KEY: SECRET });
+const { slots, stop } = cluster;
 const [firstSlot] = slots;
-
-function startRelease(slot: Slot, { main }: Release): ServiceProcess {
-  const variables = { DATABASE_URL: databaseUrl, AUTH_SECRET_KEY: SECRET };
-  return start(slot, variables, { main, isProcess1: canBeProcess1 });
-}
-
-async function startReady(slot: Slot, release: Release): Promise<void> {
-  const { version } = await startRelease(slot, release).line("ready");
-  // Release 1.0.0 does not log it.
-  if (version !== undefined && version !== release.version)
-    throw new Error(`Version ${version} started, not ${release.version}`);
-}
-
-const roll = (release: Release) => replaceAll(slots, (slot) => startReady(slot, release));
+const startNext = () => cluster.start(firstSlot, {}, { main: next, isProcess1: canBeProcess1 });
+const roll = (main: string) => cluster.replaceAll({}, { main, isProcess1: canBeProcess1 });
 
 async function migrateBehindTransaction(): Promise<void> {
   const held = Promise.withResolvers<void>();
@@ -76,13 +70,13 @@ async function migrateBehindTransaction(): Promise<void> {
 async function kill(): Promise<void> {
   firstSlot.replica?.signal("SIGKILL");
   await firstSlot.replica?.ended();
-  firstSlot.replica = null;
+  await startNext().ready();
 }
 
 async function stopDuringStart(): Promise<void> {
   await stop(firstSlot);
   for (const delayMs of STOP_DELAYS_MS) {
-    const replica = startRelease(firstSlot, next);
+    const replica = startNext();
     await Bun.sleep(delayMs);
     const sentAt = performance.now();
     await stop(firstSlot);
@@ -92,34 +86,19 @@ async function stopDuringStart(): Promise<void> {
     const maxMs = MAX_STARTUP_STOP_MS + (isReady ? SHUTDOWN_DELAY_SECONDS * 1_000 : 0);
     if (stopMs > maxMs) throw new Error(`After a signal at ${delayMs} ms the process ran for ${stopMs} ms`);
   }
+  await startNext().ready();
 }
 
-/** The release is the one that starts afterwards where no replica runs. */
-const step = (name: string, release: Release, run: () => Promise<unknown> = () => roll(release)) => ({
-  name,
-  run,
-  async restore(hasFailed: boolean) {
-    for (const slot of slots) {
-      const isEmpty = slot.replica === null || (hasFailed && !(await isServing(slot)));
-      if (isEmpty) await startReady(slot, release);
-    }
-    await Bun.sleep(SHUTDOWN_DELAY_SECONDS * 1_000);
-  },
-});
+await roll(previous);
 const where = canBeProcess1 ? "as process 1" : "not as process 1, because unshare is not permitted";
 print(`${slots.length} replicas ${where}`);
-await Promise.all(slots.map((slot) => startReady(slot, previous)));
-const isPassed = await runSteps(resources, slots, [
-  step("no change", previous, () => Bun.sleep(5_000)),
-  step("rolling update from the previous release", current),
-  step("rollback to the previous release", previous),
-  step(
-    `column added behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`,
-    next,
-    migrateBehindTransaction,
-  ),
-  step("rollback to the release before", current),
-  { ...step("kill -9 of a replica", next, kill), maxLostWrites: MAX_UNANSWERED_WRITES },
-  step(`SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`, next, stopDuringStart),
+const behind = `column added behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`;
+await runSteps(resources, slots, [
+  { name: "no change", run: () => Bun.sleep(5_000) },
+  { name: "rolling update from the previous release", run: () => roll(GATEWAY_MAIN) },
+  { name: "rollback to the previous release", run: () => roll(previous) },
+  { name: behind, run: migrateBehindTransaction },
+  { name: "rollback to the release before", run: () => roll(GATEWAY_MAIN) },
+  { name: "kill -9 of a replica", run: kill, maxLostWrites: MAX_UNANSWERED_WRITES },
+  { name: `SIGTERM ${STOP_DELAYS_MS.join(", ")} ms after the start`, run: stopDuringStart },
 ]);
-process.exitCode = isPassed ? 0 : 1;

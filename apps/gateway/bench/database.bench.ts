@@ -2,8 +2,8 @@
 import { parseOptions } from "@latchkey/testing/benchmark";
 import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { compareRoutes } from "./support/compare.ts";
-import { seed, startElysia } from "./support/servers.ts";
+import { seed } from "./support/clients.ts";
+import { compareRoutes, startElysia } from "./support/compare.ts";
 
 const options = parseOptions({ rounds: 5, seconds: 2, connections: 32, "pool-size": 10 });
 
@@ -14,6 +14,6 @@ const env = { NODE_ENV: "production", DATABASE_URL: url, DATABASE_POOL_SIZE: poo
 await using service = await startService(env);
 await using unprepared = await startService({ ...env, DATABASE_PREPARED_STATEMENTS: "false" });
 const headers = await seed(service.url);
-await using elysia = await startElysia("elysia-postgres.ts", url, poolSize);
+await using elysia = await startElysia(url, poolSize);
 const servers = { Latchkey: service, "Latchkey, unprepared": unprepared, "Elysia + Bun.sql": elysia };
 await compareRoutes(servers, { ...options, headers });

@@ -8,8 +8,8 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startService } from "@latchkey/testing/measured-service";
 import { createHostileRequests, type HostileRequest } from "../test/adversarial/hostile-requests.ts";
 import { openWire } from "../test/support/wire.ts";
+import { seed } from "./support/clients.ts";
 import type { Hold } from "./support/event-loop-delay.ts";
-import { seed } from "./support/servers.ts";
 
 const { rounds } = parseOptions({ rounds: 15 });
 const LIMIT_MS = 3;

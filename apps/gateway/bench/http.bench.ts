@@ -3,11 +3,38 @@
  * middleware that return the same bodies, renewals of tokens with reads of the current user, and measures the memory of the
  * service. `--layers 1` prints what each middleware costs instead.
  */
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
-import { measureLoad, residentBytes, startService } from "@latchkey/testing/measured-service";
-import { compareRoutes } from "./support/compare.ts";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import {
+  type MeasuredServer,
+  measureLoad,
+  residentBytes,
+  startProgram,
+  startService,
+} from "@latchkey/testing/measured-service";
+import { ROOT } from "@latchkey/testing/repository";
+import { $ } from "bun";
+import { seed } from "./support/clients.ts";
+import { compareRoutes, startElysia } from "./support/compare.ts";
 import { printLayers } from "./support/layers.ts";
-import { seed, startElysia, startFastify } from "./support/servers.ts";
+
+/** Outside of the workspaces, because only this benchmark needs the native driver, which npm compiles for minutes. */
+const FASTIFY = join(ROOT, "node_modules/.cache/bench-fastify");
+
+/** Installs and starts Fastify on Node; null if Node or npm is not installed. */
+async function startFastify(url: string): Promise<MeasuredServer | null> {
+  const [node, npm] = [Bun.which("node"), Bun.which("npm")];
+  if (node === null || npm === null) {
+    print("Fastify is not measured: it needs node and npm.");
+    return null;
+  }
+  await mkdir(FASTIFY, { recursive: true });
+  await cp(join(import.meta.dir, "fastify"), FASTIFY, { recursive: true });
+  await $`${npm} install --no-package-lock --no-audit --no-fund`.cwd(FASTIFY).quiet();
+  return startProgram(node, join(FASTIFY, "server.js"), url, SECRET_KEY);
+}
 
 const { layers, ...options } = parseOptions({ rounds: 5, seconds: 2, connections: 32, layers: 0 });
 if (layers > 0) {
@@ -20,7 +47,7 @@ await using service = await startService({ NODE_ENV: "production", AUTH_RENEWAL_
 await Bun.sleep(1000);
 await printMemory("MiB resident, idle");
 const load = { ...options, headers: await seed(service.url) };
-await using elysia = await startElysia("elysia-sqlite.ts", service.databaseUrl);
+await using elysia = await startElysia(service.databaseUrl);
 await using fastify = await startFastify(service.databaseUrl);
 const yardsticks = { "Elysia + bun:sqlite": elysia, ...(fastify && { "Fastify + better-sqlite3": fastify }) };
 await compareRoutes({ Latchkey: service, ...yardsticks }, load);

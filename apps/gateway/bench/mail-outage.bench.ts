@@ -7,7 +7,8 @@ import { metOrMissed, parseOptions, print } from "@latchkey/testing/benchmark";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { post, startProcess } from "@latchkey/testing/service-process";
+import { startProcess } from "@latchkey/testing/service-process";
+import { sendExpecting } from "./support/clients.ts";
 
 const { minutes, users } = parseOptions({ minutes: 10, users: 100 });
 /** Of each failure before the server is down. */
@@ -37,11 +38,6 @@ async function killReplicas(): Promise<void> {
   replicas = startReplicas();
 }
 
-async function expectStatus(status: number, response: Promise<Response>): Promise<void> {
-  const actual = await response;
-  if (actual.status !== status) throw new Error(`${actual.url} returned ${actual.status}`);
-}
-
 /** Each user gets a verification and a reset. */
 async function requestMails(count: number, seconds: number): Promise<void> {
   for (let index = 0; index < count; index++) {
@@ -49,9 +45,9 @@ async function requestMails(count: number, seconds: number): Promise<void> {
     const username = `user-${expected.size}`;
     const user = { email: `${username}@example.org`, username, password: "correct horse battery" };
     const url = await replicas[index % 2]?.ready();
-    await expectStatus(201, post(`${url}/auth/register`, user));
+    await sendExpecting(201, `${url}/auth/register`, { body: user });
     expected.add(`${user.email} Confirm`);
-    await expectStatus(202, post(`${url}/auth/password-reset`, user));
+    await sendExpecting(202, `${url}/auth/password-reset`, { body: user });
     expected.add(`${user.email} Reset`);
   }
 }

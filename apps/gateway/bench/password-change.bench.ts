@@ -4,23 +4,17 @@
  */
 import {
   interleave,
-  median,
+  medianRatio,
   metOrMissed,
   parseOptions,
   print,
   printRow,
-  ratios,
 } from "@latchkey/testing/benchmark";
-import { closedLoopRate, startService } from "@latchkey/testing/measured-service";
-import { send } from "./support/clients.ts";
-import { seed } from "./support/servers.ts";
+import { closedLoopRate, loadDuring, startService } from "@latchkey/testing/measured-service";
+import { seed, send } from "./support/clients.ts";
 
-const { rounds, seconds, clients, connections } = parseOptions({
-  rounds: 8,
-  seconds: 6,
-  clients: 32,
-  connections: 32,
-});
+const defaults = { rounds: 8, seconds: 6, clients: 32, connections: 32 };
+const { rounds, seconds, clients, connections } = parseOptions(defaults);
 const TARGET = 0.9;
 /** Of the user that `seed` creates. */
 const PASSWORD = "correct horse battery";
@@ -40,24 +34,13 @@ const without = () =>
     });
     return status === 401;
   });
-const attack = {
-  method: "PATCH",
-  headers: { authorization, "x-forwarded-for": "203.0.113.7" },
-  body: { password: PASSWORD },
-};
-const during = async () => {
-  const ended = new AbortController();
-  const attacking = closedLoopRate({ clients: connections, signal: ended.signal }, () =>
-    send(`${url}/auth/me`, attack),
-  );
-  const rate = await without().finally(() => ended.abort());
-  await attacking;
-  return rate;
-};
+const attack = { headers: { authorization, "x-forwarded-for": "203.0.113.7" }, body: { password: PASSWORD } };
+const sendAttack = () => send(`${url}/auth/me`, attack, "PATCH");
+const during = async () => (await loadDuring(connections, sendAttack, without)).result;
 
 print(`${rounds} rounds of ${seconds} s, ${clients} clients; the attacker has ${connections} connections`);
 const results = await interleave({ without, during }, { rounds, warmUp: 1 });
 printRow("logins/s without the attack", results.without);
 printRow("logins/s during the attack", results.during, { baselines: { "without it": results.without } });
-const ratio = median(ratios(results.during, results.without));
+const ratio = medianRatio(results.during, results.without);
 print(`at least ${100 * TARGET} %: ${metOrMissed(ratio >= TARGET)}`);

@@ -43,26 +43,18 @@ async function saturatedRate(derive: Derive, lanes: number, perSecond: number, m
   return (1000 * counted) / STORED_ITERATIONS / elapsedMs;
 }
 
-/** The mean time of jobs that arrive together, and the time until the last one has finished. */
-async function burst(derive: Derive, jobs: number) {
+/** The time until the last of jobs that arrive together has finished. */
+async function burst(derive: Derive, jobs: number): Promise<number> {
   const repetitions = Math.ceil(MIN_DERIVATIONS / jobs);
-  const sums = { mean: 0, last: 0 };
-  for (let repetition = 0; repetition < repetitions; repetition++) {
-    const startedMs = performance.now();
-    const run = async () => {
-      await derive();
-      sums.mean += (performance.now() - startedMs) / jobs;
-    };
-    await Promise.all(Array.from({ length: jobs }, run));
-    sums.last += performance.now() - startedMs;
-  }
-  return { mean: sums.mean / repetitions, last: sums.last / repetitions };
+  const startedMs = performance.now();
+  for (let repetition = 0; repetition < repetitions; repetition++)
+    await Promise.all(Array.from({ length: jobs }, () => derive()));
+  return (performance.now() - startedMs) / repetitions;
 }
 
 await using resources = new AsyncDisposableStack();
-const saturated: Record<string, () => Promise<number>> = {};
+const tasks: Record<string, () => Promise<number>> = {};
 let auto = withCrypto;
-let mixed: Record<string, () => Promise<number>> = {};
 for (const kernel of [...kernels().map(({ name }) => name), "auto"]) {
   const hasher = resources.use(createHasher({ kernel, queueLimit: 100_000, queueSeconds: 3600 }));
   // One after another, because the workers measure the kernels when they start.
@@ -71,34 +63,28 @@ for (const kernel of [...kernels().map(({ name }) => name), "auto"]) {
   const given = { password: Buffer.from(PASSWORD), salt: new Uint8Array(32) };
   const derive: Derive = (iterations = STORED_ITERATIONS) => hasher.derive({ ...given, iterations });
   const rateOf = (...mix: number[]) => saturatedRate(derive, lanes, capacityPerSecond, mix);
-  saturated[`pool ${kernel}`] = () => rateOf(STORED_ITERATIONS);
-  mixed = {
-    "600,000 iterations": () => rateOf(STORED_ITERATIONS),
-    "every other one 260,000": () => rateOf(STORED_ITERATIONS, 260_000),
-  };
+  tasks[`pool ${kernel}`] = () => rateOf(STORED_ITERATIONS);
+  tasks.mixed = () => rateOf(STORED_ITERATIONS, 260_000);
   // About 15 on one core.
-  saturated["crypto.pbkdf2"] = () => saturatedRate(withCrypto, workers, 15 * workers);
+  tasks["crypto.pbkdf2"] = () => saturatedRate(withCrypto, workers, 15 * workers);
   auto = derive;
 }
 
 print("saturated, derivations/s");
-const { "crypto.pbkdf2": crypto = [], ...pools } = await interleave(saturated, { rounds });
+const { "crypto.pbkdf2": crypto = [], mixed = [], ...pools } = await interleave(tasks, { rounds });
 printRow("crypto.pbkdf2", crypto);
 for (const [name, rates] of Object.entries(pools)) printRow(name, rates, { baselines: { crypto } });
 
 print("\nsaturated, in derivations of 600,000 iterations/s");
-const { "600,000 iterations": own = [], ...others } = await interleave(mixed, { rounds });
+const { "pool auto": own = [] } = pools;
 printRow("600,000 iterations", own);
-for (const [name, rates] of Object.entries(others)) printRow(name, rates, { baselines: { own } });
+printRow("every other one 260,000", mixed, { baselines: { own } });
 
 print("\nderivations that arrive together, ms");
 for (const jobs of JOBS) {
   const tasks = { pool: () => burst(auto, jobs), crypto: () => burst(withCrypto, jobs) };
-  const results = await interleave(tasks, { rounds });
-  for (const figure of jobs === 1 ? (["last"] as const) : (["mean", "last"] as const)) {
-    const times = (list: typeof results.pool) => list.map((each) => each[figure]);
-    const name = jobs === 1 ? "one derivation alone" : `${figure} of ${jobs}`;
-    printRow(`crypto.pbkdf2, ${name}`, times(results.crypto));
-    printRow(`pool, ${name}`, times(results.pool), { baselines: { crypto: times(results.crypto) } });
-  }
+  const { pool, crypto } = await interleave(tasks, { rounds });
+  const name = jobs === 1 ? "one derivation alone" : `last of ${jobs}`;
+  printRow(`crypto.pbkdf2, ${name}`, crypto);
+  printRow(`pool, ${name}`, pool, { baselines: { crypto } });
 }

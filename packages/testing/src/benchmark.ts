@@ -6,14 +6,16 @@ const USAGE_EXIT_CODE = 64;
 
 export const print = (line = ""): void => void process.stdout.write(`${line}\n`);
 
+type Options<Defaults> = { [Name in keyof Defaults]: Defaults[Name] extends number ? number : string };
+
 /**
- * Parses `--name NUMBER` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a number is
- * not 0 or more.
+ * Parses `--name VALUE` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a value whose
+ * default is a number is not 0 or more.
  */
-export function parseOptions<Name extends string>(
-  defaults: Readonly<Record<Name, number>>,
-): Record<Name, number> {
-  const entries: [name: string, value: number][] = Object.entries(defaults);
+export function parseOptions<Defaults extends Readonly<Record<string, number | string>>>(
+  defaults: Defaults,
+): Options<Defaults> {
+  const entries = Object.entries(defaults);
   const usage = entries.map(([name, value]) => `  --${name.padEnd(12)} default: ${value}\n`).join("");
   const options: ParseArgsConfig["options"] = { help: { type: "boolean" } };
   for (const [name, value] of entries) options[name] = { type: "string", default: `${value}` };
@@ -23,13 +25,14 @@ export function parseOptions<Name extends string>(
       print(`Options:\n${usage}  --help`);
       process.exit();
     }
-    const parsed = entries.map(([name]) => {
+    const parsed = entries.map(([name, value]) => {
+      if (typeof value === "string") return [name, values[name]] as const;
       const number = Number(values[name]);
       if (!(number >= 0)) throw new Error(`--${name} must be a number`);
       return [name, number] as const;
     });
     // The cast is safe because `entries` are all the defaults.
-    return Object.fromEntries(parsed) as Record<Name, number>;
+    return Object.fromEntries(parsed) as Options<Defaults>;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\nOptions:\n${usage}`);
     process.exit(USAGE_EXIT_CODE);
@@ -83,11 +86,25 @@ export function medianInterval(values: readonly number[]): readonly [low: number
 export const percentile = (values: readonly number[], percent: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? Number.NaN;
 
-/** The quotients of the same round, because the machine's speed changes over time. */
-export const ratios = (values: readonly number[], baseline: readonly number[]): number[] =>
-  values.map((value, round) => value / (baseline[round] ?? Number.NaN));
+/** The median of the quotients of the same round, because the machine's speed changes over time. */
+export const medianRatio = (values: readonly number[], baseline: readonly number[]): number =>
+  median(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));
 
 export const metOrMissed = (isMet: boolean): string => (isMet ? "met" : "missed");
+
+/** Prints whether a target is met; if not, the exit code is 1. */
+export function check(isMet: boolean, target: string): void {
+  if (!isMet) process.exitCode = 1;
+  print(`${target}: ${metOrMissed(isMet)}`);
+}
+
+/** Prints a Markdown table; the first row is its head. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  for (const [index, cells] of rows.entries()) {
+    print(`| ${cells.join(" | ")} |`);
+    if (index === 0) print(`|---|${"--:|".repeat(cells.length - 1)}`);
+  }
+}
 
 interface RowOptions {
   /** Decimal places. @default 1 */
@@ -104,7 +121,7 @@ export function printRow(
 ): void {
   const rounds = values.map((value) => value.toFixed(digits)).join(" ");
   const compared = Object.entries(baselines).map(
-    ([baseline, others]) => `  ${median(ratios(values, others)).toFixed(2)} × ${baseline}`,
+    ([baseline, others]) => `  ${medianRatio(values, others).toFixed(2)} × ${baseline}`,
   );
   print(`  ${name.padEnd(44)} ${median(values).toFixed(digits).padStart(8)} (${rounds})${compared.join("")}`);
   process.send?.({ name, value: median(values) } satisfies Figure);

@@ -83,6 +83,13 @@ export async function residentBytes(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
+/** Processor time of a process on Linux (proc_pid_stat(5), in ticks of 1/100 s). */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await Bun.file(`/proc/${pid}/stat`).text();
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 export interface Load {
   readonly connections: number;
   readonly seconds: number;
@@ -132,10 +139,18 @@ interface LoadTest {
   readonly probe: { readonly latency: { readonly p99: number } | null };
 }
 
-/** Runs the load tester with these options. */
-export function runLoadTest(options: Readonly<Record<string, string | number>>): Promise<LoadTest> {
+/** Runs the load tester with these options. `probeP99` is that of `/healthz` in milliseconds. */
+export async function runLoadTest(options: Readonly<Record<string, string | number>>) {
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  return $`${process.execPath} ${join(ROOT, "apps/loadtest/src/main.ts")} ${flags} --json`.json();
+  const report: LoadTest =
+    await $`${process.execPath} ${join(ROOT, "apps/loadtest/src/main.ts")} ${flags} --json`.json();
+  return { ...report, probeP99: report.probe.latency?.p99 ?? Number.NaN };
+}
+
+/** Measures `/healthz` with a load test that is nearly idle, because the same program must measure it in all cases. */
+export async function probe(url: string, seconds: number): Promise<number> {
+  const load = { scenario: "read", rate: 1, arrivals: "constant", users: 1 };
+  return (await runLoadTest({ ...load, url, duration: seconds })).probeP99;
 }
 
 interface ClosedLoop {
@@ -165,4 +180,29 @@ export async function closedLoopRate(
   };
   await Promise.all(Array.from({ length: clients }, client));
   return (1000 * counted) / (Math.min(endsAt, performance.now()) - countedFrom);
+}
+
+/** Sends at this pace while `work` runs, regardless of earlier responses. Returns its result, after all responses. */
+export async function sendEvery<Result>(
+  intervalMs: number,
+  send: () => Promise<unknown>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const pending: Promise<unknown>[] = [];
+  const timer = setInterval(() => pending.push(send()), intervalMs);
+  const result = await work().finally(() => clearInterval(timer));
+  await Promise.all(pending);
+  return result;
+}
+
+/** Sends in closed loops while `work` runs. Returns its result, and how many responses per second are not false. */
+export async function loadDuring<Result>(
+  clients: number,
+  send: () => Promise<unknown>,
+  work: () => Promise<Result>,
+) {
+  const ended = new AbortController();
+  const sending = closedLoopRate({ clients, signal: ended.signal }, send);
+  const result = await work().finally(() => ended.abort());
+  return { result, rate: await sending };
 }

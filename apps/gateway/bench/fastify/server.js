@@ -22,10 +22,7 @@ const boolean = { type: "boolean" };
 const times = { created_at: text, updated_at: text };
 const reply = (properties) => ({ schema: { response: { 200: { type: "object", properties } } } });
 const todo = { type: "object", properties: { id: integer, title: text, completed: boolean, ...times } };
-const todoPage = {
-  items: { type: "array", items: todo },
-  next_cursor: { type: ["string", "null"] },
-};
+const todoPage = { items: { type: "array", items: todo }, next_cursor: { type: ["string", "null"] } };
 const user = {
   id: integer,
   email: text,

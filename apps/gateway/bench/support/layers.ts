@@ -1,9 +1,9 @@
 /** What each middleware costs: the service with more and more of them, from the outermost to all, loaded in alternation. */
 import { join } from "node:path";
-import { interleave, median, print } from "@latchkey/testing/benchmark";
-import { type Load, startService } from "@latchkey/testing/measured-service";
-import { measure, ROUTES } from "./compare.ts";
-import { seed } from "./servers.ts";
+import { median, print, printTable } from "@latchkey/testing/benchmark";
+import { type MeasuredServer, startService } from "@latchkey/testing/measured-service";
+import { seed } from "./clients.ts";
+import { type ComparisonOptions, measureRoute, ROUTES } from "./compare.ts";
 
 /** In the order of `app.ts`; the first row has none. */
 const LAYERS = [
@@ -19,41 +19,30 @@ const LAYERS = [
   "default headers, access log",
 ];
 
-export async function printLayers({ rounds, ...load }: Load & { readonly rounds: number }): Promise<void> {
+export async function printLayers(options: Omit<ComparisonOptions, "headers">): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  const servers = [];
+  const servers: Record<string, MeasuredServer> = {};
+  const main = join(import.meta.dir, "altered-main.ts");
   let env: Record<string, string> = { NODE_ENV: "production" };
   let headers = { authorization: "" };
-  for (const layers of LAYERS.keys()) {
-    const main = join(import.meta.dir, "layered-main.ts");
+  for (const [layers, name] of LAYERS.entries()) {
     const server = resources.use(await startService({ ...env, LAYERS: `${layers}` }, main));
     if (layers === 0) {
       headers = await seed(server.url);
       env = { ...env, DATABASE_URL: server.databaseUrl };
     }
-    servers.push(server);
+    servers[name] = server;
   }
-  const columns = [];
+  const rows = [["", ...ROUTES], ...LAYERS.map((name) => [name])];
   for (const path of ROUTES) {
-    const tasks = servers.map((server, layers) => [
-      `${layers}`,
-      () => measure({ ...server, path }, { ...load, headers }),
-    ]);
-    const results: Record<string, { readonly microseconds: number }[]> = await interleave(
-      Object.fromEntries(tasks),
-      { rounds, warmUp: 1 },
-    );
-    columns.push(
-      LAYERS.map((_, layers) => median((results[layers] ?? []).map((round) => round.microseconds))),
-    );
+    const results = Object.values(await measureRoute(servers, path, { ...options, headers }));
+    const costs = results.map((list) => median(list.map((round) => round["µs CPU"])));
+    for (const [layers, total] of costs.entries()) {
+      const cost = total - (costs[layers - 1] ?? 0);
+      const percent = (100 * cost) / (costs.at(-1) ?? 1);
+      rows[layers + 1]?.push(`${cost.toFixed(1)} (${percent.toFixed(0)} %)`);
+    }
   }
-  print(`Processor time per request in µs, and percent of the whole; medians of ${rounds} rounds`);
-  print(`| | ${ROUTES.join(" | ")} |\n|---|${"--:|".repeat(ROUTES.length)}`);
-  for (const [row, name] of LAYERS.entries()) {
-    const cells = columns.map((column) => {
-      const cost = (column[row] ?? 0) - (row === 0 ? 0 : (column[row - 1] ?? 0));
-      return `${cost.toFixed(1)} (${((100 * cost) / (column.at(-1) ?? 1)).toFixed(0)} %)`;
-    });
-    print(`| ${name} | ${cells.join(" | ")} |`);
-  }
+  print(`Processor time per request in µs, and percent of the whole; medians of ${options.rounds} rounds`);
+  printTable(rows);
 }

@@ -2,6 +2,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { parsePostgresUrl } from "@latchkey/contracts";
+import { addMigration } from "@latchkey/testing/extra-migration";
 import { openFolder } from "@latchkey/testing/folder";
 import { migrate as migrateLibsql } from "../../src/libsql/migrate.ts";
 import { migrate as migratePostgres } from "../../src/postgres/migrate.ts";
@@ -27,16 +28,8 @@ export async function openMigrationsFolder(
 ) {
   const folder = await openFolder();
   await cp(join(import.meta.dir, "../../src", dialect, "migrations"), folder.path, { recursive: true });
-  const journalFile = join(folder.path, "meta/_journal.json");
-  const journal: { entries: { when: number }[] } = await Bun.file(journalFile).json();
-  const last = journal.entries.at(-1)?.when ?? 0;
-  const entries = [...journal.entries, { when: last + 1, tag: "9999_extra", breakpoints: true }];
-  await Bun.write(journalFile, JSON.stringify({ ...journal, entries }));
   const comment = oldestRelease === null ? "" : `-- Oldest compatible release: ${oldestRelease}\n`;
-  await Bun.write(
-    join(folder.path, "9999_extra.sql"),
-    comment + statements.join(";\n--> statement-breakpoint\n"),
-  );
+  await addMigration(folder.path, comment + statements.join(";\n--> statement-breakpoint\n"));
   return folder;
 }
 

@@ -12,8 +12,8 @@ import { startService } from "@latchkey/testing/measured-service";
 import { freePort } from "@latchkey/testing/server-process";
 import { $ } from "bun";
 
-const MAIN = join(import.meta.dir, "../src/main.ts");
-const DOCS = join(import.meta.dir, "../../../docs");
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const DOCS = join(import.meta.dir, "../../../../docs");
 print(describeMachine());
 await using folder = await openFolder();
 await using browser = await openBrowser();

@@ -1,0 +1,23 @@
+/**
+ * The service with the first `LAYERS` middleware only, and with `CONSTANT_DERIVATIONS`, in which each password is correct and no
+ * derivation runs, because these vary by more than what is measured.
+ */
+import * as hashing from "@latchkey/hashing";
+
+const { LAYERS, CONSTANT_DERIVATIONS, ...variables } = process.env;
+if (CONSTANT_DERIVATIONS) {
+  const createHasher: typeof hashing.createHasher = () => ({
+    ...hashing.createHasher({ workers: 1 }),
+    hash: async () => hashing.randomStoredHash(),
+    verify: async () => true,
+  });
+  const setup = (build: Bun.PluginBuilder) =>
+    void build.module("@latchkey/hashing", () => ({
+      exports: { ...hashing, createHasher },
+      loader: "object",
+    }));
+  Bun.plugin({ name: "constant derivations", setup });
+}
+const { run } = await import("../../src/program.ts");
+const layers = LAYERS === undefined ? undefined : Number(LAYERS);
+await run([], { variables, layers, onListen() {}, exit: process.exit });
