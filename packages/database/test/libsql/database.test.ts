@@ -1,5 +1,5 @@
 /** What is particular to libsql: the file and its permissions, pragmas, migrations, timestamps stored as text. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, it } from "bun:test";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -12,11 +12,14 @@ import { createRepositories } from "../../src/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateConcurrently } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
+import { createTest } from "../support/test-database.ts";
+
+const test = createTest(openLibsqlTestDatabase);
 
 repositoryConformance("libsql", openLibsqlTestDatabase);
 
 describe("the database file", () => {
-  test("is created with its folders, accessible to its owner only", async () => {
+  it("is created with its folders, accessible to its owner only", async () => {
     await using folder = await openFolder();
     const path = join(folder.path, "a folder/50% #1?/deep", "latchkey.db");
     await using database = await openDatabase({
@@ -27,8 +30,7 @@ describe("the database file", () => {
     expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
   });
 
-  test("is in WAL mode, and its connections do not wait for locks and sync every commit", async () => {
-    await using testDatabase = await openLibsqlTestDatabase();
+  test("is in WAL mode, and its connections do not wait for locks and sync every commit", async (testDatabase) => {
     const { reader, orm, attempt, close } = await openClient(testDatabase.path, 1_000);
     const settings = new QueryBuilder()
       .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
@@ -41,9 +43,8 @@ describe("the database file", () => {
     close();
   });
 
-  test("can be read but not written when it is full", async () => {
-    await using testDatabase = await openLibsqlTestDatabase();
-    const client = await openClient(testDatabase.path, 1_000);
+  test("can be read but not written when it is full", async ({ path }) => {
+    const client = await openClient(path, 1_000);
     const { todos } = createRepositories(client, schema);
     const { id } = await todos.create({ title: "fits", completed: false });
     await client.run(client.orm.execute("pragma max_page_count = 1"));
@@ -57,7 +58,7 @@ describe("the database file", () => {
     client.close();
   });
 
-  test("is unavailable if it cannot be opened or is not a database", async () => {
+  it("is unavailable if it cannot be opened or is not a database", async () => {
     await using folder = await openFolder();
     await mkdir(join(folder.path, "folder.db"));
     await Bun.write(
@@ -71,9 +72,8 @@ describe("the database file", () => {
     }
   });
 
-  test("that is damaged while open makes queries fail but does not end the process", async () => {
-    await using testDatabase = await openLibsqlTestDatabase();
-    await testDatabase.database.todos.create({ title: "x", completed: false });
+  test("that is damaged while open makes queries fail but does not end the process", async (testDatabase) => {
+    await testDatabase.todos.create({ title: "x", completed: false });
     await testDatabase.query("pragma wal_checkpoint(truncate)");
     await Bun.write(testDatabase.path, new Uint8Array(20_000).fill(0x55));
     await using second = await testDatabase.reopen().catch(() => testDatabase.database);
@@ -81,28 +81,20 @@ describe("the database file", () => {
   });
 });
 
-test("timestamps are stored as RFC 3339 in UTC with milliseconds", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { id, createdAt } = await testDatabase.database.todos.create({ title: "x", completed: false });
-  await testDatabase.database.todos.update(id, { title: "y" });
-  const [row] = await testDatabase.query<{ created_at: string; updated_at: string }>("select * from todos");
+test("timestamps are stored as RFC 3339 in UTC with milliseconds", async ({ todos, query }) => {
+  const { id, createdAt } = await todos.create({ title: "x", completed: false });
+  await todos.update(id, { title: "y" });
+  const [row] = await query<{ created_at: string; updated_at: string }>("select * from todos");
   expect(row?.created_at).toBe(createdAt);
   expect(row?.updated_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
 describe("the libsql schema", () => {
-  test("is created once when several processes start on the same missing file", async () => {
+  it("is created once when several processes start on the same missing file", async () => {
     await using folder = await openFolder();
     const url = `file:${join(folder.path, "new", "latchkey.db")}`;
     await migrateConcurrently(url);
     await using database = await openDatabase({ url });
     expect(await database.todos.list({ after: 0, limit: 1 })).toEqual([]);
-  });
-
-  test("lets a page be read through the primary key", async () => {
-    await using testDatabase = await openLibsqlTestDatabase();
-    const sql = "explain query plan select * from todos where id > 5 order by id limit 21";
-    const plan = await testDatabase.query<{ detail: string }>(sql);
-    expect(plan.map(({ detail }) => detail)).toEqual(["SEARCH todos USING INTEGER PRIMARY KEY (rowid>?)"]);
   });
 });

@@ -1,5 +1,5 @@
 /** The prepared statements of the reading connection: locks, snapshots, schema changes, and rows that an operator edited. */
-import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { expect, it, setDefaultTimeout, spyOn } from "bun:test";
 import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -11,6 +11,9 @@ import { readTimestamp } from "../../src/libsql/columns.ts";
 import { openReader, type Reader } from "../../src/libsql/reader.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { spawnReplica } from "../support/replica.ts";
+import { createTest } from "../support/test-database.ts";
+
+const test = createTest(openLibsqlTestDatabase);
 
 setDefaultTimeout(30_000);
 
@@ -24,7 +27,7 @@ function prepareCount(reader: Reader, table: "numbers" | "todos"): () => Promise
   return async () => (await run())[0]?.count ?? Number.NaN;
 }
 
-test("after a lock conflict, no statement of the reader keeps a lock or an old snapshot", async () => {
+it("after a lock conflict, no statement of the reader keeps a lock or an old snapshot", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "rollback-journal.db");
   const url = `file:${path}`;
@@ -46,7 +49,7 @@ test("after a lock conflict, no statement of the reader keeps a lock or an old s
   reader.close();
 });
 
-test("while another process recovers the file after a killed writer, reads wait; then they return every acknowledged row", async () => {
+it("while another process recovers the file after a killed writer, reads wait; then they return every acknowledged row", async () => {
   await using folder = await openFolder();
   const url = folder.databaseUrl;
   const path = url.slice("file:".length);
@@ -76,9 +79,8 @@ test("while another process recovers the file after a killed writer, reads wait;
   reader.close();
 });
 
-test("reads do not prevent a checkpoint from emptying the write-ahead log", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { todos } = testDatabase.database;
+test("reads do not prevent a checkpoint from emptying the write-ahead log", async (testDatabase) => {
+  const { todos } = testDatabase;
   for (const rows of [1, 2, 150]) {
     for (let row = 0; row < rows; row++) await todos.create({ title: "x", completed: false });
     for (const limit of [1, 100, 101]) await todos.list({ after: 0, limit });
@@ -89,25 +91,22 @@ test("reads do not prevent a checkpoint from emptying the write-ahead log", asyn
   }
 });
 
-test("statements follow schema changes of another process", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { todos } = testDatabase.database;
-  await testDatabase.query(ADD_TODO);
+test("statements follow schema changes of another process", async ({ todos, query }) => {
+  await query(ADD_TODO);
   const page = await todos.list({ after: 0, limit: 10 });
   expect(page).toHaveLength(1);
-  await testDatabase.query("alter table todos add column extra text default 'extra'");
-  await testDatabase.query("create index todos_title on todos (title)");
+  await query("alter table todos add column extra text default 'extra'");
+  await query("create index todos_title on todos (title)");
   expect(await todos.list({ after: 0, limit: 10 })).toEqual(page);
-  await testDatabase.query("alter table todos rename to renamed");
+  await query("alter table todos rename to renamed");
   await expect(todos.list({ after: 0, limit: 10 })).rejects.toMatchObject({ reason: "SQLITE_ERROR" });
-  await testDatabase.query("alter table renamed rename to todos");
+  await query("alter table renamed rename to todos");
   expect(await todos.list({ after: 0, limit: 10 })).toEqual(page);
 });
 
-test("each query is prepared once, whatever its values", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
+test("each query is prepared once, whatever its values", async ({ reopen }) => {
   const prepare = spyOn(Database.prototype, "prepare");
-  await using database = await testDatabase.reopen();
+  await using database = await reopen();
   const { todos, users, ping } = database;
   for (let value = 1; value <= 50; value++) {
     await todos.list({ after: value, limit: value });
@@ -123,7 +122,7 @@ test("each query is prepared once, whatever its values", async () => {
   expect(new Set(texts).size).toBe(6);
 });
 
-test.skipIf(process.platform !== "linux")("a closed database does not keep its file open", async () => {
+it.skipIf(process.platform !== "linux")("a closed database does not keep its file open", async () => {
   const openFiles = async (path: string) => {
     const links = (await readdir("/proc/self/fd")).map((name) =>
       readlink(`/proc/self/fd/${name}`).catch(() => ""),
@@ -144,9 +143,8 @@ test.skipIf(process.platform !== "linux")("a closed database does not keep its f
   await expect(count()).rejects.toMatchObject({ reason: "CLIENT_CLOSED" });
 });
 
-test("values that an operator wrote are read as the column's type, also if they are not valid UTF-8", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { todos } = testDatabase.database;
+test("values that an operator wrote are read as the column's type, also if they are not valid UTF-8", async (testDatabase) => {
+  const { todos } = testDatabase;
   await testDatabase.query(
     `insert into todos (title, completed, created_at) values
      (cast(x'61ff62' as text), 1, 1767322800), (x'61620063', 'true', x'00ff'), ('{"a":["\\"\u2028\u{1f600}' || char(1, 10), 0, 1e300)`,
@@ -160,7 +158,7 @@ test("values that an operator wrote are read as the column's type, also if they 
   expect(await todos.findById(page[0]?.id ?? 0)).toEqual(page[0] ?? null);
 });
 
-test("a timestamp passes through unchanged exactly if parsing and formatting it would not change it", () => {
+it("a timestamp passes through unchanged exactly if parsing and formatting it would not change it", () => {
   const years = ["0000", "1900", "1999", "2000", "2024", "2026", "9999"];
   const pairs = Array.from({ length: 100 }, (_, index) => String(index).padStart(2, "0"));
   const days = years.flatMap((year) =>

@@ -1,8 +1,11 @@
 /** Writes wait for locks of other processes without blocking the event loop, have a deadline, and take turns by client. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, it, setDefaultTimeout } from "bun:test";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { callers, type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
+import { createTest } from "../support/test-database.ts";
+
+const test = createTest(openLibsqlTestDatabase);
 
 setDefaultTimeout(30_000);
 
@@ -23,9 +26,8 @@ const reasonOf = (promise: Promise<unknown>): Promise<string> =>
 const titles = async ({ todos }: Database) =>
   (await todos.list({ after: 0, limit: 10_000 })).map(({ title }) => title);
 
-test("while another process holds the write lock, the event loop runs and reads succeed; waiting writes succeed afterwards", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { todos, users, ping } = { ...testDatabase.database };
+test("while another process holds the write lock, the event loop runs and reads succeed; waiting writes succeed afterwards", async (testDatabase) => {
+  const { todos, users, ping } = testDatabase;
   const kept = await todos.create({ title: "kept", completed: false });
   let committed = 0;
   const writes: Promise<unknown>[] = [];
@@ -45,9 +47,8 @@ test("while another process holds the write lock, the event loop runs and reads 
   expect(await testDatabase.query("select count(*) as committed from users")).toEqual([{ committed: 100 }]);
 });
 
-test("writes that wait in the queue share commits, at most two each, and other events are handled between two commits", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { todos } = testDatabase.database;
+test("writes that wait in the queue share commits, at most two each, and other events are handled between two commits", async (testDatabase) => {
+  const { todos } = testDatabase;
   let committed = 0;
   const seen = [0];
   const writes = Array.from({ length: 64 }, () =>
@@ -64,9 +65,8 @@ test("writes that wait in the queue share commits, at most two each, and other e
   expect(groups.length).toBeLessThanOrEqual(33);
 });
 
-test("a write that fails does not affect the writes that share its commit, and all are applied in order", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { users } = testDatabase.database;
+test("a write that fails does not affect the writes that share its commit, and all are applied in order", async (testDatabase) => {
+  const { users } = testDatabase;
   const names = ["a", "b", "a", "c", "b", "d", "e", "f", "e", "g"];
   const results = await Promise.allSettled(
     names.map((name) =>
@@ -82,9 +82,7 @@ test("a write that fails does not affect the writes that share its commit, and a
   expect(stored.map(({ username }) => username)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
 });
 
-test("clients take turns, and the writes of each are applied in order", async () => {
-  await using testDatabase = await openLibsqlTestDatabase();
-  const { database } = testDatabase;
+test("clients take turns, and the writes of each are applied in order", async ({ database }) => {
   const writes = [["a", 4] as const, ["b", 2] as const, ["c", 1] as const].flatMap(([client, count]) =>
     createTodos(database, client, count),
   );
@@ -93,7 +91,7 @@ test("clients take turns, and the writes of each are applied in order", async ()
   expect(await titles(database)).toEqual(["a0", "a1", "b0", "c0", "a2", "b1", "a3"]);
 });
 
-test("a write whose deadline passes before it runs is rejected and never runs", async () => {
+it("a write whose deadline passes before it runs is rejected and never runs", async () => {
   await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 50 });
   const { database } = testDatabase;
   const writes = createTodos(database, "a", 10);
@@ -106,7 +104,7 @@ test("a write whose deadline passes before it runs is rejected and never runs", 
   expect(await titles(database)).toEqual(["a0", "b0"]);
 });
 
-test("all writes behind a backlog on a locked file are rejected at their deadline", async () => {
+it("all writes behind a backlog on a locked file are rejected at their deadline", async () => {
   await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 500 });
   const { database } = testDatabase;
   {
@@ -120,7 +118,7 @@ test("all writes behind a backlog on a locked file are rejected at their deadlin
   expect(await titles(database)).toEqual(["d0"]);
 });
 
-test("the queries of one caller share the timeout", async () => {
+it("the queries of one caller share the timeout", async () => {
   await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 300 });
   const { todos } = testDatabase.database;
   const create = () => reasonOf(todos.create({ title: "x", completed: false }));
@@ -134,7 +132,7 @@ test("the queries of one caller share the timeout", async () => {
   });
 });
 
-test("of more than a thousand waiting writes, those of the client with the most are rejected", async () => {
+it("of more than a thousand waiting writes, those of the client with the most are rejected", async () => {
   await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 3_000 });
   const { database } = testDatabase;
   const lock = await holdSqliteLock(testDatabase.url);

@@ -1,11 +1,11 @@
 /** While the server is faulty, calls fail in time; once the server recovers, calls succeed without a restart of the service. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, it, setDefaultTimeout } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Database, DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
-import type { TestDatabase } from "../support/test-database.ts";
+import { createTest, type TestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(30_000);
 
@@ -22,6 +22,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const POOL_SIZE = 4;
 const open = () => openPostgresTestDatabase(server, { poolSize: POOL_SIZE });
+const test = createTest(open);
 const todo = { title: "x", completed: false };
 
 /** Makes every kind of call concurrently, twice as many as there are connections; returns the errors and the total time. */
@@ -65,7 +66,7 @@ function connections({ query }: TestDatabase): Promise<{ pid: number }[]> {
   );
 }
 
-test("on a frozen server, every call fails soon after its deadline and a ping within a second; all succeed after the server resumes", async () => {
+it("on a frozen server, every call fails soon after its deadline and a ping within a second; all succeed after the server resumes", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, {
     poolSize: POOL_SIZE,
     deadlineMs: 1_500,
@@ -88,8 +89,7 @@ test("on a frozen server, every call fails soon after its deadline and a ping wi
   expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
 });
 
-test("after the server is killed, every call fails immediately; after its restart, all succeed and no acknowledged write is lost", async () => {
-  await using testDatabase = await open();
+test("after the server is killed, every call fails immediately; after its restart, all succeed and no acknowledged write is lost", async (testDatabase) => {
   const { database } = testDatabase;
   const acknowledged: number[] = [];
   const write = async (): Promise<void> => {
@@ -109,8 +109,7 @@ test("after the server is killed, every call fails immediately; after its restar
   expect(acknowledged.filter((id) => id !== 2 && !kept.has(id))).toEqual([]);
 });
 
-test("when the server terminates connections, only the calls on them fail", async () => {
-  await using testDatabase = await open();
+test("when the server terminates connections, only the calls on them fail", async (testDatabase) => {
   for (let round = 0; round < 5; round++) {
     const calls = callAll(testDatabase.database);
     await testDatabase.query(`
@@ -121,7 +120,7 @@ test("when the server terminates connections, only the calls on them fail", asyn
   }
 });
 
-test("dead connections are replaced after the deadline, also if only pings use them", async () => {
+it("dead connections are replaced after the deadline, also if only pings use them", async () => {
   using proxy = await openTcpProxy([server.port]);
   const url = (await server.createDatabase()).replace(String(server.port), String(proxy.port));
   await using database = openPostgresDatabase({ url, poolSize: 2, deadlineMs: 500 });
@@ -142,8 +141,7 @@ test("dead connections are replaced after the deadline, also if only pings use t
   expect(await database.todos.create(todo)).toMatchObject(todo);
 });
 
-test("calls fail immediately while the server has no free connections", async () => {
-  await using testDatabase = await open();
+test("calls fail immediately while the server has no free connections", async (testDatabase) => {
   await using greedy = await openDatabase({ url: testDatabase.url, poolSize: MAX_CONNECTIONS });
   // A pool opens another connection only while all others are in use.
   while ((await connections(testDatabase)).length < MAX_CONNECTIONS - RESERVED_CONNECTIONS) {
@@ -158,8 +156,7 @@ test("calls fail immediately while the server has no free connections", async ()
   expect(await measureRecoveryMs(starved)).toBeLessThan(5_000);
 });
 
-test("while the server has no more connections for the process, calls succeed on those that it has", async () => {
-  await using testDatabase = await open();
+test("while the server has no more connections for the process, calls succeed on those that it has", async (testDatabase) => {
   const { database } = testDatabase;
   await database.ping();
   const free = MAX_CONNECTIONS - RESERVED_CONNECTIONS - 1;
@@ -169,8 +166,7 @@ test("while the server has no more connections for the process, calls succeed on
   for (let round = 0; round < 3; round++) expect((await callAll(database)).errors).toEqual([]);
 });
 
-test("on a read-only server, writes fail, reads succeed, and the client reconnects to find the new primary", async () => {
-  await using testDatabase = await open();
+test("on a read-only server, writes fail, reads succeed, and the client reconnects to find the new primary", async (testDatabase) => {
   const { database } = testDatabase;
   await callAll(database);
   const before = await connections(testDatabase);
@@ -193,7 +189,7 @@ test("on a read-only server, writes fail, reads succeed, and the client reconnec
   expect(before.filter(({ pid }) => after.has(pid))).toEqual([]);
 });
 
-test("a locked row makes only its own call fail and closes no connection", async () => {
+it("a locked row makes only its own call fail and closes no connection", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 4, deadlineMs: 500 });
   const { database } = testDatabase;
   const { id } = await database.todos.create(todo);
@@ -213,7 +209,7 @@ test("a locked row makes only its own call fail and closes no connection", async
   expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
 });
 
-test("two slow statements of one call, each within the deadline, succeed and close no connection", async () => {
+it("two slow statements of one call, each within the deadline, succeed and close no connection", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1, deadlineMs: 1_600 });
   const { users } = testDatabase.database;
   const { id } = await users.create({ email: "ada@example.org", username: "ada", hashedPassword: "s$d" });

@@ -7,8 +7,7 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
   const test = createTest(open);
 
   describe(`networks on ${name}`, () => {
-    test("a user is found with the time at which one of its networks was last stored", async (testDatabase) => {
-      const { users, query } = testDatabase;
+    test("a user is found with the time at which a network was last stored", async ({ users, query }) => {
       const [first, second] = [await users.create(ada), await users.create(bob)];
       const seenAt = async (email: string, network: string) =>
         (await users.findByEmail(email, network))?.networkSeenAt;
@@ -31,13 +30,10 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       const { users, query } = testDatabase;
       const [first, second] = [await users.create(ada), await users.create(bob)];
       await users.storeNetwork(second.id, "other");
-      const rows = Array.from(
-        { length: 22 },
-        (_, day) => `(${first.id}, 'day ${day}', '2026-01-${day + 10}T00:00:00.000Z')`,
-      );
-      await query(
-        `insert into user_networks (user_id, network_digest, last_seen_at) values ${rows.join(", ")}`,
-      );
+      for (let day = 0; day < 22; day++)
+        await query(
+          `insert into user_networks values (${first.id}, 'day ${day}', '2026-01-${day + 10}T00:00:00.000Z')`,
+        );
       const digests = () => digestsOf(testDatabase, "last_seen_at");
       const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
       await users.storeNetwork(first.id, "new");
@@ -47,8 +43,11 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
     });
 
-    test("of networks that are stored at the same time over two connections, 20 remain", async (testDatabase) => {
-      const { database, query, reopen } = testDatabase;
+    test("of networks stored over two connections at once, 20 remain", async ({
+      database,
+      query,
+      reopen,
+    }) => {
       await using second = await reopen();
       const { id } = await database.users.create(ada);
       const storeTogether = (count: number, round: number) =>
@@ -82,7 +81,7 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
 
     test("a network of a user who was deleted or got another token version meanwhile is not stored", async (testDatabase) => {
       const { users } = testDatabase;
-      const [first, second] = [await users.create(ada), await users.create(bob)];
+      const [first, second] = [await users.create({ ...ada, networkDigest: "one" }), await users.create(bob)];
       await users.delete(first.id);
       await users.storeNetwork(first.id, "one");
       await users.update(second.id, { hashedPassword: "other$digest" });
@@ -110,14 +109,6 @@ export function networkConformance(name: string, open: () => Promise<TestDatabas
       expect(await digestsOf(testDatabase)).toEqual(["other"]);
       await users.update(second.id, { hashedPassword, networkDigest: "new" });
       expect(await digestsOf(testDatabase)).toEqual(["new"]);
-    });
-
-    test("if the networks cannot be deleted, the hash is not changed", async ({ users, query }) => {
-      const created = await users.create(ada);
-      await query("alter table user_networks rename to gone");
-      const update = users.update(created.id, { hashedPassword: "new$digest" });
-      await expect(update).rejects.toBeInstanceOf(DatabaseUnavailable);
-      expect(await users.findById(created.id)).toEqual(created);
     });
   });
 }

@@ -151,16 +151,12 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
     test("mails are claimed in the order in which they are due, of whichever kind", async (testDatabase) => {
       const { outbox, query } = testDatabase;
       const request = { userId: 1, recipient: bob.email, state: "" };
-      for (let day = 1; day <= 2; day++) {
+      for (const day of ["2026-01-01", "2026-01-02"]) {
         await outbox.request("reset", ada.email);
         await outbox.requestEmailChange(request);
-        for (const [column, hour] of [
-          ["due_at", 1],
-          ["next_attempt_at", 2],
-        ] as const)
-          await query(
-            `update outbox set ${column} = '2026-01-0${day}T0${hour}:00:00.000Z' where ${column} > '2026-02-01'`,
-          );
+        await query(`update outbox set due_at = '${day}T01:00:00.000Z' where due_at > '2026-02-01'`);
+        const reset = "next_attempt_at > '2026-02-01'";
+        await query(`update outbox set next_attempt_at = '${day}T02:00:00.000Z' where ${reset}`);
       }
       const kinds: (string | undefined)[] = [];
       for (let count = 0; count < 4; count++) kinds.push((await claim(testDatabase))?.kind);
@@ -214,11 +210,10 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
         return sent.map((one) => one["email-change"] ?? 0).reduce((sum, one) => sum + one);
       };
       await send(database);
-      const others = [
-        await users.create(bob),
-        await users.create({ ...bob, email: "c@d.ef", username: "cy" }),
-      ];
-      for (const other of others) for (let index = 0; index < 2; index++) await change(other.id, ada.email);
+      for (const other of [bob, { ...bob, email: "c@d.ef", username: "cy" }]) {
+        const { id: otherId } = await users.create(other);
+        for (let index = 0; index < 2; index++) await change(otherId, ada.email);
+      }
       expect(await sendBoth()).toBe(2);
       for (let index = 0; index < 6; index++) await change(id, `new${index}@example.org`);
       expect(await sendBoth()).toBe(3);
@@ -295,19 +290,11 @@ export function outboxConformance(name: string, open: () => Promise<TestDatabase
       }
     });
 
-    test("verifications that an attacker requests prevent no reset, in three periods, and resets of the operator have no limit", async (testDatabase) => {
+    test("resets of the operator have no limit", async (testDatabase) => {
       const { users, outbox } = testDatabase;
       const { id } = await users.create(ada);
-      const period = async (resets: number) => {
-        for (let index = 0; index < 4; index++) await outbox.request("verification", ada.email);
-        for (let index = 0; index < resets; index++) await outbox.request("reset", ada.email);
-        return (await send(testDatabase)).reset;
-      };
-      expect(await period(3)).toBe(3);
-      for (const _ of [1, 2]) {
-        await age(testDatabase, 2.1);
-        expect(await period(1)).toBe(1);
-      }
+      for (let index = 0; index < 4; index++) await outbox.request("reset", ada.email);
+      expect(await send(testDatabase)).toEqual({ reset: 3 });
       const operate = () => outbox.request("reset", ada.email, { isLimited: false });
       for (let index = 0; index < 4; index++) await operate();
       expect(await send(testDatabase)).toEqual({ reset: 4 });

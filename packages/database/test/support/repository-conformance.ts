@@ -29,12 +29,9 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       const done = await todos.update(created.id, { completed: true });
       expect(done).toEqual({ ...created, completed: true, updatedAt: done?.updatedAt ?? "" });
       expect(Date.parse(done?.updatedAt ?? "")).toBeGreaterThan(Date.parse(created.updatedAt));
-      expect(await todos.update(created.id, { title: "Rewrite" })).toMatchObject({
-        title: "Rewrite",
-        completed: true,
-      });
-      const before = await todos.findById(created.id);
-      expect(await todos.update(created.id, {})).toEqual(before);
+      const renamed = await todos.update(created.id, { title: "Rewrite" });
+      expect(renamed).toMatchObject({ title: "Rewrite", completed: true });
+      expect(await todos.update(created.id, {})).toEqual(renamed);
       expect(await todos.delete(created.id)).toBe(true);
       expect(await todos.delete(created.id)).toBe(false);
       expect(await todos.findById(created.id)).toBeNull();
@@ -70,26 +67,17 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
         expect(Math.abs(Date.parse(date ?? "") - Date.now())).toBeLessThan(5_000);
       }
     });
-
-    test("a change made with SQL is visible to the next read", async ({ users, query }) => {
-      const { id } = await users.create(ada);
-      await query("update users set is_active = false");
-      expect((await users.findById(id))?.isActive).toBe(false);
-    });
   });
 
   describe(`the ${name} connection`, () => {
-    test("a ping succeeds, and every call after close rejects with DatabaseUnavailable", async (testDatabase) => {
-      const { database, reopen } = testDatabase;
+    test("a ping succeeds, and each call after close is unavailable", async ({ database, reopen }) => {
       const second = await reopen();
       await second.ping();
       await second.close();
       await second.close();
-      await expect(second.ping()).rejects.toBeInstanceOf(DatabaseUnavailable);
-      await expect(second.users.findById(1)).rejects.toBeInstanceOf(DatabaseUnavailable);
-      await expect(second.todos.create({ title: "x", completed: false })).rejects.toBeInstanceOf(
-        DatabaseUnavailable,
-      );
+      const create = () => second.todos.create({ title: "x", completed: false });
+      for (const call of [second.ping, () => second.users.findById(1), create])
+        await expect(call()).rejects.toBeInstanceOf(DatabaseUnavailable);
       await database.ping();
     });
 
@@ -104,8 +92,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
       for (const error of [taken, closed]) expect(Bun.inspect(error, { depth: 10 })).not.toContain(secret);
     });
 
-    test("migrating again, also from several connections at the same time, changes nothing", async (testDatabase) => {
-      const { database, reopen } = testDatabase;
+    test("migrating again, also over two connections, changes nothing", async ({ database, reopen }) => {
       const created = await database.users.create(ada);
       await using second = await reopen();
       await Promise.all([database.migrate(), second.migrate(), database.migrate()]);

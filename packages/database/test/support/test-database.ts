@@ -33,8 +33,8 @@ export async function openTestDatabase(
 
 /** Returns a `test` whose function receives a database of its own, with its repositories. */
 export const createTest =
-  (open: () => Promise<TestDatabase>) =>
-  (name: string, run: (testDatabase: TestDatabase & Database) => Promise<void>): void =>
+  <Opened extends TestDatabase>(open: () => Promise<Opened>) =>
+  (name: string, run: (testDatabase: Database & Opened) => Promise<void>): void =>
     test(name, async () => {
       await using testDatabase = await open();
       await run({ ...testDatabase.database, ...testDatabase });

@@ -20,8 +20,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findByEmail(ada.email)).toEqual({ ...created, networkSeenAt: null });
     });
 
-    test("methods return null or false for a user that does not exist, up to the largest safe id", async (testDatabase) => {
-      const { users } = testDatabase;
+    test("methods return null or false for a user who does not exist", async ({ users }) => {
       for (const id of [1, 2 ** 31, 2 ** 32, 2 ** 53 - 2, MAX_ID]) {
         expect(await users.findById(id)).toBeNull();
         expect(await users.update(id, { username: "x" })).toBeNull();
@@ -59,8 +58,10 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.update(other.id, { username: bob.username })).toMatchObject(bob);
     });
 
-    test("exactly one of twenty concurrent registrations over two connections succeeds", async (testDatabase) => {
-      const { database, reopen } = testDatabase;
+    test("of twenty registrations at once over two connections, one succeeds", async ({
+      database,
+      reopen,
+    }) => {
       await using second = await reopen();
       const registrations = Array.from({ length: 20 }, (_, index) =>
         (index % 2 ? database : second).users.create({ ...ada, email: `ada${index % 3}@example.org` }),
@@ -70,9 +71,9 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(reasons).toEqual(Array(19).fill(expect.any(UserAlreadyExists)));
     });
 
-    test("usernames that differ in case, surrounding spaces or Unicode normalisation are distinct", async (testDatabase) => {
-      const { users } = testDatabase;
+    test("usernames are stored unchanged and compared exactly", async ({ users }) => {
       const usernames = ["ada", "Ada", "ada ", "é", "e\u0301", "ß", "ss", "\u{1F600}", "İ", "i", "I", "ı"];
+      usernames.push("'; drop table users; --", "\\ \" ' % _ \u{10FFFF} \r\n\t $1 ? :a");
       for (const [index, username] of usernames.entries()) {
         const user = await users.create({ ...ada, email: `u${index}@example.org`, username });
         expect((await users.findById(user.id))?.username).toBe(username);
@@ -87,40 +88,24 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       }
     });
 
-    test("text is stored and returned unchanged", async ({ users }) => {
-      const username = "'; drop table users; --";
-      const hashedPassword = "\\ \" ' % _ \u{10FFFF} \r\n\t $1 ? :a";
-      const { id } = await users.create({ ...ada, username, hashedPassword });
-      expect(await users.findById(id)).toMatchObject({ username, hashedPassword });
-    });
-
     test("update changes only the given fields and updatedAt", async ({ users }) => {
       const created = await users.create(ada);
       await waitUntilAfter(created.updatedAt);
       expect(await users.update(created.id, {})).toEqual(created);
       const renamed = await users.update(created.id, { username: "countess" });
-      expect(renamed).toEqual({
-        ...created,
-        username: "countess",
-        updatedAt: renamed?.updatedAt ?? "",
-      });
+      expect(renamed).toEqual({ ...created, username: "countess", updatedAt: renamed?.updatedAt ?? "" });
       expect(Date.parse(renamed?.updatedAt ?? "")).toBeGreaterThan(Date.parse(created.updatedAt));
       const rehashed = await users.update(created.id, { hashedPassword: "other$digest" });
       expect(rehashed).toMatchObject({ username: "countess", hashedPassword: "other$digest" });
       expect(await users.findById(created.id)).toEqual(rehashed);
     });
 
-    test("a change with a token happens only if the user is active and the token is not revoked, in all combinations", async (testDatabase) => {
-      const { users, query } = testDatabase;
+    test("a change requires an active user and a token that is not revoked", async ({ users, query }) => {
       const { id } = await users.create(ada);
       const { hashedPassword } = ada;
       const old = { hashedPassword: "old$digest" };
-      const hashes = [
-        {},
-        { hashedPassword },
-        old,
-        ...[1, 2].map((version) => ({ ...old, importedVersion: version })),
-      ];
+      const imported = [1, 2].map((version) => ({ ...old, importedVersion: version }));
+      const hashes = [{}, { hashedPassword }, old, ...imported];
       const tokens: ValidToken[] = [0, 1, 2, 3].flatMap((version) =>
         [null, "kept", "other"].flatMap((tokenId) => hashes.map((hash) => ({ version, tokenId, ...hash }))),
       );
@@ -133,10 +118,8 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
             const user = await users.findById(id);
             for (const token of tokens) {
               const changed = await users.update(id, { username: crypto.randomUUID() }, token);
-              expect([token, changed !== null]).toEqual([
-                token,
-                isActive && user !== null && !isRevoked(token, user),
-              ]);
+              const isAllowed = isActive && user !== null && !isRevoked(token, user);
+              expect([token, changed !== null]).toEqual([token, isAllowed]);
               changes += Number(changed !== null);
             }
           }
@@ -159,8 +142,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       }
     });
 
-    test("a new hash increments the token version and stores the token's id, a revocation or an activation of an inactive user removes the id", async (testDatabase) => {
-      const { users } = testDatabase;
+    test("a new hash, a revocation and an activation increment the token version", async ({ users }) => {
       const { id } = await users.create(ada);
       const other = await users.create(bob);
       const revoked = async () => {
@@ -189,8 +171,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await users.findById(other.id)).toEqual(other);
     });
 
-    test("roles are replaced; removing one, also by concurrent changes, revokes the tokens", async (testDatabase) => {
-      const { database, query, reopen } = testDatabase;
+    test("removing a role, also concurrently, revokes the tokens", async ({ database, query, reopen }) => {
       const { id } = await database.users.create(ada);
       const state = async () => {
         const user = await database.users.findById(id);
@@ -203,11 +184,8 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect(await database.users.setRoles(id, ["a", "c"])).toMatchObject({ tokenVersion: 2 });
       expect(await state()).toEqual([["a", "c"], 2, null]);
       await using second = await reopen();
-      const each = Array.from(
-        { length: 10 },
-        (_, index) => [index % 2 === 0 ? database : second, `r${index}`] as const,
-      );
-      await Promise.all(each.map(([{ users }, role]) => users.setRoles(id, [role])));
+      const databases = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? database : second));
+      await Promise.all(databases.map(({ users }, index) => users.setRoles(id, [`r${index}`])));
       expect((await state())?.[1]).toBe(12);
       for (const text of ["", "{}", "[1", "[1]"]) {
         await query(`update users set roles = '${text}'`);
@@ -215,16 +193,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       }
     });
 
-    test("concurrent revocations over two connections all count", async ({ database, reopen }) => {
-      await using second = await reopen();
-      const { id } = await database.users.create(ada);
-      const databases = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? database : second));
-      await Promise.all(databases.map(({ users }) => users.revokeTokens(id)));
-      expect((await second.users.findById(id))?.tokenVersion).toBe(10);
-    });
-
-    test("of two new hashes at once with one condition, exactly one is stored", async (testDatabase) => {
-      const { database, reopen } = testDatabase;
+    test("of two new hashes at once with one condition, one is stored", async ({ database, reopen }) => {
       await using second = await reopen();
       const { id, hashedPassword } = await database.users.create(ada);
       const condition = { version: 0, tokenId: null, hashedPassword };
@@ -247,15 +216,7 @@ export function userConformance(name: string, open: () => Promise<TestDatabase>)
       expect((await todos.create({ title: "twice", completed: false })).id).toBeGreaterThan(todo.id);
     });
 
-    test("deleting a user deletes the user's networks and no others", async ({ users, query }) => {
-      const { id } = await users.create({ ...ada, networkDigest: "one" });
-      await users.create({ ...bob, networkDigest: "two" });
-      expect(await users.delete(id)).toBe(true);
-      expect(await query("select network_digest from user_networks")).toEqual([{ network_digest: "two" }]);
-    });
-
-    test("users are found by any part of e-mail or username, by domain and by state, and deleted together", async (testDatabase) => {
-      const { users } = testDatabase;
+    test("users are found by text, domain and state, and deleted together", async ({ users }) => {
       const ids: number[] = [];
       for (const [email, username] of [
         ["one@a.example", "100%_!Äda"],
