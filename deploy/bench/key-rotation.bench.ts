@@ -20,9 +20,7 @@ const withSecret = { AUTH_SECRET_KEY: OTHER_SECRET };
 
 await using resources = new AsyncDisposableStack();
 const postgres = resources.use(await startPostgresServer());
-const redis = await startRedisServer();
-if (!redis) throw new Error("redis-server is not installed");
-resources.use(redis);
+const redis = resources.use(await startRedisServer());
 const shared = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url };
 const { slots, replaceAll } = openCluster(resources, shared);
 await replaceAll({ AUTH_SECRET_KEY: SECRET });

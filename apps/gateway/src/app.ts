@@ -24,9 +24,7 @@ import type { RequestObservation } from "./observability/metrics.ts";
 import { createDocument } from "./openapi/document.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
-import { createMemoryBudgetStore } from "./rate-limit/memory-budget-store.ts";
-import { createMemoryStore } from "./rate-limit/memory-store.ts";
-import type { CreateBudgetStore, CreateStore } from "./rate-limit/store.ts";
+import { createMemoryStore, type Store } from "./rate-limit/store.ts";
 import { createTokens } from "./tokens/access-tokens.ts";
 import type { TokenKeys } from "./tokens/token-keys.ts";
 
@@ -40,12 +38,8 @@ interface AppOptions {
   readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
   /** Whether nobody can choose this password. @default none is listed */
   readonly isListedPassword?: (password: string) => boolean;
-  /** Creates the stores of the rate limits. @default in-memory stores */
-  readonly createStore?: CreateStore;
-  /** Creates the store of the login budgets. @default an in-memory store */
-  readonly createBudgetStore?: CreateBudgetStore;
-  /** See `LoginThrottleOptions`. @default 10 */
-  readonly rejectionDelayMs?: number;
+  /** Where attempts are counted. @default in memory */
+  readonly store?: Store;
   /**
    * Idle time until a connection is closed, 1 to 255. The server exempts a request whose body is complete, so a request
    * can wait longer for a derivation. @default 60
@@ -67,20 +61,17 @@ export function createApp({
   logger,
   passkeyFeature,
   isListedPassword = () => false,
-  createStore = createMemoryStore,
-  createBudgetStore = createMemoryBudgetStore,
-  rejectionDelayMs,
+  store = createMemoryStore(),
   idleTimeoutSeconds = 60,
   observe,
   layers,
   isStopping,
 }: AppOptions) {
-  const limiters = config.rateLimits && createRateLimiters(config.rateLimits, createStore);
+  const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
   const { digests, oneTimeTokens, publicKeySet } = keys;
   const { users, passkeys, outbox } = database;
   const sendsMail = config.mail !== null;
-  const loginThrottle =
-    config.rateLimits && createLoginThrottle({ users, digests, createBudgetStore, rejectionDelayMs });
+  const loginThrottle = config.rateLimits && createLoginThrottle({ users, digests, store });
   const tokens = createTokens({ ...config.auth, keys, hasMethods: config.passkeys !== null });
   const authService = createAuthService({
     users,
@@ -89,7 +80,7 @@ export function createApp({
     tokens,
     oneTimeTokens,
     loginThrottle,
-    wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(createStore),
+    wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(store),
     sendsMail,
     isVerifiedElsewhere: config.auth.privateKey !== null,
   });

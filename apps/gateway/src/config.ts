@@ -12,6 +12,8 @@ import {
   validateKernel,
   variablesHelp,
 } from "@latchkey/config";
+import { mapMembers } from "./map-members.ts";
+import { ROUTE_LIMITS } from "./rate-limit/limits.ts";
 
 /** The definitions of the variables state what null means. */
 export type Config = ReturnType<typeof createConfig>;
@@ -101,14 +103,7 @@ function createConfig({ values, warnings }: Environment) {
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED
-      ? {
-          default: values.RATE_LIMIT_DEFAULT,
-          login: values.RATE_LIMIT_LOGIN,
-          passkeyLogin: values.RATE_LIMIT_LOGIN,
-          register: values.RATE_LIMIT_REGISTER,
-          passwordChange: values.RATE_LIMIT_PASSWORD_CHANGE,
-          mail: values.RATE_LIMIT_MAIL,
-        }
+      ? mapMembers(ROUTE_LIMITS, ({ variable }) => values[variable])
       : null,
     /** null: no mail, and no routes for it. */
     mail: sendsMail(values)

@@ -86,7 +86,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     isListedPassword: configContext.blocklist.isListed,
     layers,
     ...(metrics && { observe: metrics.observeRequest }),
-    ...(redisStore && { createStore: redisStore.create, createBudgetStore: redisStore.createBudgets }),
+    ...(redisStore && { store: redisStore }),
     isStopping: () => shutdown.isStopping(),
   });
   let metricsServer: Bun.Server<unknown> | null = null;

@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { QueueFull } from "@latchkey/hashing";
 import { readAssets } from "../src/pages/assets.ts";
-import { createMemoryStore } from "../src/rate-limit/memory-store.ts";
-import type { CreateStore } from "../src/rate-limit/store.ts";
+import { createMemoryStore, type Store } from "../src/rate-limit/store.ts";
 import type { CallOptions } from "./support/client.ts";
 import { type Service, type ServiceOptions, startService } from "./support/service.ts";
 
@@ -146,17 +145,18 @@ test.each(CASES)(
   "%d to %s has the headers of all middleware, writes one log line and counts once against the default quota",
   async (status, request, details = {}) => {
     let counted = 0;
-    const createStore: CreateStore = (quota) => {
-      const store = createMemoryStore(quota);
+    const memory = createMemoryStore();
+    const fixedWindow: Store["fixedWindow"] = (limit) => {
+      const window = memory.fixedWindow(limit);
       const increment = (key: string) => {
-        if (quota.name === "default") counted += 1;
-        return store.increment(key);
+        if (limit.name === "default") counted += 1;
+        return window.increment(key);
       };
-      return { ...store, increment };
+      return { isSynchronous: true, increment };
     };
     const { start, prepare = async () => ({}), skipRateLimit, body, headers } = details;
     const env = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN, ...start?.env };
-    await using service = await startService({ createStore, ...start, env });
+    await using service = await startService({ store: { ...memory, fixedWindow }, ...start, env });
     const prepared = await prepare(service);
     const countedBefore = counted;
     const [method = "", path = ""] = request.split(" ");

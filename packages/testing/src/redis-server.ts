@@ -2,15 +2,15 @@
 import type { ServerCertificate } from "./certificates.ts";
 import { freePort, readUntil } from "./server-process.ts";
 
-export type RedisServer = NonNullable<Awaited<ReturnType<typeof startRedisServer>>>;
+export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
 /**
- * Returns null if `redis-server` is not installed (Debian's package has the same name).
  * @param certificate with one, the server accepts TLS connections only
+ * @throws {Error} if `redis-server` is not installed (Debian's package has the same name)
  */
 export async function startRedisServer(certificate?: ServerCertificate) {
   const program = Bun.which("redis-server");
-  if (program === null) return null;
+  if (program === null) throw new Error("`redis-server` is not on the PATH");
   const port = freePort();
   const listen = certificate ? tlsArguments(port, certificate) : ["--port", String(port)];
   const spawn = () =>

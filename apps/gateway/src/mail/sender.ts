@@ -78,7 +78,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim({ digestMailbox, budgets: MAIL_BUDGETS });
+      const mail = await outbox.claim({ digestMailbox, budgets: Object.values(MAIL_BUDGETS) });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);

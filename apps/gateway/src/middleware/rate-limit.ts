@@ -9,107 +9,85 @@ import { requestContext, withoutTrailingSlash } from "../elysia/request-context.
 import { skipCookies } from "../elysia/workarounds.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
-import type { CreateStore, Increment } from "../rate-limit/store.ts";
+import type { Increment } from "../rate-limit/fixed-window.ts";
+import { MAX_PROMPT_REJECTIONS, REJECTION_DELAY_MS } from "../rate-limit/limits.ts";
+import type { Store } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
 import { isPreflight } from "./cors.ts";
 
-type Quota = RateLimits[keyof RateLimits];
-
-/** A request counts for its client address, and also for the user if `userId` is given. */
-interface Client {
-  readonly clientAddress: string;
-  readonly userId?: number;
-}
-
 type ResponseHeaders = Record<string, string | number>;
 
-type RateLimiter = ReturnType<typeof createRateLimiter>;
-export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
+interface UserContext {
+  readonly clientAddress: string;
+  readonly principal: { readonly user: { readonly id: number } };
+  readonly set: { readonly headers: ResponseHeaders };
+}
 
-/**
- * A client that ignores this many rejections in one window waits for each further one. Otherwise a client that sends as
- * fast as it can occupies the event loop with rejections, at the expense of the hashing threads.
- */
-const MAX_PROMPT_REJECTIONS = 1000;
-const REJECTION_DELAY_MS = 1000;
+export type RateLimiters = ReturnType<typeof createRateLimiters>;
+type RateLimiter = RateLimiters["default"];
 
 /** Quotas with equal values have separate counters. */
-export const createRateLimiters = <Name extends string>(
-  quotas: Readonly<Record<Name, Quota>>,
-  createStore: CreateStore,
-) => mapMembers(quotas, (quota, name) => createRateLimiter(name, quota, createStore));
+export const createRateLimiters = (quotas: RateLimits, store: Store) =>
+  mapMembers(quotas, (quota, name) => {
+    const { limit, windowMs, text } = quota;
+    const addresses = store.fixedWindow({ name, windowMs });
+    const users = store.fixedWindow({ name: `${name}-user`, windowMs });
 
-function createRateLimiter(name: string, quota: Quota, createStore: CreateStore) {
-  const { limit, windowMs, text } = quota;
-  const addresses = createStore({ name, windowMs });
-  const users = createStore({ name: `${name}-user`, windowMs });
-
-  const incrementBoth = async (ofAddress: Increment | Promise<Increment>, userId: number) =>
-    stricter(await ofAddress, await users.increment(String(userId)), limit);
-  /** Counts one request. */
-  const increment = ({ clientAddress, userId }: Client): Increment | Promise<Increment> => {
-    const ofAddress = addresses.increment(clientKey(clientAddress));
-    return userId === undefined ? ofAddress : incrementBoth(ofAddress, userId);
-  };
-  /** How long the response to a counted request is delayed. */
-  const delayMs = ({ count }: Increment): number =>
-    count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
-  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
-  const check = (counted: Increment, headers: ResponseHeaders): void => {
-    const { count, resetsAt } = counted;
-    const respondsAt = Date.now() + delayMs(counted);
-    const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - respondsAt) / 1000));
-    headers["RateLimit-Limit"] = limit;
-    headers["RateLimit-Remaining"] = Math.max(0, limit - count);
-    headers["RateLimit-Reset"] = retryAfterSeconds;
-    if (count > limit) {
-      const properties = { quota: text, retryAfterSeconds, delayMs: delayMs(counted) };
-      throw new ServiceError("TOO_MANY_REQUESTS", properties);
-    }
-  };
-  return {
-    quota,
-    /** Whether `increment` returns no promise for a client without `userId`. */
-    isSynchronous: addresses.isSynchronous,
-    increment,
-    delayMs,
-    check,
-    /** Counts one request and checks it. @throws TOO_MANY_REQUESTS */
-    limit: async (client: Client, headers: ResponseHeaders) => check(await increment(client), headers),
-  };
-}
-
-/** The higher count; if both are equal or over the limit, the window that ends later. */
-function stricter(one: Increment, other: Increment, limit: number): Increment {
-  const isTie = one.count === other.count || Math.min(one.count, other.count) > limit;
-  const isOne = isTie ? one.resetsAt > other.resetsAt : one.count > other.count;
-  return isOne ? one : other;
-}
+    /** How long the response to a counted request is delayed. */
+    const delayOf = ({ count }: Increment): number =>
+      count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
+    /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
+    const check = (counted: Increment, headers: ResponseHeaders): void => {
+      const delayMs = delayOf(counted);
+      const retryAfterSeconds = Math.max(0, Math.ceil((counted.resetsAt - Date.now() - delayMs) / 1000));
+      headers["RateLimit-Limit"] = limit;
+      headers["RateLimit-Remaining"] = Math.max(0, limit - counted.count);
+      headers["RateLimit-Reset"] = retryAfterSeconds;
+      if (counted.count > limit)
+        throw new ServiceError("TOO_MANY_REQUESTS", { quota: text, retryAfterSeconds, delayMs });
+    };
+    /** The higher count; if both are equal or over the limit, the window that ends later. */
+    const stricter = (one: Increment, other: Increment): Increment => {
+      const isTie = one.count === other.count || Math.min(one.count, other.count) > limit;
+      const isOne = isTie ? one.resetsAt > other.resetsAt : one.count > other.count;
+      return isOne ? one : other;
+    };
+    return {
+      quota,
+      /** Counts the requests of a `clientKey`. */
+      addresses,
+      delayOf,
+      check,
+      /** The hook of a route that counts for the client address and for the user. @throws TOO_MANY_REQUESTS */
+      limitUser: async ({ clientAddress, principal, set }: UserContext): Promise<void> => {
+        const ofAddress = await addresses.increment(clientKey(clientAddress));
+        check(stricter(ofAddress, await users.increment(String(principal.user.id))), set.headers);
+      },
+    };
+  });
 
 /** Counts in `onRequest`, which precedes every response. Preflights, and GET and HEAD of skipped paths, are not counted. */
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (!limiter) return middleware;
+  const { addresses, check } = limiter;
   const isCounted = (request: Request, path: string): boolean => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     return !(isRead && skipRateLimit(withoutTrailingSlash(path))) && !isPreflight(request);
   };
   // If one hook is asynchronous, no request reaches its route in the turn in which it arrived.
-  if (!limiter.isSynchronous) {
+  if (!addresses.isSynchronous) {
     return middleware.onRequest(async (context) => {
       const { clientAddress, entry, request, set } = context;
-      if (isCounted(request, entry.path)) await limiter.limit({ clientAddress }, set.headers);
+      if (isCounted(request, entry.path))
+        check(await addresses.increment(clientKey(clientAddress)), set.headers);
     });
   }
   return middleware.onRequest((context) => {
     const { clientAddress, entry, request, set } = context;
-    if (isCounted(request, entry.path))
-      limiter.check(synchronous(limiter.increment({ clientAddress })), set.headers);
+    if (isCounted(request, entry.path)) check(addresses.increment(clientKey(clientAddress)), set.headers);
   });
 }
-
-/** Safe because a synchronous store returns no promise. */
-const synchronous = (counted: Increment | Promise<Increment>): Increment => counted as Increment;
 
 /** Counts valid requests of the routes registered after it, in `beforeHandle`. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
@@ -122,14 +100,14 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
     max: () => limit,
     scoping: "scoped",
     countFailedRequest: true,
-    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientAddress,
+    generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
     // The plugin adds the headers.
     errorResponse: Response.json(body, { status }),
     context: {
       init() {},
-      async increment(clientAddress) {
-        const counted = await limiter.increment({ clientAddress });
-        const delayMs = limiter.delayMs(counted);
+      async increment(key) {
+        const counted = await limiter.addresses.increment(key);
+        const delayMs = limiter.delayOf(counted);
         if (delayMs > 0) await Bun.sleep(delayMs);
         const { count, resetsAt } = counted;
         return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };

@@ -1,5 +1,5 @@
 /** Operations: what a route parses and validates, and its description, whose error responses are derived from the error table. */
-import { parseVariables, type VariableName } from "@latchkey/config";
+import { parseVariables } from "@latchkey/config";
 import type { ValidationIssue } from "@latchkey/contracts";
 import type { DocumentDecoration } from "elysia";
 import type Type from "typebox";
@@ -13,6 +13,7 @@ import {
 import { jsonBody } from "../http/body.ts";
 import { createCheck, type Location, type Refine, type Validator, validator } from "../http/validator.ts";
 import { mapMembers } from "../map-members.ts";
+import { ROUTE_LIMITS, type RouteLimit } from "../rate-limit/limits.ts";
 import type { HeaderName, Tag } from "./document.ts";
 import { errorSchemaName, nameOf, type SchemaName } from "./schemas.ts";
 
@@ -30,8 +31,8 @@ export interface OperationOptions {
   readonly unavailable?: ResponseOptions;
   /** In addition to those of middleware and, unless it is static, of the database. */
   readonly errors?: readonly ErrorCode[];
-  /** The operation's own rate limit: its variable, and sentences about the default quota for the description of its 429. */
-  readonly rateLimit?: { readonly variable: QuotaName; readonly describe: (quota: string) => string };
+  /** The operation's own limit. */
+  readonly rateLimit?: RouteLimit;
   /** Uses no resource: it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
   readonly isStatic?: boolean;
   /** Requires a bearer token: it also returns every authentication error. */
@@ -51,10 +52,8 @@ type MediaType = NonNullable<ResponseObject["content"]>[string];
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-type QuotaName = Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LIMIT_ENABLED">;
-
 /** The quota that applies if the variable is not set, as clients read it. */
-const defaultQuota = (variable: QuotaName): string =>
+const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
 /** The part of a route that its operation determines. */
@@ -97,7 +96,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
   const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
-  const quota = defaultQuota(rateLimit?.variable ?? "RATE_LIMIT_DEFAULT");
+  const quota = defaultQuota(rateLimit ?? ROUTE_LIMITS.default);
   /** The values in the examples of error responses. */
   const example = { issues: exampleIssues(options), quota, retryAfterSeconds: 42 };
   const responses: Responses = {};
@@ -105,7 +104,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
-    const addition = status === 429 ? rateLimit?.describe(quota) : undefined;
+    const addition = status === 429 ? rateLimit?.description?.replace("{quota}", quota) : undefined;
     responses[status] = errorResponse(status, sharing, headers, example, addition);
   }
   return {

@@ -1,16 +1,94 @@
-/** Every limit of the service, once. */
+/**
+ * Every limit of the service, once: the documents and the OpenAPI document take their numbers and sentences from here. Windows
+ * and buckets are counted in Redis; without it, each replica counts in its own memory. Mails are counted in the outbox.
+ */
+import type { VariableName } from "@latchkey/config";
+import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
+import type { BucketLimit } from "./token-bucket.ts";
 
-const HOUR_MS = 60 * 60 * 1000;
+/** The limit of a route: so many requests per window as its variable says. */
+export interface RouteLimit {
+  readonly variable: Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LIMIT_ENABLED">;
+  /** For the OpenAPI document. `{quota}` is the default of the variable. */
+  readonly description?: string;
+}
+
+const MINUTE_MS = 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Logins per e-mail from networks that are not familiar: at most 106 in a day. The `detail` of a 429 contains `rejection`. */
+export const LOGIN_ATTEMPTS = {
+  name: "login",
+  capacity: 10,
+  refillMs: 15 * MINUTE_MS,
+  rejection: "too many attempts for this e-mail",
+} as const;
+
+/** Wrong values of `current_password` per user. */
+export const WRONG_PASSWORDS = {
+  name: "wrong-password",
+  capacity: 10,
+  windowMs: DAY_MS,
+  rejection: "10 wrong current passwords per 1 day",
+} as const;
+
 /**
- * Each kind of mail counts for its recipient. Resets count separately: anybody can cause the mails of an account that has a
- * foreign e-mail, and must not prevent its owner's resets. A user can name any address as a new e-mail.
+ * Each mail counts for its recipient. Resets count separately: anybody can cause the mails of an account that has a foreign
+ * e-mail, and must not prevent its owner's resets. A user can name any address as a new e-mail.
  */
-export const MAIL_BUDGETS: readonly MailBudget[] = [
-  { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
-  { per: "recipient", kinds: ["verification", "email-change"], capacity: 3, refillMs: 2 * HOUR_MS },
-  { per: "recipient", kinds: ["password", "email", "passkey"], capacity: 5, refillMs: DAY_MS },
-  { per: "user", kinds: ["email-change"], capacity: 3, refillMs: DAY_MS },
-];
+export const MAIL_BUDGETS = {
+  resets: { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
+  addresses: {
+    per: "recipient",
+    kinds: ["verification", "email-change"],
+    capacity: 3,
+    refillMs: 2 * HOUR_MS,
+  },
+  notifications: { per: "recipient", kinds: ["password", "email", "passkey"], capacity: 5, refillMs: DAY_MS },
+  emailChanges: { per: "user", kinds: ["email-change"], capacity: 3, refillMs: DAY_MS },
+} as const satisfies Readonly<Record<string, MailBudget>>;
+
+/** Numbers up to ten in words, as in the documents. */
+export const inWords = (number: number): string =>
+  "zero one two three four five six seven eight nine ten".split(" ")[number] ?? String(number);
+
+/** `ten, then one every 15 minutes`, with a noun and its details after the first number. */
+export function describeRefill({ capacity, refillMs }: Omit<BucketLimit, "name">, noun = ""): string {
+  const minutes = refillMs / MINUTE_MS;
+  const pause = minutes < 60 ? `${inWords(minutes)} minutes` : `${inWords(minutes / 60)} hours`;
+  return `${inWords(capacity)}${noun}, then one every ${pause}`;
+}
+
+const own = (requests: string, details = "per client address."): string =>
+  `${requests} have their own limit, by default {quota} ${details}`;
+
+/** Requests per client address; password changes also per user. The `detail` of a 429 contains `5 per 1 minute`. */
+export const ROUTE_LIMITS = {
+  default: { variable: "RATE_LIMIT_DEFAULT" },
+  login: {
+    variable: "RATE_LIMIT_LOGIN",
+    description: own(
+      "Logins",
+      `per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within ${FAMILIAR_NETWORK_DAYS} days and since the latest password change are also limited: ${describeRefill(LOGIN_ATTEMPTS)}.`,
+    ),
+  },
+  passkeyLogin: { variable: "RATE_LIMIT_LOGIN", description: own("Logins with passkeys") },
+  register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
+  passwordChange: {
+    variable: "RATE_LIMIT_PASSWORD_CHANGE",
+    description: own(
+      "Updates with a password or a current password",
+      `per user and per client address. After ${WRONG_PASSWORDS.capacity} wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
+    ),
+  },
+  mail: { variable: "RATE_LIMIT_MAIL", description: own("Requests for mails") },
+} as const satisfies Readonly<Record<string, RouteLimit>>;
+
+/**
+ * A client that ignores this many rejections in one window waits for each further one. Otherwise a client that sends as
+ * fast as it can occupies the event loop with rejections, at the expense of the hashing threads.
+ */
+export const MAX_PROMPT_REJECTIONS = 1000;
+export const REJECTION_DELAY_MS = 1000;

@@ -1,14 +1,14 @@
 /** A rejected login does not reveal whether the user exists: the responses are identical. */
 import { expect, test } from "bun:test";
-import { createMemoryBudgetStore } from "../../src/rate-limit/memory-budget-store.ts";
-import { createClock } from "../support/clock.ts";
+import { createMemoryStore } from "../../src/rate-limit/store.ts";
 import { type Service, startService } from "../support/service.ts";
 
 test("an unknown e-mail, a wrong password and an inactive user return the same bytes, also when they are limited per e-mail", async () => {
-  const { now } = createClock();
+  // The budgets do not refill during the test.
+  const { tokenBucket } = createMemoryStore(() => 0);
   await using service = await startService({
     env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "100/minute", TRUST_PROXY: "1" },
-    createBudgetStore: (budget) => createMemoryBudgetStore({ ...budget, now }),
+    store: { ...createMemoryStore(), tokenBucket },
   });
   const active = await service.register();
   const inactive = await service.register();

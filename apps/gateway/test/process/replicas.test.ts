@@ -1,12 +1,10 @@
 /** Two replicas with one PostgreSQL and one Redis: clients cannot distinguish them from a single service. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
+import { redisTest } from "../support/redis.ts";
 import { SECRET_KEY } from "../support/service.ts";
-
-const available = Bun.which("redis-server") !== null;
-if (!available) process.stderr.write("replicas.test.ts: skipped, because redis-server is not installed\n");
 
 const FIVE_ACCEPTED = [401, 401, 401, 401, 401, 429, 429, 429, 429, 429, 429, 429];
 
@@ -26,17 +24,15 @@ async function loginStatuses(urls: readonly string[], clientAddress: string): Pr
 
 const credentials = { email: "ada@example.org", username: "ada", password: "correct horse" };
 
-test.skipIf(!available)(
+redisTest(
   "two replicas together accept five logins of a client, a token of one works at the other, and request ids pass through",
   async () => {
     await using stack = new AsyncDisposableStack();
     const postgres = stack.use(await startPostgresServer());
-    const redis = await startRedisServer();
-    if (!redis) throw new Error("redis-server is not installed");
     const variables = {
       ...PATIENT_HASHING,
       DATABASE_URL: await postgres.createDatabase(),
-      REDIS_URL: stack.use(redis).url,
+      REDIS_URL: stack.use(await startRedisServer()).url,
       AUTH_SECRET_KEY: SECRET_KEY,
       TRUST_PROXY: "1",
     };

@@ -7,6 +7,7 @@ import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { startProcess } from "@latchkey/testing/service-process";
+import { redisTest } from "../support/redis.ts";
 import { sharedPostgresServer } from "../support/shared-resources.ts";
 
 const stack = new AsyncDisposableStack();
@@ -87,24 +88,16 @@ describe("PostgreSQL", () => {
   });
 });
 
-const hasRedis = Bun.which("redis-server") !== null;
-if (!hasRedis)
-  process.stderr.write("tls.test.ts: the Redis test is skipped: redis-server is not installed\n");
-
-test.skipIf(!hasRedis)(
-  "rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other",
-  async () => {
-    await using redis = await startRedisServer(trusted);
-    if (!redis) throw new Error("redis-server is not installed");
-    await using folder = await openFolder();
-    const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
-    for (const [certificate, message] of [
-      [trusted, "rate limits are shared through Redis"],
-      [other, "Redis is unreachable: rate limits are counted in this process"],
-    ] as const) {
-      await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
-      expect(await service.line(message)).toBeDefined();
-      expect(service.lines.filter(({ msg }) => /limits are/.test(String(msg)))).toHaveLength(1);
-    }
-  },
-);
+redisTest("rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other", async () => {
+  await using redis = await startRedisServer(trusted);
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
+  for (const [certificate, message] of [
+    [trusted, "rate limits are shared through Redis"],
+    [other, "Redis is unreachable: rate limits are counted in this process"],
+  ] as const) {
+    await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
+    expect(await service.line(message)).toBeDefined();
+    expect(service.lines.filter(({ msg }) => /limits are/.test(String(msg)))).toHaveLength(1);
+  }
+});

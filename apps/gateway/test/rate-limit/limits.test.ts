@@ -1,9 +1,66 @@
-/** The table of limits: no mail is unlimited. */
+/** The table of limits: no mail is unlimited, and the documents state its numbers. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { MAIL_KINDS } from "@latchkey/contracts";
-import { MAIL_BUDGETS } from "../../src/rate-limit/limits.ts";
+import { ROOT } from "@latchkey/testing/repository";
+import {
+  describeRefill,
+  inWords,
+  LOGIN_ATTEMPTS,
+  MAIL_BUDGETS,
+  MAX_PROMPT_REJECTIONS,
+  WRONG_PASSWORDS,
+} from "../../src/rate-limit/limits.ts";
+import { readConfig } from "../support/service.ts";
 
 test("each kind of mail counts in one budget of its recipient", () => {
-  const kinds = MAIL_BUDGETS.filter(({ per }) => per === "recipient").flatMap((budget) => budget.kinds);
-  expect(kinds.toSorted()).toEqual(MAIL_KINDS.toSorted());
+  const budgets = Object.values(MAIL_BUDGETS).filter(({ per }) => per === "recipient");
+  expect(budgets.flatMap(({ kinds }) => [...kinds]).toSorted()).toEqual(MAIL_KINDS.toSorted());
+});
+
+const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
+const perClient = (limit = 0) => `${limit} per minute and client address`;
+const perEmail = describeRefill(LOGIN_ATTEMPTS, " from unfamiliar networks");
+const wrong = inWords(WRONG_PASSWORDS.capacity);
+const addresses = describeRefill(MAIL_BUDGETS.addresses, " resets in 24 hours");
+const { resets, notifications, emailChanges } = MAIL_BUDGETS;
+
+test.each([
+  {
+    path: "README.md",
+    sentences: [
+      `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
+      `| 200 token | ${perClient(rateLimits?.login.limit)}; per e-mail, ${perEmail} |`,
+      `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
+      `revokes all tokens; ${perClient(rateLimits?.mail.limit)} |`,
+      `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,
+    ],
+  },
+  {
+    path: "docs/security.md",
+    sentences: [
+      `${rateLimits?.login.limit} valid logins per client address and minute`,
+      `at most ${wrong} wrong values per user and day`,
+      `at ${rateLimits?.register.limit} requests per minute and address`,
+      `at ${rateLimits?.default.limit} per minute and address`,
+    ],
+  },
+  {
+    path: "docs/errors.md",
+    sentences: [`After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} ignored rejections (429) in one window`],
+  },
+  {
+    path: "docs/operations.md",
+    sentences: [
+      `Each e-mail has ${describeRefill(LOGIN_ATTEMPTS, " attempts from unfamiliar networks")}`,
+      `after ${wrong} wrong values in a day`,
+      `${describeRefill(resets, " resets in 24 hours")}; as many verifications and changes of e-mail`,
+      addresses,
+      `${inWords(notifications.capacity)} notifications in 24 hours`,
+      `A user can cause ${inWords(emailChanges.capacity)} changes in 24 hours`,
+    ],
+  },
+])("$path states the limits", async ({ path, sentences }) => {
+  const text = (await Bun.file(join(ROOT, path)).text()).replaceAll(/\s+/g, " ");
+  expect(sentences.filter((sentence) => !text.includes(sentence))).toEqual([]);
 });

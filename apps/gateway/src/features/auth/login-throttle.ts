@@ -6,62 +6,45 @@ import { isIP } from "node:net";
 import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
-import type { CreateBudgetStore } from "../../rate-limit/store.ts";
+import { LOGIN_ATTEMPTS } from "../../rate-limit/limits.ts";
+import type { Store } from "../../rate-limit/store.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 
 export interface LoginThrottleOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;
   readonly digests: Digests;
-  readonly createBudgetStore: CreateBudgetStore;
-  /**
-   * Minimum time from the start of an attempt to its rejection. It hides that the lookup of a registered e-mail takes a
-   * little longer. Attempts that are not rejected run the derivation, which takes much longer than both. @default 10
-   */
-  readonly rejectionDelayMs?: number | undefined;
-}
-
-interface Client {
-  readonly email: string;
-  /** An IPv4 address or the first address of an IPv6 /64; anything else is never familiar. */
-  readonly network: string;
+  readonly store: Store;
 }
 
 export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * DAY_MS;
+/**
+ * Minimum time from the start of an attempt to its rejection. It hides that the lookup of a registered e-mail takes a
+ * little longer. Attempts that are not rejected run the derivation, which takes much longer than both.
+ */
+const REJECTION_DELAY_MS = 10;
 
-/** At most 106 attempts in a day. */
-const BUDGET = { name: "login", attempts: 10, refillMs: 15 * 60 * 1000 } as const;
-
-export function createLoginThrottle({
-  users,
-  digests,
-  createBudgetStore,
-  rejectionDelayMs = 10,
-}: LoginThrottleOptions) {
-  const budgets = createBudgetStore(BUDGET);
-  const networkDigest = ({ email, network }: Client): string | undefined =>
+export function createLoginThrottle({ users, digests, store }: LoginThrottleOptions) {
+  const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
+  /** undefined: the network, neither an IPv4 address nor the first one of an IPv6 /64, is never familiar. */
+  const networkDigest = ({ email, network }: { email: string; network: string }): string | undefined =>
     isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {
-    /** undefined: the network is never familiar. */
     networkDigest,
-    begin({ email, network }: Client) {
-      const rejection = Promise.withResolvers<void>();
-      const timer = setTimeout(rejection.resolve, rejectionDelayMs);
-      return {
-        /** Find the user with it, and pass the resulting `networkSeenAt` to `deduct`. */
-        networkDigest: networkDigest({ email, network }),
-        /** @throws TOO_MANY_REQUESTS if the network is unfamiliar and the budget of the e-mail is empty */
-        async deduct(networkSeenAt: Timestamp | null): Promise<void> {
-          const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await budgets.take(digests.email(email));
-          if (waitMs === 0) return clearTimeout(timer);
-          await rejection.promise;
-          const quota = "too many attempts for this e-mail";
-          throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
-        },
-      };
+    /**
+     * @param networkSeenAt as found with `networkDigest`
+     * @param startedAt `performance.now()` at the start of the attempt
+     * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
+     */
+    async deduct(email: string, networkSeenAt: Timestamp | null, startedAt: number): Promise<void> {
+      const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await attempts.take(digests.email(email));
+      if (waitMs === 0) return;
+      await Bun.sleep(Math.max(0, Math.ceil(startedAt + REJECTION_DELAY_MS - performance.now())));
+      const { rejection: quota } = LOGIN_ATTEMPTS;
+      throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
     },
     /**
      * Makes the network of a successful login familiar, unless it has been stored within a day, or the token version has

@@ -5,12 +5,7 @@ import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { defineOperations, type OperationOptions } from "../../openapi/operation.ts";
 import { nameOf } from "../../openapi/schemas.ts";
-
-const MAIL_LIMIT = {
-  variable: "RATE_LIMIT_MAIL",
-  describe: (quota: string) =>
-    `Requests for mails have their own limit, by default ${quota} per client address.`,
-} as const;
+import { describeRefill, inWords, MAIL_BUDGETS, ROUTE_LIMITS } from "../../rate-limit/limits.ts";
 
 const OPERATIONS = {
   register: {
@@ -20,10 +15,7 @@ const OPERATIONS = {
     body: contracts.RegisterRequest,
     success: { status: 201, description: "The new user.", schema: "UserResponse" },
     errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
-    rateLimit: {
-      variable: "RATE_LIMIT_REGISTER",
-      describe: (quota) => `Registrations have their own limit, by default ${quota} per client address.`,
-    },
+    rateLimit: ROUTE_LIMITS.register,
   },
   login: {
     summary: "Exchange e-mail and password for an access token",
@@ -32,11 +24,7 @@ const OPERATIONS = {
     body: contracts.LoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
     errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...HASHING_ERRORS],
-    rateLimit: {
-      variable: "RATE_LIMIT_LOGIN",
-      describe: (quota) =>
-        `Logins have their own limit, by default ${quota} per client address. For each e-mail, registered or not, attempts from networks from which its user has not registered or logged in within 30 days and since the latest password change are also limited: ten, then one every 15 minutes.`,
-    },
+    rateLimit: ROUTE_LIMITS.login,
   },
   getMe: {
     summary: "Read the current user",
@@ -51,11 +39,7 @@ const OPERATIONS = {
     body: contracts.UpdateUserRequest,
     success: { status: 200, description: "The updated user.", schema: "UserResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
-    rateLimit: {
-      variable: "RATE_LIMIT_PASSWORD_CHANGE",
-      describe: (quota) =>
-        `Updates with a password or a current password have their own limit, by default ${quota} per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
-    },
+    rateLimit: ROUTE_LIMITS.passwordChange,
     isProtected: true,
   },
   deleteMe: {
@@ -81,10 +65,10 @@ const OPERATIONS = {
   },
   requestPasswordReset: {
     summary: "Request a mail that resets a password",
-    description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets three resets in 24 hours, then one every two hours.`,
+    description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets ${describeRefill(MAIL_BUDGETS.resets, " resets in 24 hours")}.`,
     body: contracts.PasswordResetRequest,
     success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
-    rateLimit: MAIL_LIMIT,
+    rateLimit: ROUTE_LIMITS.mail,
   },
   confirmPasswordReset: {
     summary: "Set a new password with the token of a mail",
@@ -93,16 +77,16 @@ const OPERATIONS = {
     success: { status: 204, description: "The password is changed." },
     errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
     rateLimit: {
-      variable: "RATE_LIMIT_PASSWORD_CHANGE",
-      describe: (quota) =>
-        `Confirmations count against the limit of password changes, by default ${quota} per client address.`,
+      ...ROUTE_LIMITS.passwordChange,
+      description:
+        "Confirmations count against the limit of password changes, by default {quota} per client address.",
     },
   },
   requestEmailVerification: {
     summary: "Request a mail that verifies the e-mail of the current user",
     description: `A registration requests the first one. The link is valid for ${contracts.MAILS.verification.lifetime}.`,
     success: { status: 202, description: "A mail is sent unless the e-mail is verified." },
-    rateLimit: MAIL_LIMIT,
+    rateLimit: ROUTE_LIMITS.mail,
     isProtected: true,
   },
   confirmEmailVerification: {
@@ -114,14 +98,14 @@ const OPERATIONS = {
   },
   requestEmailChange: {
     summary: "Request a mail that changes the e-mail of the current user",
-    description: `The mail is sent to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most three requests of a user lead to a mail in 24 hours.`,
+    description: `The mail is sent to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most ${inWords(MAIL_BUDGETS.emailChanges.capacity)} requests of a user lead to a mail in 24 hours.`,
     body: contracts.EmailChangeRequest,
     success: { status: 202, description: "A mail is sent unless a user has this e-mail." },
     errors: ["CURRENT_PASSWORD_INCORRECT", ...HASHING_ERRORS],
     rateLimit: {
-      variable: "RATE_LIMIT_PASSWORD_CHANGE",
-      describe: (quota) =>
-        `Requests count against the limit of password changes, by default ${quota} per user and per client address, and against that of wrong current passwords.`,
+      ...ROUTE_LIMITS.passwordChange,
+      description:
+        "Requests count against the limit of password changes, by default {quota} per user and per client address, and against that of wrong current passwords.",
     },
     isProtected: true,
   },

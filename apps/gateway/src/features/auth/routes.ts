@@ -6,7 +6,6 @@ import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
-import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Digests } from "../../tokens/token-keys.ts";
 import { createOperations, type IsListed } from "./openapi.ts";
 import type { AuthService } from "./service.ts";
@@ -23,21 +22,11 @@ export interface AuthRoutesOptions {
   readonly isListedPassword: IsListed;
 }
 
-interface PasswordContext {
-  readonly clientAddress: string;
-  readonly principal: Pick<Principal, "user">;
-  readonly set: Context["set"];
-}
-
 export function authRoutes(options: AuthRoutesOptions) {
   const { authService, sendsMail, rules, isListedPassword, limiters, digests } = options;
   const operations = createOperations(rules, isListedPassword);
   const toShape = rules.claims.includes("roles") ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
-
-  /** Counts against the quota of password changes, per user and per client. */
-  const limitPasswords = async ({ clientAddress, principal, set }: PasswordContext): Promise<void> =>
-    limiters?.passwordChange.limit({ clientAddress, userId: principal.user.id }, set.headers);
 
   /** Routes that also count against this quota, if any. */
   const routes = (quota?: keyof RateLimiters) =>
@@ -78,7 +67,8 @@ export function authRoutes(options: AuthRoutesOptions) {
         ...operations.updateMe,
         beforeHandle: async (context) => {
           const { password, current_password } = context.body;
-          if (password !== undefined || current_password !== undefined) await limitPasswords(context);
+          if (password !== undefined || current_password !== undefined)
+            await limiters?.passwordChange.limitUser(context);
         },
       },
     )
@@ -134,7 +124,7 @@ export function authRoutes(options: AuthRoutesOptions) {
       "/auth/email-change",
       ({ principal, body, authRequest, set }) =>
         respondWith(set, 202, authService.requestEmailChange(principal, body, authRequest)),
-      { ...operations.requestEmailChange, beforeHandle: limitPasswords },
+      { ...operations.requestEmailChange, beforeHandle: limiters ? [limiters.passwordChange.limitUser] : [] },
     );
   return auth.use(confirmEmailChange).use(requestEmailChange);
 }

@@ -126,11 +126,11 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
-      const { network, audit } = request;
-      const attempt = loginThrottle?.begin({ email, network });
-      const user = await users.findByEmail(email, attempt?.networkDigest);
+      const { audit } = request;
+      const startedAt = performance.now();
+      const user = await users.findByEmail(email, networkDigestOf(email, request));
       const seenAt = user?.networkSeenAt ?? null;
-      await attempt?.deduct(seenAt).catch((error) => {
+      await loginThrottle?.deduct(email, seenAt, startedAt).catch((error) => {
         audit("login.limited", email, user?.id);
         throw error;
       });

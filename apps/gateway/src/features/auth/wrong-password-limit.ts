@@ -3,10 +3,8 @@
  * requests cannot exceed the limit, and is taken back unless the value was wrong.
  */
 import { ServiceError } from "../../errors.ts";
-import type { CreateStore } from "../../rate-limit/store.ts";
-
-const MAX_WRONG = 10;
-const WINDOW_MS = 24 * 60 * 60 * 1000;
+import { WRONG_PASSWORDS } from "../../rate-limit/limits.ts";
+import type { Store } from "../../rate-limit/store.ts";
 
 /**
  * Runs `verify`, which returns whether the value was correct.
@@ -14,17 +12,16 @@ const WINDOW_MS = 24 * 60 * 60 * 1000;
  */
 export type WrongPasswordLimit = (userId: number, verify: () => Promise<boolean>) => Promise<boolean>;
 
-export function createWrongPasswordLimit(createStore: CreateStore): WrongPasswordLimit {
-  const store = createStore({ name: "wrong-password", windowMs: WINDOW_MS });
+export function createWrongPasswordLimit(store: Store): WrongPasswordLimit {
+  const users = store.fixedWindow(WRONG_PASSWORDS);
   return async (userId, verify) => {
-    const increment = await store.increment(String(userId));
+    const increment = await users.increment(String(userId));
     const { count, resetsAt } = increment;
     let isWrong = false;
     try {
-      if (count > MAX_WRONG) {
-        const quota = `${MAX_WRONG} wrong current passwords per 1 day`;
+      if (count > WRONG_PASSWORDS.capacity) {
         const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
-        throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds });
+        throw new ServiceError("TOO_MANY_REQUESTS", { quota: WRONG_PASSWORDS.rejection, retryAfterSeconds });
       }
       isWrong = !(await verify());
       return !isWrong;

@@ -2,6 +2,7 @@
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { defineOperations } from "../../openapi/operation.ts";
+import { ROUTE_LIMITS } from "../../rate-limit/limits.ts";
 
 export const operations = defineOperations("Auth", {
   createPasskeyOptions: {
@@ -12,9 +13,9 @@ export const operations = defineOperations("Auth", {
     success: { status: 200, description: "Options and state.", schema: "PasskeyOptionsResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
     rateLimit: {
-      variable: "RATE_LIMIT_PASSWORD_CHANGE",
-      describe: (quota) =>
-        `Counts against the limits of updates with a current password, by default ${quota} per user and per client address.`,
+      ...ROUTE_LIMITS.passwordChange,
+      description:
+        "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
     },
     isProtected: true,
   },
@@ -53,10 +54,6 @@ export const operations = defineOperations("Auth", {
     body: contracts.PasskeyLoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
     errors: ["INVALID_CREDENTIALS", "INACTIVE_USER"],
-    rateLimit: {
-      variable: "RATE_LIMIT_LOGIN",
-      describe: (quota) =>
-        `Logins with passkeys have their own limit, by default ${quota} per client address.`,
-    },
+    rateLimit: ROUTE_LIMITS.passkeyLogin,
   },
 });

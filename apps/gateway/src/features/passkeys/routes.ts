@@ -65,10 +65,7 @@ export function passkeyRoutes({ passkeyService, authenticate, limiters, digests 
         passkeyService.requestCreation(principal, body.current_password, authRequest),
       {
         ...operations.createPasskeyOptions,
-        beforeHandle: async ({ principal, clientAddress, set }) => {
-          const client = { clientAddress, userId: principal.user.id };
-          await limiters?.passwordChange.limit(client, set.headers);
-        },
+        beforeHandle: limiters ? [limiters.passwordChange.limitUser] : [],
       },
     );
 

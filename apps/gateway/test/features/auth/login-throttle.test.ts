@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { QueueFull } from "@latchkey/hashing";
 import { privateKeyVariables } from "@latchkey/testing/keys";
-import { createMemoryBudgetStore } from "../../../src/rate-limit/memory-budget-store.ts";
+import { createMemoryStore } from "../../../src/rate-limit/store.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Service, type ServiceOptions, startService } from "../../support/service.ts";
 
@@ -60,9 +60,8 @@ const age = (service: Service, days: number) =>
 
 test("from unfamiliar networks, the eleventh attempt for an e-mail returns 429, also with the correct password", async () => {
   const clock = createClock();
-  await using service = await start({
-    createBudgetStore: (budget) => createMemoryBudgetStore({ ...budget, now: clock.now }),
-  });
+  const { tokenBucket } = createMemoryStore(clock.now);
+  await using service = await start({ store: { ...createMemoryStore(), tokenBucket } });
   await register(service);
   await exhaust(service);
   clock.advance(60_000);
@@ -102,14 +101,6 @@ test("an attempt that validation or the login quota rejects is not deducted; one
   for (let index = 0; index < 9; index++)
     expect(await statusOf(service, `203.0.113.${index}`, wrong)).toBe(503);
   expect((await logIn(service, ABROAD, wrong)).body).toEqual(LIMITED);
-});
-
-test("with RATE_LIMIT_ENABLED=false, attempts are not limited and networks are not stored", async () => {
-  await using service = await start({ env: { RATE_LIMIT_ENABLED: "false" } });
-  await register(service);
-  await exhaust(service);
-  expect(await statusOf(service, ABROAD)).toBe(200);
-  expect(await networkRows(service)).toEqual([]);
 });
 
 test("the network of a registration and of a successful login are familiar and never limited", async () => {

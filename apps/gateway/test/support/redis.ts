@@ -1,7 +1,14 @@
-/** Lets time pass in Redis for all keys of the service. */
+/** Tests with a real Redis, and a way to let time pass in it for all keys of the service. */
+import { test } from "bun:test";
 import type { RedisClient } from "bun";
 
-/** Decreases the remaining lifetime of every key, and all times in the pages of budgets. */
+const isInstalled = Bun.which("redis-server") !== null;
+if (!isInstalled) process.stderr.write("Tests with Redis are skipped: `redis-server` is not on the PATH.\n");
+
+/** A `test` that is skipped if Redis is not installed; in CI it fails instead. */
+export const redisTest = test.skipIf(!isInstalled && !process.env.CI);
+
+/** Decreases the remaining lifetime of every key, and all times in the pages of buckets. */
 const ADVANCE_SCRIPT = `
 for _, key in ipairs(redis.call("KEYS", "*")) do
   redis.call("PEXPIRE", key, redis.call("PTTL", key) - ARGV[1])

@@ -1,0 +1,86 @@
+/** Fixed windows in this process: bounded, and a live counter is never dropped to make room. */
+import { describe, expect, test } from "bun:test";
+import { createFixedWindow } from "../../src/rate-limit/fixed-window.ts";
+import { createClock } from "../support/clock.ts";
+
+const windowMs = 1_000;
+const limit = { name: "login", windowMs };
+
+/** A window whose counters of single keys are all in use, and a way to count keys in it. */
+function createFullStore(maxKeys = 100) {
+  const clock = createClock();
+  const window = createFixedWindow(limit, clock.now, maxKeys);
+  const count = (...keys: string[]) => keys.map((key) => window.increment(key).count);
+  for (let index = 0; index < maxKeys; index++) window.increment(`first ${index}`);
+  return { window, clock, count };
+}
+
+describe("when all counters are in use", () => {
+  test("new clients of one IPv6 /48, of one IPv4 /24, and keys that are not addresses share a counter", () => {
+    const { count } = createFullStore();
+    expect(count("2001:db8:1::", "2001:db8:1:2::", "2001:db8:1:ffff::")).toEqual([1, 2, 3]);
+    expect(count("192.0.2.0", "192.0.2.128", "192.0.2.255")).toEqual([1, 2, 3]);
+    expect(count("1", "unknown", "2")).toEqual([1, 2, 3]);
+    expect(count("2001:db8:2::", "2001:db9:1::", "192.0.3.0", "192.1.2.0")).toEqual([1, 1, 1, 1]);
+  });
+
+  test("keys that were counted before keep their counters", () => {
+    const { count } = createFullStore();
+    expect(count("new", "new")).toEqual([1, 2]);
+    expect(count("first 0", "first 99", "first 0")).toEqual([2, 2, 3]);
+  });
+
+  test("a network's counter has a window of the same length", () => {
+    const { window, clock, count } = createFullStore();
+    clock.advance(windowMs / 2);
+    expect(window.increment("192.0.2.1").resetsAt).toBe(clock.now() + windowMs);
+    expect(count("192.0.2.2")).toEqual([2]);
+    clock.advance(windowMs);
+    for (let index = 0; index < 100; index++) window.increment(`second ${index}`);
+    expect(count("192.0.2.3")).toEqual([1]);
+  });
+});
+
+test("an IPv6 /47 that uses all counters of single keys leaves a counter to every other network", () => {
+  const window = createFixedWindow({ ...limit, windowMs: 60_000 });
+  for (let index = 0; index < 2 ** 17; index++) {
+    const network = index < 2 ** 16 ? "2001:db8:0" : "2001:db8:1";
+    window.increment(`${network}:${(index % 2 ** 16).toString(16)}::`);
+  }
+  expect(window.size).toBe(100_001);
+  for (const newcomer of ["2001:db8:2::", "2a00::", "198.51.100.7"]) {
+    expect(window.increment(newcomer).count).toBe(1);
+  }
+});
+
+test("when the counters of /48 and /24 networks are also in use, new clients are counted by /32 and /16, then together", () => {
+  const { window, count } = createFullStore(2);
+  expect(count("2001:db8:1::", "2001:db8:2::")).toEqual([1, 1]);
+  expect(count("2001:db8:3::", "2001:db8:4::", "192.0.2.0", "192.0.3.0")).toEqual([1, 2, 1, 2]);
+  expect(count("2001:db8:1:1::")).toEqual([2]);
+  expect(count("2001:db9::", "198.51.100.7", "2a00::")).toEqual([1, 2, 3]);
+  expect(window.size).toBe(6);
+});
+
+test("expired counters are dropped when a key is new, live ones are not", () => {
+  const clock = createClock();
+  const window = createFixedWindow(limit, clock.now);
+  for (let index = 0; index < 100; index++) window.increment(`early ${index}`);
+  clock.advance(windowMs / 2);
+  for (let index = 0; index < 50; index++) window.increment(`late ${index}`);
+  clock.advance(windowMs / 2);
+  expect(window.increment("new").count).toBe(1);
+  expect(window.size).toBe(51);
+  expect(window.increment("late 0").count).toBe(2);
+  expect(window.increment("early 0").count).toBe(1);
+});
+
+test("of many counters that expire at once, each new key drops at most a hundred, and one that is counted again is kept", () => {
+  const { window, clock, count } = createFullStore(300);
+  clock.advance(windowMs);
+  expect(count("first 299")).toEqual([1]);
+  expect(window.size).toBe(200);
+  expect(count("new 1", "new 2")).toEqual([1, 1]);
+  expect(window.size).toBe(3);
+  expect(count("first 299")).toEqual([2]);
+});

@@ -1,0 +1,31 @@
+/** Token buckets in this process: of fixed size, and no number of other keys gives back an attempt. */
+import { expect, test } from "bun:test";
+import { LOGIN_ATTEMPTS } from "../../src/rate-limit/limits.ts";
+import { createTokenBucket } from "../../src/rate-limit/token-bucket.ts";
+import { createClock } from "../support/clock.ts";
+
+test("when 100,000 buckets are empty, no empty one gets an attempt back, and 98 % of the other keys keep all of theirs", () => {
+  const clock = createClock();
+  const bucket = createTokenBucket({ capacity: 2, refillMs: 60_000 }, clock.now);
+  const take = (key: string, times: number) => Array.from({ length: times }, () => bucket.take(key) === 0);
+  expect(take("victim", 3)).toEqual([true, true, false]);
+  // Later buckets are full later.
+  clock.advance(1);
+  for (let index = 0; index < 100_000; index++) take(`attacked ${index}`, 2);
+  expect(take("victim", 1)).toEqual([false]);
+  const others = Array.from({ length: 1_000 }, (_, index) => take(`other ${index}`, 2));
+  expect(others.filter((taken) => taken.every(Boolean)).length).toBeGreaterThan(980);
+  clock.advance(60_000);
+  expect(take("victim", 2)).toEqual([true, false]);
+});
+
+test("an e-mail has 106 attempts in a day", () => {
+  const clock = createClock();
+  const bucket = createTokenBucket(LOGIN_ATTEMPTS, clock.now);
+  let deducted = 0;
+  for (let second = 0; second <= 24 * 60 * 60; second++) {
+    if (bucket.take("a") === 0) deducted += 1;
+    clock.advance(1_000);
+  }
+  expect(deducted).toBe(106);
+});
