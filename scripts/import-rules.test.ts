@@ -21,7 +21,7 @@ const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS =
   /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
-const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/.+|libsql|postgres|pg|bun:sqlite)(\/|$)/;
+const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
   /^packages\/database\/src\/(copy|imports|networks|outbox|passkeys|tables|todos|users|valid-token|repository-client)\.ts$/;

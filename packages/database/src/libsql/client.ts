@@ -5,6 +5,8 @@
  */
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createClient } from "@libsql/client";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { connect, createOrm } from "./connection.ts";
@@ -44,19 +46,22 @@ async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
+/** The mode is stored in the file; all later connections read it from there. */
+async function useWriteAheadLog(path: string): Promise<void> {
+  const client = createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
+  try {
+    await client.execute("PRAGMA journal_mode = WAL");
+  } finally {
+    client.close();
+  }
+}
+
 /**
  * Each transaction holds the write lock from its first statement. It is taken in a script, because only then does libsql
  * finish a statement that failed with a lock conflict.
  */
 function openWriter(path: string) {
   const { database, prepare } = connect(path);
-  try {
-    // The mode is stored in the file; all later connections read it from there.
-    database.exec("PRAGMA journal_mode = WAL");
-  } catch (error) {
-    database.close();
-    throw error;
-  }
   const transact: Attempt = async (queries) => {
     if (!database.open) throw new DatabaseUnavailable("CLIENT_CLOSED");
     database.exec("BEGIN IMMEDIATE");
@@ -81,12 +86,14 @@ function openWriter(path: string) {
  */
 export async function openClient(path: string, busyTimeoutMs: number): Promise<LibsqlClient> {
   const attempt = createRetry(busyTimeoutMs);
-  const openFile = async () => {
+  try {
     await createFile(path);
-    return attempt(async () => openWriter(path));
-  };
-  const writer = await openFile().catch(async (error) => Promise.reject(await nameUnwritable(error, path)));
-  // After the first one, because a lock conflict of the second must leave no connection of the first open.
+    await attempt(() => useWriteAheadLog(path));
+  } catch (error) {
+    throw await nameUnwritable(error, path);
+  }
+  // One after the other, because a lock conflict of the second must leave no connection of the first open.
+  const writer = await attempt(async () => openWriter(path));
   const reader = await attempt(async () => openReader(path));
   const { orm } = writer;
   const write = createWriteQueue(busyTimeoutMs, writer.transact);

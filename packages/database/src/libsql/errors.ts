@@ -1,4 +1,5 @@
 /** Converts libsql's errors to domain errors and identifies those that a retry can resolve. */
+import { LibsqlError } from "@libsql/client";
 import { DrizzleQueryError } from "drizzle-orm";
 import Database from "libsql";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
@@ -23,9 +24,11 @@ function unwrap(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
-/** The extended result code of an error of the driver; null for every other error. */
-const resultCode = (error: unknown): string | null =>
-  error instanceof Database.SqliteError ? error.code : null;
+/** The extended result code of an error of the driver or of the client around it; null for every other error. */
+function resultCode(error: unknown): string | null {
+  if (error instanceof LibsqlError) return error.extendedCode ?? error.code;
+  return error instanceof Database.SqliteError ? error.code : null;
+}
 
 /** `SQLITE_BUSY_RECOVERY` is a `SQLITE_BUSY`. */
 const primaryCode = (code: string): string => /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
