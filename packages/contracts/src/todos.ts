@@ -1,6 +1,6 @@
 /** The wire shapes of todos, their pages and the cursor. */
 import Type from "typebox";
-import { ID_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./limits.ts";
+import { ID_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./bounds.ts";
 import { Timestamp, text } from "./text.ts";
 
 const Id = Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] });

@@ -1,11 +1,11 @@
 /** The wire shapes of users: the bodies of register, login and update, and the responses. */
 import Type from "typebox";
-import * as limits from "./limits.ts";
+import * as bounds from "./bounds.ts";
 import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
 
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
-  maxLength: limits.EMAIL_MAX_LENGTH,
+  maxLength: bounds.EMAIL_MAX_LENGTH,
   description: "Trimmed and lowercased before validation.",
   examples: ["ada@example.com"],
 });
@@ -13,14 +13,14 @@ const Email = Type.String({
 /** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
 export function normalizeEmail(text: string): string {
   const email = text.trim();
-  return email.length > 2 * limits.EMAIL_MAX_LENGTH ? email : email.toLowerCase();
+  return email.length > 2 * bounds.EMAIL_MAX_LENGTH ? email : email.toLowerCase();
 }
 
-const Username = text({ minLength: 1, maxLength: limits.USERNAME_MAX_LENGTH, examples: ["ada"] });
+const Username = text({ minLength: 1, maxLength: bounds.USERNAME_MAX_LENGTH, examples: ["ada"] });
 
 const Password = text({
-  minLength: limits.PASSWORD_MIN_LENGTH,
-  maxLength: limits.PASSWORD_MAX_LENGTH,
+  minLength: bounds.PASSWORD_MIN_LENGTH,
+  maxLength: bounds.PASSWORD_MAX_LENGTH,
   format: "password",
   description: "Never trimmed or normalised.",
   examples: ["correct horse battery staple"],
@@ -91,7 +91,7 @@ export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken }
 export const EmailChangeConfirmation = Type.Object({ token: OneTimeToken });
 
 export const User = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: limits.ID_MAX, examples: [1] }),
+  id: Type.Integer({ minimum: 1, maximum: bounds.ID_MAX, examples: [1] }),
   email: Type.String({ examples: ["ada@example.com"] }),
   email_verified: Type.Boolean({
     description: "Whether the user has opened a link in a mail to this address.",
