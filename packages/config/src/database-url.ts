@@ -45,17 +45,12 @@ function isPostgresUrl(url: string): boolean {
 
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
-/** Whether a password in the URL, or the data, can be read on the way to another host. */
-export const isUnencrypted = (url: string): boolean => leavesMachine(url) && !usesTls(url);
-
 /**
- * Whether connections to the PostgreSQL server of `url` are always encrypted, or use a Unix socket. `allow` and `prefer`
- * fall back to plaintext; a CA file raises every mode to `verify-full`.
+ * Whether a password in the URL, or the data, can be read on the way to another host. Not through a Unix socket. `allow` and
+ * `prefer` fall back to plaintext; a CA file raises every mode to `verify-full`.
  */
-function usesTls(url: string): boolean {
+export function isUnencrypted(url: string): boolean {
   const parameters = parametersOf(url);
-  return (
-    /^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "") ||
-    ["sslrootcert", "path", "socket"].some((name) => parameters.has(name))
-  );
+  if (["sslrootcert", "path", "socket"].some((name) => parameters.has(name))) return false;
+  return leavesMachine(url) && !/^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "");
 }

@@ -3,7 +3,13 @@ import { describeCutValues } from "./dotenv.ts";
 import { hostOf } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
-import { InvalidValue, type ReadFile, type Variable, type VariableContext } from "./variable-kinds.ts";
+import {
+  InvalidValue,
+  invalid,
+  type ReadFile,
+  type Variable,
+  type VariableContext,
+} from "./variable-kinds.ts";
 import {
   passkeyRpId,
   sendsMail,
@@ -37,12 +43,9 @@ type ConfigIssues = Map<string, string>;
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly code = "CONFIGURATION_ERROR";
-  /** One line per invalid variable, then one per variable with a misspelled name or a cut value. */
-  readonly lines: readonly string[];
-  constructor(issues: ReadonlyMap<string, string>, hints: readonly string[]) {
-    const lines = [...[...issues].map(([name, issue]) => `${name}: ${issue}`), ...hints];
+  /** @param lines one per invalid variable, then one per variable with a misspelled name or a cut value */
+  constructor(readonly lines: readonly string[]) {
     super(lines.join("\n"));
-    this.lines = lines;
   }
 }
 
@@ -88,9 +91,7 @@ function parse<Name extends VariableName>(
     try {
       given = readText(name, variables, readFile);
       if (given === undefined) {
-        if (definition.requiredInProduction && context.isProduction) {
-          throw new InvalidValue("is required in production");
-        }
+        if (definition.requiredInProduction && context.isProduction) invalid("is required in production");
         continue;
       }
       const value = definition.parse(given, readFile);
@@ -109,7 +110,8 @@ function parse<Name extends VariableName>(
   }
   const environment = typed<Name>({ values, texts, warnings });
   warnings.push(...validate(environment.values, issues), ...hints);
-  if (issues.size > 0) throw new ConfigurationError(issues, hints);
+  const lines = Array.from(issues, ([name, issue]) => `${name}: ${issue}`);
+  if (lines.length > 0) throw new ConfigurationError([...lines, ...hints]);
   return environment;
 }
 

@@ -44,18 +44,22 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   warn?(value: NonNullable<Value>, context: VariableContext): string | null;
 }
 
-type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown> | "unset">;
+type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown> | "description" | "unset">;
+
+interface Undescribed<Value> {
+  describe(description: string): Variable<Value>;
+}
 
 export function variable<Value extends {}>(
   kind: Kind<Value>,
   options: Options<Value> & ({ readonly default: string } | { readonly default: unknown; unset: string }),
-): Variable<Value>;
+): Undescribed<Value>;
 export function variable<Value extends {}>(
   kind: Kind<Value>,
-  options: Options<Value> & { readonly default?: never; readonly unset?: string },
-): Variable<Value | null>;
-export function variable<Value extends {}>(kind: Kind<Value>, options: Options<Value>) {
-  return { unset: "none", ...kind, ...options };
+  options?: Options<Value> & { readonly default?: never; readonly unset?: string },
+): Undescribed<Value | null>;
+export function variable<Value extends {}>(kind: Kind<Value>, options?: Options<Value>) {
+  return { describe: (description: string) => ({ unset: "none", ...kind, ...options, description }) };
 }
 
 /** A value that is not accepted. `problem` must not contain the value of a secret. */

@@ -7,6 +7,7 @@ import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import {
   boolean,
   InvalidValue,
+  invalid,
   type Kind,
   link,
   linkTemplate,
@@ -30,19 +31,12 @@ const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 const REDIS_URL = /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/;
 const redisUrl: Kind<string> = {
   accepted: "redis://:PASSWORD@HOST:PORT or rediss://…",
-  parse: (value) => {
-    if (!REDIS_URL.test(value) || !URL.canParse(value)) throw new InvalidValue();
-    return value;
-  },
+  parse: (value) => (REDIS_URL.test(value) && URL.canParse(value) ? value : invalid()),
 };
 /** A public key as a secret key would let everybody sign tokens. */
 const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",
-  parse: (value) => {
-    if (value === "") throw new InvalidValue();
-    if (value.includes("-----BEGIN ")) throw new InvalidValue("is a PEM block");
-    return value;
-  },
+  parse: (value) => (value.includes("-----BEGIN ") ? invalid("is a PEM block") : value || invalid()),
 };
 const sender = text(
   "ADDRESS or NAME <ADDRESS>, such as Example <accounts@example.com>",
@@ -57,39 +51,27 @@ const warnAboutHttp = (url: string): string | null =>
 const linkVariable = (page: string, purpose: string) =>
   variable(linkTemplate, {
     unset: `\`/account/${page}#token={token}\` of \`PUBLIC_URL\``,
-    description: `Page of your application that ${purpose}`,
     warn: (template) =>
       /#.*\{token\}/.test(template)
         ? warnAboutHttp(template)
         : "has {token} outside of the fragment: the token gets into logs and Referer headers; put it after a #",
-  });
+  }).describe(`Page of your application that ${purpose}`);
 const otherPublicKey = (which: "next" | "previous") =>
-  variable(publicKey, {
-    description: `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
-    file: true,
-  });
+  variable(publicKey, { file: true }).describe(
+    `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
+  );
 const MINUTES_PER_DAY = 1440;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
 export const VARIABLES = {
-  NODE_ENV: variable(oneOf("development", "test", "production"), {
-    default: "development",
-    description: "`production` requires a strong secret and an explicit database, and adds HSTS",
-  }),
-  HOST: variable(host, {
-    default: "127.0.0.1",
-    description: "Address of the service; the image sets `0.0.0.0`",
-  }),
-  PORT: variable(port, {
-    default: "3000",
-    description: "Port of the service; with `0`, the system chooses",
-  }),
+  NODE_ENV: variable(oneOf("development", "test", "production"), { default: "development" }).describe(
+    "`production` requires a strong secret and an explicit database, and adds HSTS",
+  ),
+  HOST: variable(host, { default: "127.0.0.1" }).describe("Address of the service; the image sets `0.0.0.0`"),
+  PORT: variable(port, { default: "3000" }).describe("Port of the service; with `0`, the system chooses"),
   DATABASE_URL: variable(databaseUrl, {
     default: "file:./data/latchkey.db",
     requiredInProduction: true,
-    description:
-      "`file:PATH` (embedded; relative to the repository) or `postgres://USER:PASSWORD@HOST:PORT/NAME`, with " +
-      "`?sslmode=verify-full` if it is on another host",
     secret: "url",
     warn: (url, { isProduction }) => {
       if (url.startsWith("file:"))
@@ -100,207 +82,171 @@ export const VARIABLES = {
         ? "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)"
         : null;
     },
-  }),
-  DATABASE_POOL_SIZE: variable(wholeNumber(1, 1000), {
-    default: "10",
-    description: "Maximum connections to PostgreSQL, per process",
-  }),
-  DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), {
-    default: "auto",
-    description:
-      "`auto` prepares statements only on connections that are proved to be direct, `true` always, `false` never",
-  }),
+  }).describe(
+    "`file:PATH` (embedded; relative to the repository) or `postgres://USER:PASSWORD@HOST:PORT/NAME`, with " +
+      "`?sslmode=verify-full` if it is on another host",
+  ),
+  DATABASE_POOL_SIZE: variable(wholeNumber(1, 1000), { default: "10" }).describe(
+    "Maximum connections to PostgreSQL, per process",
+  ),
+  DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), { default: "auto" }).describe(
+    "`auto` prepares statements only on connections that are proved to be direct, `true` always, `false` never",
+  ),
   AUTH_SECRET_KEY: variable(secretKey, {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
-    description:
-      "Signs tokens with HS256, HS384 or HS512; required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
+    secret: "all",
+  }).describe(
+    "Signs tokens with HS256, HS384 or HS512; required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
       "is set. In production: at least 32, 48 or 64 bytes (the algorithm's digest), 8 distinct characters, no placeholder",
-    secret: "all",
-  }),
-  AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, {
-    description:
-      "Also verifies tokens, for key rotation; with ES256 or EdDSA, those of HS256. In production, as strong as the key",
-    secret: "all",
-  }),
-  AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512", "ES256", "EdDSA"), {
-    default: "HS256",
-    description: "Signature algorithm of tokens; ES256 and EdDSA use `AUTH_PRIVATE_KEY`",
-  }),
+  ),
+  AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, { secret: "all" }).describe(
+    "Also verifies tokens, for key rotation; with ES256 or EdDSA, those of HS256. In production, as strong as the key",
+  ),
+  AUTH_ALGORITHM: variable(oneOf("HS256", "HS384", "HS512", "ES256", "EdDSA"), { default: "HS256" }).describe(
+    "Signature algorithm of tokens; ES256 and EdDSA use `AUTH_PRIVATE_KEY`",
+  ),
   AUTH_PRIVATE_KEY: variable(privateKey, {
     unset: "none; required with ES256 and EdDSA",
-    description:
-      "Signs tokens, in place of `AUTH_SECRET_KEY`: P-256 for ES256, Ed25519 for EdDSA. Its public key is published at " +
-      "`/.well-known/jwks.json`. Line breaks can be `\\n`",
     secret: "all",
-  }),
+  }).describe(
+    "Signs tokens, in place of `AUTH_SECRET_KEY`: P-256 for ES256, Ed25519 for EdDSA. Its public key is published at " +
+      "`/.well-known/jwks.json`. Line breaks can be `\\n`",
+  ),
   AUTH_NEXT_PUBLIC_KEY: otherPublicKey("next"),
   AUTH_PREVIOUS_PUBLIC_KEY: otherPublicKey("previous"),
-  AUTH_ISSUER: variable(name, {
-    description: "Claim `iss` of tokens; if set, tokens without this issuer are rejected",
-  }),
-  AUTH_AUDIENCE: variable(name, {
-    description: "Claim `aud` of tokens; if set, tokens without this audience are rejected",
-  }),
+  AUTH_ISSUER: variable(name).describe(
+    "Claim `iss` of tokens; if set, tokens without this issuer are rejected",
+  ),
+  AUTH_AUDIENCE: variable(name).describe(
+    "Claim `aud` of tokens; if set, tokens without this audience are rejected",
+  ),
   AUTH_TOKEN_EXPIRE_MINUTES: variable(wholeNumber(1, 525_600), {
     default: "60",
-    description: "Lifetime of tokens",
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
-  }),
-  AUTH_CLAIMS: variable(listOf("roles", "email_verified"), {
-    description:
-      "Further claims of tokens, which describe the user at the time of issue; `roles` is then also in each response with a user",
-  }),
-  AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), {
-    default: "0",
-    description:
-      "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
-  }),
-  AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
-    default: "false",
-    description: "`true` rejects a new password without the current one",
-  }),
-  AUTH_EMAIL_CHANGE: variable(boolean, {
-    default: "false",
-    description:
-      "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
-  }),
+  }).describe("Lifetime of tokens"),
+  AUTH_CLAIMS: variable(listOf("roles", "email_verified")).describe(
+    "Further claims of tokens, which describe the user at the time of issue; `roles` is then also in each response with a user",
+  ),
+  AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), { default: "0" }).describe(
+    "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
+  ),
+  AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, { default: "false" }).describe(
+    "`true` rejects a new password without the current one",
+  ),
+  AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
+    "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
+  ),
   PASSWORD_MIN_LENGTH: variable(wholeNumber(PASSWORD_MIN_LENGTH, 64), {
     default: String(PASSWORD_MIN_LENGTH),
-    description: "Minimum length of new passwords",
-  }),
-  PASSWORD_BLOCKLIST: variable(text("a file of passwords, or of SHA-1 digests in hex, one per line", /./s), {
-    description: "File of passwords that nobody can choose, also not in capital letters",
-  }),
-  PASSKEY_ORIGINS: variable(passkeyOrigins, {
-    unset: "no passkeys",
-    description: "Origins of the pages that create passkeys or log in with them",
-  }),
+  }).describe("Minimum length of new passwords"),
+  PASSWORD_BLOCKLIST: variable(
+    text("a file of passwords, or of SHA-1 digests in hex, one per line", /./s),
+  ).describe("File of passwords that nobody can choose, also not in capital letters"),
+  PASSKEY_ORIGINS: variable(passkeyOrigins, { unset: "no passkeys" }).describe(
+    "Origins of the pages that create passkeys or log in with them",
+  ),
   PASSKEY_RP_ID: variable(text("a domain such as example.com", /^[a-z0-9-]+(\.[a-z0-9-]+)*$/), {
     unset: "the host of the first origin",
-    description:
-      "The host of every origin, or a parent domain. Passkeys are bound to it: a change makes all of them useless",
-  }),
+  }).describe(
+    "The host of every origin, or a parent domain. Passkeys are bound to it: a change makes all of them useless",
+  ),
   CORS_ORIGINS: variable(origins, {
     default: ({ isProduction }) => (isProduction ? "" : "*"),
     unset: "`*`; none in production",
-    description: "Origins of browser applications that can call the API; `*` for any",
     // Outside production, `*` is the default, because an application on any local port should work.
     warn: (value, { isProduction }) =>
       isProduction && value === "*" ? "allows every website to call the API; list the origins instead" : null,
-  }),
-  TRUST_PROXY: variable(wholeNumber(0, 32), {
-    default: "0",
-    description:
-      "Number of proxies in front of the service. With `n`, the client is the n-th `X-Forwarded-For` entry from the " +
+  }).describe("Origins of browser applications that can call the API; `*` for any"),
+  TRUST_PROXY: variable(wholeNumber(0, 32), { default: "0" }).describe(
+    "Number of proxies in front of the service. With `n`, the client is the n-th `X-Forwarded-For` entry from the " +
       "right. Safe only if the port is reachable only through the proxies",
-  }),
+  ),
   RATE_LIMIT_ENABLED: variable(boolean, {
     default: "true",
-    description: "`false` disables all rate limits and the limits of password guesses, for load tests",
     warn: (isEnabled) => (isEnabled ? null : "is false: rate limits are disabled"),
-  }),
-  RATE_LIMIT_DEFAULT: variable(quota, {
-    default: "6000/minute",
-    description: "Requests per client, except probes, preflights and static assets",
-  }),
-  RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute", description: "Logins per client" }),
-  RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute", description: "Registrations per client" }),
-  RATE_LIMIT_PASSWORD_CHANGE: variable(quota, {
-    default: "5/minute",
-    description:
-      "Updates with `password` or `current_password` and changes of e-mail, per user and per client; reset confirmations, " +
+  }).describe("`false` disables all rate limits and the limits of password guesses, for load tests"),
+  RATE_LIMIT_DEFAULT: variable(quota, { default: "6000/minute" }).describe(
+    "Requests per client, except probes, preflights and static assets",
+  ),
+  RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute" }).describe("Logins per client"),
+  RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute" }).describe("Registrations per client"),
+  RATE_LIMIT_PASSWORD_CHANGE: variable(quota, { default: "5/minute" }).describe(
+    "Updates with `password` or `current_password` and changes of e-mail, per user and per client; reset confirmations, " +
       "per client",
-  }),
-  RATE_LIMIT_MAIL: variable(quota, { default: "5/minute", description: "Requests for mails per client" }),
+  ),
+  RATE_LIMIT_MAIL: variable(quota, { default: "5/minute" }).describe("Requests for mails per client"),
   MAIL_URL: variable(mailUrl, {
     unset: "mails are files in `outbox/` beside a `file:` database, else in `data/`; in production, no mail",
-    description:
-      "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
-      "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both `MAIL_RESET_URL` and `MAIL_VERIFICATION_URL`",
     secret: "url",
     warn: ({ ignoreTLS }) =>
       ignoreTLS ? "sends passwords and links without encryption; remove tls=off" : null,
-  }),
-  MAIL_FROM: variable(sender, { description: "Sender of mails; the address in ASCII" }),
+  }).describe(
+    "Mail server: `smtps://`, or `smtp://` with STARTTLS, which only a server on this machine can lack. `?tls=off` " +
+      "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both `MAIL_RESET_URL` and `MAIL_VERIFICATION_URL`",
+  ),
+  MAIL_FROM: variable(sender).describe("Sender of mails; the address in ASCII"),
   PUBLIC_URL: variable(origin, {
     unset: "none; without `MAIL_URL`, the address of the port",
-    description: "Where users reach this service, for links in mails",
     warn: warnAboutHttp,
-  }),
+  }).describe("Where users reach this service, for links in mails"),
   MAIL_RESET_URL: linkVariable("reset-password", "resets a password"),
   MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
-  MAIL_TEXTS: variable(mailTexts, {
-    unset: "built-in texts",
-    description: "Folder of texts in place of the built-in ones",
-    warn: warnAboutMissingTexts,
-  }),
-  PRODUCT_NAME: variable(productName, {
-    unset: "your account",
-    description: "Name of your product, in mails and on the pages of accounts",
-  }),
-  PRODUCT_URL: variable(link, {
-    unset: "no link",
-    description: "Page of your product, linked in mails and, after a success, on these pages",
-  }),
+  MAIL_TEXTS: variable(mailTexts, { unset: "built-in texts", warn: warnAboutMissingTexts }).describe(
+    "Folder of texts in place of the built-in ones",
+  ),
+  PRODUCT_NAME: variable(productName, { unset: "your account" }).describe(
+    "Name of your product, in mails and on the pages of accounts",
+  ),
+  PRODUCT_URL: variable(link, { unset: "no link" }).describe(
+    "Page of your product, linked in mails and, after a success, on these pages",
+  ),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",
-    description: "Redis or Valkey that counts requests and login attempts for all replicas",
     secret: "url",
     warn: (url) =>
       url.startsWith("redis:") && leavesMachine(url)
         ? "connects to another host without encryption; use rediss://"
         : null,
-  }),
+  }).describe("Redis or Valkey that counts requests and login attempts for all replicas"),
   HASH_WORKERS: variable(wholeNumber(1, 1024), {
     unset: "the number of cores available to this process",
-    description: "Worker threads that hash passwords",
-  }),
+  }).describe("Worker threads that hash passwords"),
   HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
     unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
-    description: "Maximum waiting derivations, in units of 600,000 iterations; further requests get 503",
-  }),
-  HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), {
-    default: "5",
-    description: "Maximum time a derivation waits for a lane, then 503; 500 ms during sustained overload",
-  }),
+  }).describe("Maximum waiting derivations, in units of 600,000 iterations; further requests get 503"),
+  HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), { default: "5" }).describe(
+    "Maximum time a derivation waits for a lane, then 503; 500 ms during sustained overload",
+  ),
   HASH_KERNEL: variable(text(`auto, or a kernel that the machine supports: ${KERNELS}`, /./s), {
     default: "auto",
-    description: "Kernel that hashes passwords",
-  }),
-  HASH_NICE: variable(wholeNumber(0, 19), {
-    default: "5",
-    description: "Nice value of the hashing threads; Linux only",
-  }),
+  }).describe("Kernel that hashes passwords"),
+  HASH_NICE: variable(wholeNumber(0, 19), { default: "5" }).describe(
+    "Nice value of the hashing threads; Linux only",
+  ),
   LOG_LEVEL: variable(oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"), {
     default: "info",
-    description: "Lowest level that is logged; probes are logged at `debug`",
-  }),
+  }).describe("Lowest level that is logged; probes are logged at `debug`"),
   LOG_FORMAT: variable(oneOf("json", "pretty"), {
     default: ({ isTerminal }) => (isTerminal ? "pretty" : "json"),
     unset: "`pretty` on a terminal, otherwise `json`",
-    description: "Format of the log",
-  }),
-  METRICS_PORT: variable(port, {
-    unset: "no metrics",
-    description: "Port of Prometheus metrics (`/metrics`), other than `PORT`",
-  }),
+  }).describe("Format of the log"),
+  METRICS_PORT: variable(port, { unset: "no metrics" }).describe(
+    "Port of Prometheus metrics (`/metrics`), other than `PORT`",
+  ),
   METRICS_HOST: variable(host, {
     default: "127.0.0.1",
-    description: "Address of the metrics port. Never publish it",
     warn: (address, { isSet }) =>
       isSet("METRICS_PORT") && isPublicAddress(address)
         ? "is a public address; make sure that only Prometheus can reach the metrics port"
         : null,
-  }),
-  SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), {
-    default: "10",
-    description: "Maximum time for requests to finish after SIGTERM",
-  }),
-  SHUTDOWN_DELAY_SECONDS: variable(wholeNumber(0, 3600), {
-    default: "0",
-    description: "Time to keep serving after SIGTERM, not ready, before the grace period",
-  }),
+  }).describe("Address of the metrics port. Never publish it"),
+  SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), { default: "10" }).describe(
+    "Maximum time for requests to finish after SIGTERM",
+  ),
+  SHUTDOWN_DELAY_SECONDS: variable(wholeNumber(0, 3600), { default: "0" }).describe(
+    "Time to keep serving after SIGTERM, not ready, before the grace period",
+  ),
 };
 
 export type VariableName = keyof typeof VARIABLES;
