@@ -6,7 +6,7 @@
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createClient } from "@libsql/client";
+import { createClient } from "@libsql/client/sqlite3";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { connect, createOrm } from "./connection.ts";

@@ -1,5 +1,5 @@
 /** Converts libsql's errors to domain errors and identifies those that a retry can resolve. */
-import { LibsqlError } from "@libsql/client";
+import { LibsqlError } from "@libsql/client/sqlite3";
 import { DrizzleQueryError } from "drizzle-orm";
 import Database from "libsql";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
