@@ -4,7 +4,7 @@ import { LatchkeyError } from "./errors.ts";
 import { promptForPasskey } from "./passkeys.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import type { operations, paths } from "./schema.ts";
-import { createSession, readClaims, type TokenStorage } from "./session.ts";
+import { createSession, readClaims, type SessionOptions } from "./session.ts";
 import type {
   CreatePasskeyRequest,
   CreateTodoRequest,
@@ -27,18 +27,9 @@ import type {
   User,
 } from "./types.ts";
 
-export interface ClientOptions extends RetryOptions {
+export interface ClientOptions extends RetryOptions, SessionOptions {
   /** Where the service is, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
-  /** A stored token, in place of a login. @default the one in `storage` */
-  readonly token?: string | undefined;
-  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token ends with the client */
-  readonly storage?: TokenStorage | undefined;
-  /**
-   * Called when the stored token changes, also by a renewal or in another tab, for example to store it elsewhere. The token is
-   * undefined if nobody is logged in any more.
-   */
-  readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
   /**
    * Called when the service rejects the stored token, which the client then forgets. The token is not valid any more (401
    * `INVALID_TOKEN`) or cannot be renewed (401 `LOGIN_REQUIRED`), or its user is inactive (403 `INACTIVE_USER`) or deleted (404
@@ -156,13 +147,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     fetch: withRetries(fetch, { ...options, timeoutMs }),
   });
 
-  const session = createSession({
-    token: options.token,
-    storage: options.storage,
-    key: `latchkey ${baseUrl}`,
-    onTokenChange: options.onTokenChange,
-    renew: () => client.renewToken(),
-  });
+  const session = createSession(options, `latchkey ${baseUrl}`, () => client.renewToken());
 
   type Call<Data> = (
     init: ReturnType<typeof initOf> & { headers: Record<string, string> },
@@ -288,14 +273,14 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
   return client;
 }
 
+const SESSION_ENDS: unknown[] = [
+  "INVALID_TOKEN",
+  "LOGIN_REQUIRED",
+  "INACTIVE_USER",
+  "USER_NOT_FOUND",
+] satisfies LatchkeyError["code"][];
+
 /** Services of earlier releases send 401 without a code. The 404 of the current user is always for its token. */
-function isSessionEnd(error: unknown): error is LatchkeyError {
-  if (!(error instanceof LatchkeyError)) return false;
-  const code = error.status === 401 ? (error.code ?? "INVALID_TOKEN") : error.code;
-  return (
-    code === "INVALID_TOKEN" ||
-    code === "LOGIN_REQUIRED" ||
-    code === "INACTIVE_USER" ||
-    code === "USER_NOT_FOUND"
-  );
-}
+const isSessionEnd = (error: unknown): error is LatchkeyError =>
+  error instanceof LatchkeyError &&
+  SESSION_ENDS.includes(error.code ?? (error.status === 401 ? "INVALID_TOKEN" : undefined));

@@ -11,14 +11,16 @@ export interface TokenStorage {
   removeItem(key: string): void;
 }
 
-interface SessionOptions {
-  readonly token: string | undefined;
-  readonly storage: TokenStorage | undefined;
-  /** Of the item in the storage. */
-  readonly key: string;
-  readonly onTokenChange: ((token: string | undefined) => void) | undefined;
-  /** Requests a new token and passes it to `replace`. */
-  readonly renew: () => Promise<unknown>;
+export interface SessionOptions {
+  /** A stored token, in place of a login. @default the one in `storage` */
+  readonly token?: string | undefined;
+  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token ends with the client */
+  readonly storage?: TokenStorage | undefined;
+  /**
+   * Called when the stored token changes, also by a renewal or in another tab, for example to store it elsewhere. The token is
+   * undefined if nobody is logged in any more.
+   */
+  readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
 }
 
 interface Held {
@@ -33,7 +35,15 @@ const RETRY_PAUSE = 0.05;
 const MIN_PAUSE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export function createSession({ token, storage, key, onTokenChange, renew }: SessionOptions) {
+/**
+ * @param key of the item in the storage
+ * @param renew requests a new token and passes it to `replace`
+ */
+export function createSession(
+  { token, storage, onTokenChange }: SessionOptions,
+  key: string,
+  renew: () => Promise<unknown>,
+) {
   let held: Held | undefined;
   let stored = storage?.getItem(key) ?? null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -154,21 +164,22 @@ type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
 
 /** The times in a JWT (RFC 7519 §4.1); empty if the text is not a JWT. */
 export function readClaims(token: string): TimeClaims {
-  const payload = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
-  const claims = Object.entries(parseObject(payload === undefined ? null : () => atob(payload)));
-  return Object.fromEntries(claims.filter(([, value]) => typeof value === "number"));
+  const [, payload = ""] = token.split(".");
+  const members = readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "number"));
 }
 
 /** Reads what this client, or another version of it, has stored. */
 function parseHeld(text: string | null): Held | undefined {
-  const { token, renewAt } = parseObject(text === null ? null : () => text);
+  const { token, renewAt } = readObject(() => text ?? "");
   if (typeof token !== "string") return undefined;
   return { token, renewAt: typeof renewAt === "number" ? renewAt : null };
 }
 
-function parseObject(read: (() => string) | null): Readonly<Record<string, unknown>> {
+/** Empty if the text is not that of a JSON object. */
+function readObject(read: () => string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(read?.() ?? "");
+    const value: unknown = JSON.parse(read());
     return typeof value === "object" ? { ...value } : {};
   } catch {
     return {};
@@ -189,8 +200,5 @@ const browser = () => globalThis as unknown as Browser;
 
 const pause = () => new Promise<void>((resolve) => unref(setTimeout(resolve, MIN_PAUSE_MS)));
 
-/** Lets a process of Node or Bun end. Timers of browsers are numbers. */
-function unref(timer: unknown): void {
-  if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function")
-    timer.unref();
-}
+/** Lets a process of Node or Bun end. The cast is safe: timers of browsers are numbers, which have no such member. */
+const unref = (timer: unknown): void => (timer as { unref?(): void }).unref?.();
