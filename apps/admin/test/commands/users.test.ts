@@ -150,19 +150,14 @@ test("set-password changes only the password, revokes all tokens and deletes all
   expect(await shared.canLogIn(NEW_PASSWORD)).toBe(true);
 });
 
-test("set-roles replaces the roles, which show and list print, and revokes the tokens only if it removes one", async () => {
+test("set-roles replaces the roles, which list prints, and rejects more than 20 and those with other characters", async () => {
   await using shared = await openSharedDatabase();
   await shared.insert(["ada"]);
-  const versionOf = async () => Number((await shared.database.users.findById(1))?.tokenVersion);
-  const first = await versionOf();
-  const increments: number[] = [];
-  for (const roles of [["b:read", "a"], ["a", "b:read", "c", "c"], ["c"], []]) {
+  for (const roles of [["b:read", "a", "b:read"], []]) {
     const shown = await shared.json<object>(["users", "set-roles", "1", ...roles]);
     expect(shown).toMatchObject({ roles: [...new Set(roles)].sort() });
     expect(await shared.json<object[]>(["users", "list"])).toEqual([shown]);
-    increments.push((await versionOf()) - first);
   }
-  expect(increments).toEqual([0, 0, 1, 2]);
   const many = Array.from({ length: 21 }, (_, index) => `role${index}`);
   for (const roles of [["Admin"], ["a b"], [""], ["x".repeat(65)], many])
     expect((await shared.tool(["users", "set-roles", "1", ...roles])).code).toBe(64);

@@ -53,7 +53,7 @@ test("an expired link leads to a new request, and its mail to a new password, wi
   const user = await service.readUser(id);
   // The verification.
   await mail.link(1);
-  const expiredLink = `${service.url}${RESET_PAGE}#token=${signOneTimeToken("reset", user, Date.now())}`;
+  const expiredLink = `${service.url}${RESET_PAGE}#token=${signOneTimeToken("reset", user, { expiresAt: Date.now() })}`;
 
   const expired = await visit(expiredLink);
   await expectFitting(expired.page);
@@ -88,7 +88,7 @@ test("a new e-mail is confirmed with the keyboard, unless another user has it no
   await using service = await startService({ env: EVERY_FEATURE });
   const { id } = await service.createUser();
   const confirm = async (newEmail: string) => {
-    const token = signOneTimeToken("email-change", await service.readUser(id), undefined, newEmail);
+    const token = signOneTimeToken("email-change", await service.readUser(id), { newEmail });
     const visited = await visit(`${service.url}/account/change-email#token=${token}`);
     await expectFitting(visited.page);
     await visited.page.keyboard.press("Tab");

@@ -35,7 +35,7 @@ test("each event is logged once, in the line of its request, and no line contain
     },
   });
   const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) =>
-    signOneTimeToken(purpose, await service.readUser(userId), undefined, newEmail);
+    signOneTimeToken(purpose, await service.readUser(userId), { newEmail });
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
     events.push([event, id, digests.email(email)]);

@@ -4,10 +4,9 @@ import { createOneTimeTokens, type Purpose, type TokenUser } from "../../src/tok
 
 const { sign } = createOneTimeTokens([SECRET_KEY]);
 
-/** Of a service with the default key; by default valid for a minute. */
+/** Of a service with the default key. Only a change of e-mail names a new one. @param options.expiresAt by default in a minute */
 export const signOneTimeToken = (
   purpose: Purpose,
   user: TokenUser,
-  expiresAt = Date.now() + 60_000,
-  newEmail?: string,
-): string => sign(purpose, expiresAt, user, newEmail);
+  { expiresAt = Date.now() + 60_000, newEmail = "" } = {},
+): string => sign(purpose, expiresAt, user, purpose === "email-change" ? newEmail : undefined);

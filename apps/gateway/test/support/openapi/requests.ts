@@ -41,7 +41,7 @@ export function validBody(
   const purpose = PURPOSES.get(operationId) ?? "verification";
   const { state } = passkeyStatements.sign("passkey-login");
   const credentials = newCredentials();
-  const token = signOneTimeToken(purpose, user, undefined, newEmail);
+  const token = signOneTimeToken(purpose, user, { newEmail });
   const values = { ...credentials, current_password: credentials.password, token, state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
 }
