@@ -39,20 +39,6 @@ describe("the login state", () => {
     expect(events).toEqual([access_token, undefined, "USER_NOT_FOUND", undefined, "INVALID_TOKEN"]);
   });
 
-  test("a late 401 for an earlier token does not forget the new one", async () => {
-    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
-    const send = async (request: Request) => {
-      if (request.url.endsWith("/auth/me")) await isReleased;
-      return fetch(request);
-    };
-    const client = createClient({ baseUrl: service.url, token: "a.b.c", fetch: send });
-    const error = errorOf(client.getMe());
-    const { access_token } = await client.login(ADA);
-    release();
-    expect(await error).toMatchObject({ status: 401 });
-    expect(client.token).toBe(access_token);
-  });
-
   test("other errors do not forget the token, deleting the user does", async () => {
     const client = createClient({ baseUrl: service.url });
     const grace = { email: "grace@example.com", username: "grace", password: ADA.password };
