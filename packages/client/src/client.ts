@@ -171,6 +171,13 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     return sendWithToken(call, requestOptions);
   }
 
+  /** Calls an operation that ends the token. */
+  async function endSession(call: Call<unknown>, requestOptions?: RequestOptions): Promise<void> {
+    const sent = session.token;
+    await callWithToken(call, requestOptions);
+    session.forget(sent);
+  }
+
   const client: Client = {
     get token() {
       return session.token;
@@ -223,11 +230,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     getMe: (init) => callWithToken((authorized) => api.GET("/auth/me", authorized), init),
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
-    async deleteMe(init) {
-      const sent = session.token;
-      await callWithToken((authorized) => api.DELETE("/auth/me", authorized), init);
-      session.forget(sent);
-    },
+    deleteMe: (init) => endSession((authorized) => api.DELETE("/auth/me", authorized), init),
     async renewToken(init) {
       const sent = session.token;
       const response = await sendWithToken((authorized) => api.POST("/auth/tokens", authorized), init);
@@ -246,11 +249,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     confirmEmailChange: (body, init) =>
       unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
-    async revokeTokens(init) {
-      const sent = session.token;
-      await callWithToken((authorized) => api.DELETE("/auth/tokens", authorized), init);
-      session.forget(sent);
-    },
+    revokeTokens: (init) => endSession((authorized) => api.DELETE("/auth/tokens", authorized), init),
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;

@@ -45,6 +45,7 @@ export type MailTexts = { readonly [Kind in MailKind]?: MailText };
 
 const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" };
 const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
+const NOTIFICATION = { ...A_DAY, isWanted: () => true, page: null };
 
 /** Replaced by the token in a template of a link. */
 export const TOKEN_PLACEHOLDER = "{token}";
@@ -81,9 +82,7 @@ account at any time, and its previous user loses access.
 `,
   },
   password: {
-    ...A_DAY,
-    isWanted: () => true,
-    page: null,
+    ...NOTIFICATION,
     subject: "Your password{at} was changed",
     text: `The password of your account{at} was changed.
 
@@ -107,9 +106,7 @@ If you did not request it, ignore this mail. Nothing changes.
 `,
   },
   email: {
-    ...A_DAY,
-    isWanted: () => true,
-    page: null,
+    ...NOTIFICATION,
     subject: "Your e-mail address{at} was changed",
     text: `Your account{at} has another e-mail address now. You cannot log in with this
 one any more.
@@ -119,9 +116,7 @@ service at once.
 `,
   },
   passkey: {
-    ...A_DAY,
-    isWanted: () => true,
-    page: null,
+    ...NOTIFICATION,
     subject: "The passkeys of your account{at} were changed",
     text: `A passkey was added to your account{at}, or removed from it.
 

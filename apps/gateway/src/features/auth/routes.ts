@@ -117,9 +117,8 @@ export function authRoutes(options: AuthRoutesOptions) {
     ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmEmailChange(body, authRequest)),
     operations.confirmEmailChange,
   );
-  const requestEmailChange = new Elysia()
+  const requestEmailChange = routes()
     .use(bearerAuth(authService.authenticate))
-    .use(withAuthRequest)
     .post(
       "/auth/email-change",
       ({ principal, body, authRequest, set }) =>
