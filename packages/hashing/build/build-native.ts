@@ -3,17 +3,7 @@
  * any number of builds can run at the same time.
  */
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import {
@@ -55,11 +45,11 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
 }
 
 async function build({ environment, directory, defines }: Required<BuildOptions>): Promise<BuildResult> {
-  mkdirSync(directory, { recursive: true });
+  fs.mkdirSync(directory, { recursive: true });
   const fail = (reason: string, output = ""): BuildResult => {
     const file = reasonFile(directory);
-    writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
-    renameSync(`${file}.${process.pid}`, file);
+    fs.writeFileSync(`${file}.${process.pid}`, `${reason}\n`);
+    fs.renameSync(`${file}.${process.pid}`, file);
     return { status: "failed", reason, output };
   };
 
@@ -69,14 +59,14 @@ async function build({ environment, directory, defines }: Required<BuildOptions>
     return "path" in newest ? { status: "found", path: newest.path } : fail(compiler.reason);
   const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMPILE_FLAGS, defines]));
   const path = join(directory, `${addonFilePrefix()}-${hash.digest("hex").slice(0, 8)}.node`);
-  if (existsSync(path)) {
+  if (fs.existsSync(path)) {
     // The service loads the newest file, which must be the one requested last. A file of another user cannot be changed.
-    if (!("path" in newest && newest.path === path)) utimesSync(path, new Date(), new Date());
+    if (!("path" in newest && newest.path === path)) fs.utimesSync(path, new Date(), new Date());
     return { status: "found", path };
   }
   const errors = await compile(path, compiler, { environment, defines });
   if (errors !== "") return fail("the C compiler failed", errors);
-  rmSync(reasonFile(directory), { force: true });
+  fs.rmSync(reasonFile(directory), { force: true });
   return { status: "built", path };
 }
 
@@ -86,7 +76,7 @@ async function compile(
   { command }: Compiler,
   { environment, defines }: Required<Omit<BuildOptions, "directory">>,
 ): Promise<string> {
-  const directory = mkdtempSync(`${path}.`);
+  const directory = fs.mkdtempSync(`${path}.`);
   const run = async (args: string[]): Promise<string> => {
     const cmd = [...command, ...args];
     const child = Bun.spawn({ cmd, env: environment, stdout: "ignore", stderr: "pipe" });
@@ -108,17 +98,17 @@ async function compile(
     const output = join(directory, "output");
     const linkErrors = await run([...LINK_FLAGS, ...units.map(({ object }) => object), "-o", output]);
     if (linkErrors !== "") return linkErrors;
-    chmodSync(output, 0o755);
-    renameSync(output, path);
+    fs.chmodSync(output, 0o755);
+    fs.renameSync(output, path);
     return "";
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    fs.rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** The lines of `sources.txt` for this processor: the file and its flags in addition to COMPILE_FLAGS. */
 function listSources(): { file: string; flags: string[] }[] {
-  const lines = readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
+  const lines = fs.readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
   return lines.flatMap((line) => {
     const [file, processor, ...flags] = line.split(" ").filter(Boolean);
     if (!file || file.startsWith("#") || (processor !== "any" && processor !== process.arch)) return [];

@@ -10,16 +10,16 @@ import { readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { withExamples } from "./help.ts";
 
-/** The name of the signing key that the service generates beside the database. */
-export const SECRET_KEY_FILE = "auth-secret-key";
-export const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
+const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
 
 export const keyWarning = (event: "restore" | "import"): string =>
   `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
 
-interface Options {
-  readonly force?: boolean;
+/** The file of the signing key that the service generates beside the database, and whether the service uses it. */
+export function generatedKey(database: string, variables: Variables) {
+  const path = join(dirname(database), "auth-secret-key");
+  return { path, isUsed: existsSync(path) && KEYS.every((name) => variables[name] === undefined) };
 }
 
 export const backupCommand = (variables: Variables): Command =>
@@ -31,7 +31,7 @@ export const backupCommand = (variables: Variables): Command =>
     .description("copy an embedded database to a file, or to standard output with -")
     .argument("<file>", "the file to create, or -")
     .option("--force", "replace the file if it exists")
-    .action(async (file: string, { force = false }: Options) => {
+    .action(async (file: string, { force = false }: { force?: boolean }) => {
       const path = existing(fileOf(variables, (url) => `pg_dump --format=custom --file=${file} ${url}`));
       const isStream = file === STREAM;
       const target = isStream ? path : resolve(file);
@@ -54,23 +54,22 @@ export const restoreCommand = (variables: Variables): Command =>
     .description("replace an embedded database by a backup, or by standard input with -")
     .argument("<file>", "a file that `backup` wrote, or -")
     .option("--force", "replace the database if it exists")
-    .action(async (file: string, { force = false }: Options) => {
+    .action(async (file: string, { force = false }: { force?: boolean }) => {
       const path = fileOf(
         variables,
         (url) => `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}`,
       );
       if (!force) refuseExisting(path);
       const source = file === STREAM ? process.stdin : createReadStream(existing(resolve(file)));
-      const key = join(dirname(path), SECRET_KEY_FILE);
-      const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
+      const key = generatedKey(path, variables);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await withDraft(path, async (draft) => {
         await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
-        await restoreFile(path, draft, () => rm(key, { force: true }));
+        await restoreFile(path, draft, () => rm(key.path, { force: true }));
       });
       await write(`Restored ${path}.\n`);
       writeError(
-        isGenerated
+        key.isUsed
           ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
           : keyWarning("restore"),
       );

@@ -1,12 +1,10 @@
 /** `copy`: moves a service to another database, with all ids, tokens and links. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { CliError, usageError, write, writeError } from "@latchkey/cli";
 import { copyDatabase, type DatabaseOptions, databaseFile, type OnCopyProgress } from "@latchkey/database";
 import { Command } from "commander";
 import { expectFile, readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { KEYS, SECRET_KEY_FILE } from "./backup.ts";
+import { generatedKey } from "./backup.ts";
 import { withExamples } from "./help.ts";
 
 const PROGRESS_INTERVAL_MS = 500;
@@ -40,10 +38,9 @@ function readTarget(to: string, variables: Variables): DatabaseOptions {
 
 /** Tokens and links are signed with the keys, which the database does not contain. */
 function describeKeys(source: string | null, variables: Variables): string {
-  const key = source === null ? "" : join(dirname(source), SECRET_KEY_FILE);
-  const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
-  const generated = isGenerated
-    ? ` If you set neither, set AUTH_SECRET_KEY_FILE=${key}, the generated key.`
+  const key = source === null ? null : generatedKey(source, variables);
+  const generated = key?.isUsed
+    ? ` If you set neither, set AUTH_SECRET_KEY_FILE=${key.path}, the generated key.`
     : "";
   return `Start the service with the target as DATABASE_URL and the same AUTH_SECRET_KEY or AUTH_PRIVATE_KEY as before; otherwise, all tokens and links are invalid.${generated}\n`;
 }

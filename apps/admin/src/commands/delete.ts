@@ -9,11 +9,7 @@ import { printUser } from "../user-output.ts";
 import { audited, findUser, listUsers } from "../users.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
 
-interface Options {
-  readonly domain?: string;
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
+type Options = Readonly<{ domain?: string; yes?: boolean; json?: boolean }>;
 
 export const deleteCommand = (variables: Variables): Command =>
   withExamples(

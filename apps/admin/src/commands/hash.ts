@@ -17,11 +17,9 @@ export function hashCommand(variables: Variables): Command {
     .option(...JSON_OPTION)
     .action(async ({ seconds, json = false }: { seconds: string; json?: boolean }) => {
       const duration = parseWholeNumber({ name: "--seconds", text: seconds }, { min: 1, max: 60 });
-      const { HASH_KERNEL: kernel, HASH_WORKERS: workers } = readVariables(
-        ["HASH_KERNEL", "HASH_WORKERS"],
-        variables,
-      );
-      const capacity = await measureCapacity({ kernel, ...(workers !== null && { workers }) }, duration);
+      const { HASH_KERNEL, HASH_WORKERS } = readVariables(["HASH_KERNEL", "HASH_WORKERS"], variables);
+      const workers = HASH_WORKERS !== null && { workers: HASH_WORKERS };
+      const capacity = await measureCapacity({ kernel: HASH_KERNEL, ...workers }, duration);
       await write(`${json ? toJson(capacity) : describeCapacity(capacity)}\n`);
       if (!json && capacity.other_cores > MAX_OTHER_CORES)
         writeError(

@@ -70,7 +70,7 @@ export const exportCommand = (variables: Variables): Command =>
           // After each page, because users can register during the export.
           const lastId = await list.findLastId();
           const counts = await passkeys.count(page.map(({ id }) => id));
-          const lines = page.map((user) => formatLine(user, { lastId, passkeys: counts.get(user.id) }));
+          const lines = page.map((user) => formatLine(user, lastId, counts.get(user.id)));
           await file.writeFile(lines.map((line) => `${line}\n`).join(""));
           users += page.length;
         }

@@ -12,12 +12,7 @@ import { JSON_OPTION, withExamples } from "./help.ts";
 const SECRET_BYTES = 64;
 const ALGORITHMS: readonly AuthAlgorithm[] = ["HS256", "HS384", "HS512", "ES256", "EdDSA"];
 
-interface GenerateOptions {
-  readonly algorithm: AuthAlgorithm;
-  readonly output?: string;
-  readonly json?: boolean;
-}
-
+type Options = Readonly<{ algorithm: AuthAlgorithm; output?: string; json?: boolean }>;
 type KeyPair = Awaited<ReturnType<typeof createKeyPair>>;
 type KeyFiles = Awaited<ReturnType<typeof writeKeyPair>>;
 
@@ -40,7 +35,7 @@ export function secretCommand(): Command {
     )
     .option("--output <prefix>", "write a key pair to two new files in place of printing it")
     .option(...JSON_OPTION)
-    .action(async ({ algorithm, output, json = false }: GenerateOptions) => {
+    .action(async ({ algorithm, output, json = false }: Options) => {
       if (algorithm === "ES256" || algorithm === "EdDSA") {
         const pair = await createKeyPair(algorithm);
         const result = output === undefined ? pair : await writeKeyPair(pair, resolve(output));

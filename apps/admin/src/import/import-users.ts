@@ -12,10 +12,7 @@ const BATCH_SIZE = 500;
 
 export interface ImportOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
-  readonly users: Pick<
-    UserRepository,
-    "findTaken" | "findDeleted" | "import" | "markImported" | "raiseLastId"
-  >;
+  readonly users: UserRepository;
   /** Whether users are written. */
   readonly commit: boolean;
   readonly usernameFromEmail: boolean;
@@ -47,7 +44,6 @@ export async function importUsers(options: ImportOptions) {
   let rejections: [line: number, reason: string][] = [];
   /** The ids of users whom a release without `imported_at` imported. */
   let unmarked: number[] = [];
-
   let imported: ImportedLine[] = [];
 
   /** @param id unknown before a new user is written */
@@ -105,9 +101,7 @@ export async function importUsers(options: ImportOptions) {
     // Before the first user, because a user who registers during the import must not get an id of the source.
     if (commit && lastId > 0) await users.raiseLastId(lastId);
     for (let remaining = await withoutTaken(batch); remaining.length > 0; ) {
-      const written: { email: string; id?: number }[] = commit
-        ? await users.import(remaining)
-        : [...remaining];
+      const written: { email: string; id?: number }[] = commit ? await users.import(remaining) : remaining;
       const created = new Map(written.map(({ email, id }) => [email, id]));
       for (const user of remaining) if (created.has(user.email)) accept("new", user, created.get(user.email));
       // The others were registered since the lookup.

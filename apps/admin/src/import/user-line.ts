@@ -85,10 +85,7 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
   };
 }
 
-function parseHash(
-  hash: string | null,
-  nullReason?: string,
-): Pick<LineUser, "hashedPassword" | "importedHash" | "format"> {
+function parseHash(hash: string | null, nullReason?: string) {
   const none = nullReason === undefined ? "none" : `none (${nullReason})`;
   if (hash === null) return { hashedPassword: hashing.randomStoredHash(), importedHash: null, format: none };
   if (hashing.isStoredHash(hash)) return { hashedPassword: hash, importedHash: null, format: "latchkey" };
@@ -121,10 +118,7 @@ export function differences(existing: User, line: LineUser): string[] {
 }
 
 /** The line of an export; an import creates the same user from it, with another id. */
-export function formatLine(
-  user: User,
-  { lastId: last_id, passkeys }: { readonly lastId: number; readonly passkeys: number | undefined },
-): string {
+export function formatLine(user: User, last_id: number, passkeys: number | undefined): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };

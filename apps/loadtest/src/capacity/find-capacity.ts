@@ -4,7 +4,7 @@
  * lowest that failed. A rate fails only if two runs fail: a short disturbance of the machine must not determine the capacity.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
-import type { RunOptions } from "../load/run-options.ts";
+import type { RunOptions } from "../load/scenarios.ts";
 import { type Run, type RunLoadOptions, runLoad } from "../measure/run.ts";
 
 /** Each run has the duration in `asked`, whose `load` is ignored. */

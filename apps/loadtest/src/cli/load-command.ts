@@ -23,6 +23,7 @@ interface Context {
   readonly writeProgress: (text: string) => void;
 }
 
+const USERS_INTERVAL_MS = 1000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** @throws {CliError} 1 if an assertion fails or the load is declined, 69 without any response, 130 if the signal came, and others */
@@ -34,7 +35,12 @@ export async function runLoadCommand(flags: Flags, invocation: Pick<Context, "co
     await confirm(`Send load to ${url}?`, "No load was sent.");
   const writeProgress = isJson ? () => {} : writeError;
   const metrics = metricsUrl === undefined ? undefined : await openServerMetrics(metricsUrl);
-  const onUser = reportUsers(writeProgress);
+  let reportAt = performance.now() + USERS_INTERVAL_MS;
+  const onUser = (done: number, total: number): void => {
+    if (performance.now() < reportAt) return;
+    reportAt = performance.now() + USERS_INTERVAL_MS;
+    writeProgress(`Users: ${done} of ${total}\n`);
+  };
   try {
     await withUsers({ ...options, ...invocation, onUser }, async (next) => {
       const context = { ...invocation, metrics, writeProgress, next };
@@ -95,16 +101,4 @@ async function publish({ isJson, reportPath }: Options, report: object, summary:
     await write(isJson ? `${JSON.stringify(report)}\n` : describe(summary));
   }
   if (!isJson) for (const path of Object.keys(files)) writeError(`Written: ${path}\n`);
-}
-
-const USERS_INTERVAL_MS = 1000;
-
-/** Reports the number of created users once a second. */
-function reportUsers(writeProgress: (text: string) => void) {
-  let due = performance.now() + USERS_INTERVAL_MS;
-  return (done: number, total: number): void => {
-    if (performance.now() < due) return;
-    due = performance.now() + USERS_INTERVAL_MS;
-    writeProgress(`Users: ${done} of ${total}\n`);
-  };
 }

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
-import type { RunOptions } from "../load/run-options.ts";
+import type { RunOptions } from "../load/scenarios.ts";
 import { operationsOf, scenarioNames } from "../load/scenarios.ts";
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
@@ -11,14 +11,10 @@ import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds }
 export type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 /** As commander returns them. */
-export interface Flags
-  extends Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown" | "wrong">,
-    Texts<"seed" | "timeout" | "p99">,
-    Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">> {
-  readonly json?: boolean;
-  readonly findCapacity?: boolean;
-  readonly yes?: boolean;
-}
+export type Flags = Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown"> &
+  Texts<"wrong" | "seed" | "timeout" | "p99"> &
+  Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">> &
+  Partial<Readonly<Record<"json" | "findCapacity" | "yes", boolean>>>;
 
 export type Options = ReturnType<typeof parseOptions>;
 

@@ -33,19 +33,19 @@ export function addPlanCommand(program: Command): void {
 }
 
 function describePlan(plan: Plan): string {
-  const { asked, measured, replicas, loginsPerReplica, memoryMegabytes } = plan;
+  const { asked, measured, loginsPerReplica, connections, connectionsAtMost } = plan;
   const rate = (perSecond: number) => formatDecimals(perSecond, 1);
   const rows = [
-    ["replicas", `${formatCount(replicas)}, one of them spare`],
+    ["replicas", `${formatCount(plan.replicas)}, one of them spare`],
     [
       "a replica",
       `${rate(loginsPerReplica)} logins/s without the spare: at most ${rate(measured.loginsPerSecond)} minus ${asked.headroomPercent} %`,
     ],
-    ["memory", `${formatDecimals(memoryMegabytes / 1000, 1)} GB`],
+    ["memory", `${formatDecimals(plan.memoryMegabytes / 1000, 1)} GB`],
     ["PostgreSQL", `${formatOffered(plan.queriesPerSecond)} queries/s, each a row by e-mail`],
     [
       "",
-      `${formatCount(plan.connections)} connections, ${formatCount(plan.connectionsAtMost)} while pools are replaced`,
+      `${formatCount(connections)} connections, ${formatCount(connectionsAtMost)} while pools are replaced`,
     ],
     ["Redis", `${formatOffered(plan.scriptsPerSecond)} scripts/s if REDIS_URL is set`],
   ];

@@ -1,5 +1,5 @@
 /** Displays the progress of a run: one line, redrawn every second on a terminal, otherwise added every few seconds. */
-import type { RunOptions } from "../load/run-options.ts";
+import type { RunOptions } from "../load/scenarios.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
 

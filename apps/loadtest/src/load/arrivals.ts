@@ -1,17 +1,10 @@
 /** Intended start times of an open loop. Equal options give equal times. */
 import { createRandom } from "./random.ts";
+import type { OpenLoad, RunOptions } from "./scenarios.ts";
 
-export interface ArrivalOptions {
-  /** Above 0. */
-  readonly ratePerSecond: number;
-  /** `poisson`: independent users, exponential gaps; `constant`: equal gaps. */
-  readonly arrivals: "poisson" | "constant";
-  /** Including the warm-up of a run. */
-  readonly durationSeconds: number;
-  readonly seed: number;
-}
+export type ArrivalOptions = Omit<OpenLoad, "kind"> & Pick<RunOptions, "durationSeconds" | "seed">;
 
-/** Milliseconds from the beginning, ascending, all before the end of the duration. */
+/** Milliseconds from the beginning, ascending, all before the end of the duration, which includes the warm-up. */
 export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }: ArrivalOptions): number[] {
   const meanGapMs = 1000 / ratePerSecond;
   const endMs = durationSeconds * 1000;

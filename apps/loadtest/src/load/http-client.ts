@@ -33,7 +33,6 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "timed out",
 };
 
-const TIMEOUT_CHECK_MS = 100;
 /** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
 const IDLE_TIMEOUT_MS = 4000;
 
@@ -49,23 +48,16 @@ export function createHttpClient(url: string, timeoutMs: number) {
     timeout: IDLE_TIMEOUT_MS,
   });
   const target = { agent, protocol, host: hostname.replace(/^\[|\]$/g, ""), port };
-  /** In ascending order of deadlines, since all requests have the same timeout. */
-  const pending = new Set<{ readonly deadline: number; readonly abort: () => void }>();
-
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const { deadline, abort } of pending) {
-      if (deadline > now) return;
-      abort();
-    }
-  }, TIMEOUT_CHECK_MS);
+  /** Aborts a request each. */
+  const pending = new Set<() => void>();
 
   return {
     /** Never rejects. */
     send({ method, path, headers, body }: LoadRequest): Promise<ResponseStatus> {
       return new Promise((resolve) => {
         const settle = (status: string, connectionError: string | null = null): void => {
-          pending.delete(entry);
+          clearTimeout(timer);
+          pending.delete(abort);
           resolve({ status, connectionError });
         };
         const fail = (error: NodeJS.ErrnoException): void => settle("none", connectionErrorOf(error));
@@ -78,16 +70,15 @@ export function createHttpClient(url: string, timeoutMs: number) {
           settle("none", "timed out");
           sent.destroy();
         };
-        const entry = { deadline: performance.now() + timeoutMs, abort };
-        pending.add(entry);
+        const timer = setTimeout(abort, timeoutMs);
+        pending.add(abort);
         sent.on("error", fail);
         sent.end(body ?? undefined);
       });
     },
     /** Aborts all requests and closes every connection. */
     close(): void {
-      clearInterval(timer);
-      for (const { abort } of [...pending]) abort();
+      for (const abort of [...pending]) abort();
       agent.destroy();
     },
   };

@@ -1,4 +1,5 @@
 /** The two ways to send requests: an open loop on a schedule, a closed loop with a number of clients. */
+import { setTimeout } from "node:timers/promises";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import type { HttpClient, LoadRequest, ResponseStatus } from "./http-client.ts";
 import type { NextRequest } from "./scenarios.ts";
@@ -64,15 +65,7 @@ const PAUSE_AFTER_REJECTION_MS = 100;
  */
 export async function runClosedLoop(options: LoopOptions & { readonly concurrency: number }): Promise<void> {
   const { client, recorder, next, window, signal, concurrency } = options;
-  const ended = Promise.withResolvers<void>();
   let isOver = signal.aborted;
-  const end = (): void => {
-    isOver = true;
-    ended.resolve();
-  };
-  signal.addEventListener("abort", end);
-  const timer = setTimeout(end, window.to - performance.now());
-
   const runClient = async (): Promise<void> => {
     while (!isOver) {
       const one: Exchange = { request: next(), due: performance.now() };
@@ -83,6 +76,6 @@ export async function runClosedLoop(options: LoopOptions & { readonly concurrenc
     }
   };
   for (let index = 0; index < concurrency; index++) void runClient();
-  if (!isOver) await ended.promise;
-  clearTimeout(timer);
+  await setTimeout(window.to - performance.now(), undefined, { signal }).catch(() => undefined);
+  isOver = true;
 }

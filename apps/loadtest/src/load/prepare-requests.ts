@@ -3,12 +3,12 @@ import { setTimeout } from "node:timers/promises";
 import { CliError, describeError, EXIT, unavailable, writeError } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
 import { Check } from "typebox/value";
-import type { RunOptions } from "./run-options.ts";
 import {
   createRequests,
   createTestUsers,
   type NextRequest,
   operationsOf,
+  type RunOptions,
   type TestUsers,
   TODOS_PATH,
 } from "./scenarios.ts";
@@ -66,21 +66,20 @@ export async function withUsers<Result>(
     if (signal.aborted) throw interrupted();
     return await work(createRequests(asked, users, tokens));
   } finally {
-    if (!operations.includes("register")) await deleteUsers(service, { users, created, tokens });
+    if (!operations.includes("register")) await deleteUsers(service, users, created, tokens);
     if (unanswered + created.size > 0)
       writeError(`Users remain. To delete them: bun run admin users delete --domain ${users.domain}\n`);
   }
 }
 
-interface CreatedUsers {
-  readonly users: TestUsers;
-  readonly created: Set<number>;
-  readonly tokens: readonly (string | undefined)[];
-}
-
 /** Logs in users without a token. Removes those that are deleted in time from `created`. */
-async function deleteUsers({ url, timeoutSeconds }: Service, { users, created, tokens }: CreatedUsers) {
-  const service = { url, timeoutSeconds, signal: AbortSignal.timeout(DELETION_MS) };
+async function deleteUsers(
+  running: Service,
+  users: TestUsers,
+  created: Set<number>,
+  tokens: readonly string[],
+) {
+  const service = { ...running, signal: AbortSignal.timeout(DELETION_MS) };
   const deleteUser = async (index: number): Promise<void> => {
     const token = tokens[index] ?? (await logIn(service, users, index));
     const init = { method: "DELETE", headers: { authorization: `Bearer ${token}` } };
@@ -103,11 +102,7 @@ async function inParallel(indices: IterableIterator<number>, work: (index: numbe
   if (errors.length > 0) throw errors[0];
 }
 
-interface Service {
-  readonly url: string;
-  readonly timeoutSeconds: number;
-  readonly signal: AbortSignal;
-}
+type Service = Pick<PrepareOptions, "timeoutSeconds" | "signal"> & Pick<RunOptions, "url">;
 
 async function expectService(service: Service): Promise<void> {
   const { response, json } = await request(service, "/healthz");
@@ -150,11 +145,9 @@ async function request({ url: origin, timeoutSeconds, signal }: Service, path: s
   const timeout = AbortSignal.timeout(1000 * timeoutSeconds);
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, timeout]) });
-    const json: unknown = await response
-      .clone()
-      .json()
-      .catch(() => undefined);
-    return { url, response, text: await response.text(), json };
+    const text = await response.clone().text();
+    const json: unknown = await response.json().catch(() => undefined);
+    return { url, response, text, json };
   } catch (error) {
     if (signal.aborted) throw interrupted();
     const reason = timeout.aborted ? `no response within ${timeoutSeconds} s.` : describeError(error);

@@ -23,7 +23,20 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-export interface RequestOptions {
+export interface OpenLoad {
+  readonly kind: "open";
+  /** Above 0. */
+  readonly ratePerSecond: number;
+  /** `poisson`: independent users, exponential gaps; `constant`: equal gaps. */
+  readonly arrivals: "poisson" | "constant";
+}
+
+/** The options of a run, as the command line specifies them. Reports contain them as `asked`. */
+export interface RunOptions {
+  readonly url: string;
+  /** Open: requests at a rate, regardless of the responses. Closed: clients that each wait for their response. */
+  readonly load: OpenLoad | { readonly kind: "closed"; readonly concurrency: number };
+  readonly durationSeconds: number;
   readonly scenario: ScenarioName;
   readonly users: number;
   /** Percentages of the logins. */
@@ -63,7 +76,7 @@ export function createTestUsers() {
 
 /** @param tokens of users that have logged in; only `me` needs them */
 export function createRequests(
-  { scenario, users, unknownPercent, wrongPercent, seed }: RequestOptions,
+  { scenario, users, unknownPercent, wrongPercent, seed }: RunOptions,
   { domain, userOf }: TestUsers,
   tokens: readonly string[],
 ): NextRequest {

@@ -2,10 +2,7 @@
 import { usageError } from "@latchkey/cli";
 import type { Run } from "./run.ts";
 
-const LATENCY_FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max", "mean"] as const;
-const FIGURES = [...LATENCY_FIGURES, "rate", "errors"] as const;
-type LatencyFigure = (typeof LATENCY_FIGURES)[number];
-type Figure = (typeof FIGURES)[number];
+const FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max", "mean", "rate", "errors"] as const;
 
 const OPERATORS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   "<": (a, b) => a < b,
@@ -54,7 +51,7 @@ function parseClause(clause: string, operations: readonly string[]) {
     throw invalid(`the scenario has no operation ${subject}, only ${operations.join(", ")}`);
   const figure = FIGURES.find((known) => known === name);
   if (figure === undefined) throw invalid(`unknown metric ${name}`);
-  const isLatency = isLatencyFigure(figure);
+  const isLatency = figure !== "rate" && figure !== "errors";
   if (isLatency && subject === null) throw invalid(`${figure} needs an operation, such as login.${figure}`);
   if (!isLatency && subject === "probe") throw invalid(`the probe has no ${figure}`);
   const units: readonly Unit[] = isLatency ? ["ms", "s", "us"] : figure === "rate" ? ["/s"] : ["", "%"];
@@ -75,8 +72,6 @@ function parseClause(clause: string, operations: readonly string[]) {
   };
 }
 
-const isLatencyFigure = (figure: Figure): figure is LatencyFigure => figure !== "rate" && figure !== "errors";
-
 /** An assertion on a missing measurement fails. */
 export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly AssertionResult[] {
   return assertions.map((checked) => {
@@ -96,17 +91,15 @@ function measure({ subject, figure, unit }: Assertion, { all, operations, probe 
   if (result === undefined) {
     return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;
   }
-  if (isLatencyFigure(figure)) {
-    if (result.latency !== null) return inUnit(result.latency[figure], unit);
-    return subject === "probe" ? "there was no response to a probe" : "there was no expected response";
+  if (figure === "rate" || figure === "errors") {
+    // The parser rejects those of the probe.
+    if (!("sent" in result) || result.sent === 0) return "no request was sent";
+    if (figure === "rate") return result.perSecond;
+    return unit === "%" ? (100 * result.errors) / result.sent : result.errors;
   }
-  // The parser rejects the rate and the errors of the probe.
-  if (!("sent" in result) || result.sent === 0) return "no request was sent";
-  if (figure === "rate") return result.perSecond;
-  return unit === "%" ? (100 * result.errors) / result.sent : result.errors;
-}
-
-function inUnit(milliseconds: number, unit: Unit): number {
+  if (result.latency === null)
+    return subject === "probe" ? "there was no response to a probe" : "there was no expected response";
+  const milliseconds = result.latency[figure];
   if (unit === "s") return milliseconds / 1000;
   return unit === "us" ? milliseconds * 1000 : milliseconds;
 }

@@ -20,16 +20,7 @@ export class LatencyHistogram {
     this.#counts.recordValue(Math.min(MAX_MICROSECONDS, microseconds));
   }
 
-  reset(): void {
-    this.#counts.reset();
-  }
-
-  /** In milliseconds, by nearest rank; null without values. */
-  percentile(percent: number): number | null {
-    return this.#counts.totalCount === 0 ? null : this.#at(percent);
-  }
-
-  /** Null without values. */
+  /** Percentiles by nearest rank; null without values. */
   summary() {
     const { totalCount: count, mean, maxValue } = this.#counts;
     if (count === 0) return null;

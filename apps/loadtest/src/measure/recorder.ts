@@ -61,8 +61,7 @@ export class Recorder {
   readonly #seconds: Omit<Second, "offered">[] = [];
   /** By second of the intended start, which may be over when a late request is sent. */
   readonly #offered: number[] = [];
-  readonly #currentLatency = new LatencyHistogram();
-  #current = { answered: 0, errors: 0 };
+  #current = { errors: 0, latency: new LatencyHistogram() };
   #hasEnded = false;
 
   constructor(window: MeasurementWindow, loop: "open" | "closed") {
@@ -99,8 +98,8 @@ export class Recorder {
     }
     if (!isInWindow) return;
     this.#advance(at);
-    this.#current[isExpected ? "answered" : "errors"] += 1;
-    if (isExpected) this.#currentLatency.record(at - due);
+    if (isExpected) this.#current.latency.record(at - due);
+    else this.#current.errors += 1;
   }
 
   /** The seconds that have ended. */
@@ -125,10 +124,9 @@ export class Recorder {
 
   /** @param seconds the measured duration */
   result(seconds: number) {
-    const operations = [...this.#operations].map(
-      ([name, operation]) => [name, operation.result(seconds)] as const,
-    );
-    return { all: this.#all.result(seconds), operations: Object.fromEntries(operations) };
+    const operations: Record<string, OperationResult> = {};
+    for (const [name, operation] of this.#operations) operations[name] = operation.result(seconds);
+    return { all: this.#all.result(seconds), operations };
   }
 
   get lateness(): Latency | null {
@@ -152,13 +150,9 @@ export class Recorder {
   }
 
   #closeSecond(): void {
-    this.#seconds.push({
-      second: this.#seconds.length,
-      ...this.#current,
-      p50: this.#currentLatency.percentile(50),
-      p99: this.#currentLatency.percentile(99),
-    });
-    this.#current = { answered: 0, errors: 0 };
-    this.#currentLatency.reset();
+    const { errors, latency } = this.#current;
+    const { count: answered, p50, p99 } = latency.summary() ?? { count: 0, p50: null, p99: null };
+    this.#seconds.push({ second: this.#seconds.length, answered, errors, p50, p99 });
+    this.#current = { errors: 0, latency: new LatencyHistogram() };
   }
 }

@@ -6,8 +6,7 @@ import { arrivalTimes } from "../load/arrivals.ts";
 import { createHttpClient } from "../load/http-client.ts";
 import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loops.ts";
 import type { PrepareOptions } from "../load/prepare-requests.ts";
-import type { RunOptions } from "../load/run-options.ts";
-import type { NextRequest } from "../load/scenarios.ts";
+import type { NextRequest, RunOptions } from "../load/scenarios.ts";
 import type { Latency } from "./histogram.ts";
 import { startProbeStream } from "./probe-stream.ts";
 import { type OperationResult, Recorder } from "./recorder.ts";
@@ -148,6 +147,7 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
   return { stop };
 }
 
+const BOTTLENECK = "The load generator was the bottleneck";
 const MAX_CPU_SHARE = 0.9;
 /** Below it, the load generator waited for other processes, such as the service, and not for its own work. */
 const BUSY_CPU_SHARE = 0.5;
@@ -167,29 +167,19 @@ export interface LoadGeneratorFigures extends Pick<OperationResult, "latency" | 
 }
 
 /** Why the measurement does not describe the service; null if it does. */
-export function bottleneckOf({
-  cpuShare,
-  waitShare,
-  lateness,
-  latency,
-  connectionErrors,
-}: LoadGeneratorFigures): string | null {
+export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
+  const { cpuShare, waitShare, lateness, latency, connectionErrors } = figures;
   const exhausted = EXHAUSTION_CODES.find((code) => code in connectionErrors);
-  if (exhausted !== undefined) {
-    return `The load generator was the bottleneck: it could not open more connections (${exhausted}).`;
-  }
+  if (exhausted !== undefined) return `${BOTTLENECK}: it could not open more connections (${exhausted}).`;
   const used = `used ${Math.round(100 * cpuShare)} % of a core`;
   const lateMs = lateness?.p99 ?? 0;
   if (latency !== null && lateMs > Math.max(MIN_LATENESS_MS, MAX_LATENESS_SHARE * latency.p99)) {
-    const isBusy = cpuShare > BUSY_CPU_SHARE;
-    const cause = isBusy
-      ? "The load generator was the bottleneck"
-      : "Other processes delayed the load generator";
+    const cause = cpuShare > BUSY_CPU_SHARE ? BOTTLENECK : "Other processes delayed the load generator";
     return `${cause}: it sent 1 % of the requests more than ${lateMs.toFixed(1)} ms late and ${used}.`;
   }
-  if (cpuShare > MAX_CPU_SHARE) return `The load generator was the bottleneck: it ${used}.`;
+  if (cpuShare > MAX_CPU_SHARE) return `${BOTTLENECK}: it ${used}.`;
   // In an open loop, waiting matters only if it delays requests.
   return lateness === null && cpuShare + waitShare > MAX_CPU_SHARE
-    ? `The load generator was the bottleneck: it ${used}, and waited for a core ${Math.round(100 * waitShare)} % of the time.`
+    ? `${BOTTLENECK}: it ${used}, and waited for a core ${Math.round(100 * waitShare)} % of the time.`
     : null;
 }

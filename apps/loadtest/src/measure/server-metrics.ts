@@ -14,8 +14,7 @@ export type ServerMetrics = Awaited<ReturnType<typeof openServerMetrics>>;
  */
 export async function openServerMetrics(url: string) {
   let current = await readServerFigures(url);
-  let lanesBusy = 0;
-  let queueLength = 0;
+  let [lanesBusy, queueLength] = [0, 0];
   const timer = setInterval(async () => {
     current = await readServerFigures(url).catch(() => current);
     lanesBusy = Math.max(lanesBusy, current.lanesBusy);
@@ -27,8 +26,7 @@ export async function openServerMetrics(url: string) {
     /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
     peak(): ServerFigures {
       const figures = { ...current, lanesBusy, queueLength };
-      lanesBusy = 0;
-      queueLength = 0;
+      [lanesBusy, queueLength] = [0, 0];
       return figures;
     },
     stop: () => clearInterval(timer),

@@ -50,10 +50,6 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
   const last = [...new Map(steps.map((step) => [step.ratePerSecond, step])).values()];
   const ascending = last.sort((a, b) => a.ratePerSecond - b.ratePerSecond);
   const byRate = seriesOf(ascending, ({ ratePerSecond }) => ratePerSecond);
-  const failed = seriesOf(
-    ascending.filter(({ passed }) => !passed),
-    ({ ratePerSecond }) => ratePerSecond,
-  );
   return [
     {
       title: "Throughput by offered rate",
@@ -63,7 +59,12 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
       series: [
         byRate("offered", "grey", ({ ratePerSecond }) => ratePerSecond, "dashed"),
         byRate("achieved", "blue", ({ achievedPerSecond }) => achievedPerSecond),
-        failed("failed", "red", ({ achievedPerSecond }) => achievedPerSecond, "dots"),
+        byRate(
+          "failed",
+          "red",
+          ({ passed, achievedPerSecond }) => (passed ? null : achievedPerSecond),
+          "dots",
+        ),
       ],
     },
     {
@@ -75,7 +76,7 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
         byRate("bound", "grey", () => p99BoundMs, "dashed"),
         byRate("p50", "blue", ({ p50 }) => p50),
         byRate("p99", "amber", ({ p99 }) => p99),
-        failed("failed", "red", ({ p99 }) => p99, "dots"),
+        byRate("failed", "red", ({ passed, p99 }) => (passed ? null : p99), "dots"),
       ],
     },
   ];

@@ -42,18 +42,26 @@ const format = (value: number): string =>
 
 export function renderChart({ title, note, axis, unit, series }: Chart): Html {
   const points = series.flatMap((each) => each.points);
-  const places = points.map(([at]) => at);
-  const x = createScale(Math.min(...places), Math.max(...places));
+  const all = points.map(([at]) => at);
+  const x = createScale(Math.min(...all), Math.max(...all));
   const largest = Math.max(...points.map(([, value]) => value ?? 0)) || 1;
   const step = tickStep(largest);
   const y = createScale(0, step * Math.ceil(largest / step));
   const labelOf = (at: number) => format(at) + (axis === "rate" ? "/s" : " s");
-  const position = ([at, value]: readonly [number, number]) => [x.at(at), 100 - y.at(value)] as const;
+  const top = (value: number): number => 100 - y.at(value);
+  const levels = y.ticks.map(
+    (tick) =>
+      html`<line x2="100%" y1="${top(tick)}%" y2="${top(tick)}%"/><text class="y" x="-6" y="${top(tick)}%">${format(tick)}</text>`,
+  );
+  const places = x.ticks.map(
+    (tick) =>
+      html`<line x1="${x.at(tick)}%" x2="${x.at(tick)}%" y2="100%"/><text x="${x.at(tick)}%" y="220">${labelOf(tick)}</text>`,
+  );
   const pathOf = ({ colour, style, points: all }: Series): Html => {
     const commands = all.map(([at, value], index) => {
       if (value === null) return "";
       const isFirst = (all[index - 1]?.[1] ?? null) === null;
-      const place = position([at, value]).map((each) => each.toFixed(2));
+      const place = `${x.at(at).toFixed(2)},${top(value).toFixed(2)}`;
       return isFirst ? `M${place}h0` : `L${place}`;
     });
     return html`<path class="${colour} ${style}" d="${commands.join("")}"/>`;
@@ -61,26 +69,15 @@ export function renderChart({ title, note, axis, unit, series }: Chart): Html {
   const circlesOf = ({ label, colour, style, points: all }: Series): readonly Html[] =>
     all.flatMap(([at, value]) => {
       if (value === null || style === "dashed") return [];
-      const [left, top] = position([at, value]);
       const marked = axis === "rate" || style === "dots" ? "marked" : "";
-      return html`<circle class="${colour} ${marked}" cx="${left.toFixed(2)}%" cy="${top.toFixed(2)}%" r="3.5"><title>${label} at ${labelOf(at)}: ${format(value)} ${unit}</title></circle>
-`;
+      return html`<circle class="${colour} ${marked}" cx="${x.at(at).toFixed(2)}%" cy="${top(value).toFixed(2)}%" r="3.5"><title>${label} at ${labelOf(at)}: ${format(value)} ${unit}</title></circle>`;
     });
   return html`<figure>
 <figcaption>${title}, ${unit}<small>${note}</small></figcaption>
 <svg class="plot" role="img" aria-label="${title}">
 <svg x="12%" y="8" width="79%" height="200">
-${y.ticks.map(
-  (
-    tick,
-  ) => html`<line x2="100%" y1="${100 - y.at(tick)}%" y2="${100 - y.at(tick)}%"/><text class="y" x="-6" y="${100 - y.at(tick)}%">${format(tick)}</text>
-`,
-)}${x.ticks.map(
-  (
-    tick,
-  ) => html`<line x1="${x.at(tick)}%" x2="${x.at(tick)}%" y2="100%"/><text x="${x.at(tick)}%" y="220">${labelOf(tick)}</text>
-`,
-)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${series.filter(({ style }) => style !== "dots").map(pathOf)}</svg>
+${levels}${places}
+<svg viewBox="0 0 100 100" preserveAspectRatio="none">${series.filter(({ style }) => style !== "dots").map(pathOf)}</svg>
 ${series.flatMap(circlesOf)}</svg>
 </svg>
 <ul class="legend">${series.map(({ label, colour, style }) => html`<li class="${colour} ${style}">${label}</li>`)}</ul>

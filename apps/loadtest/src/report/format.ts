@@ -1,5 +1,5 @@
 /** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
-import type { RunOptions } from "../load/run-options.ts";
+import type { RunOptions } from "../load/scenarios.ts";
 import type { OperationResult } from "../measure/recorder.ts";
 import type { ServerFigures } from "../measure/server-metrics.ts";
 

@@ -1,7 +1,7 @@
 /** The requests that each scenario sends. */
 import { expect, test } from "bun:test";
 import type { LoadRequest } from "../../src/load/http-client.ts";
-import type { RunOptions } from "../../src/load/run-options.ts";
+import type { RunOptions } from "../../src/load/scenarios.ts";
 import { createRequests, createTestUsers, SCENARIOS, scenarioNames } from "../../src/load/scenarios.ts";
 import { runOptionsOf } from "../support/run-options.ts";
 

@@ -23,11 +23,6 @@ test("percentiles are nearest ranks with three significant digits; the maximum i
   expect(latency).toMatchObject({ count: 10_000, max: 10_000 });
 });
 
-test("a histogram without values, or after a reset, has no summary", () => {
-  const histogram = histogramOf([1, 2]);
-  histogram.reset();
-  expect(histogram.summary()).toBeNull();
-  expect(histogram.percentile(50)).toBeNull();
-  histogram.record(7);
-  expect(histogram.summary()).toMatchObject({ count: 1, p50: 7, max: 7 });
+test("a histogram without values has no summary", () => {
+  expect(histogramOf([]).summary()).toBeNull();
 });

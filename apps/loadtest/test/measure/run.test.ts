@@ -1,6 +1,6 @@
 /** Runs against a service with known stalls: an open loop measures their effect on all requests, a closed loop does not. */
 import { expect, test } from "bun:test";
-import type { RunOptions } from "../../src/load/run-options.ts";
+import type { RunOptions } from "../../src/load/scenarios.ts";
 import type { Progress } from "../../src/measure/run.ts";
 import { startFakeService } from "../support/fake-service.ts";
 import { runOptionsOf, runWithUsers } from "../support/run-options.ts";

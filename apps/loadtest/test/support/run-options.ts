@@ -1,6 +1,6 @@
 /** Runs as the command line does, without a report. */
 import { withUsers } from "../../src/load/prepare-requests.ts";
-import type { RunOptions } from "../../src/load/run-options.ts";
+import type { RunOptions } from "../../src/load/scenarios.ts";
 import { type Run, type RunLoadOptions, runLoad } from "../../src/measure/run.ts";
 
 /** Without an interruption. */
