@@ -44,8 +44,8 @@ export function createSession(
   key: string,
   renew: () => Promise<unknown>,
 ) {
-  let held: Held | undefined;
-  let stored = storage?.getItem(key) ?? null;
+  const readStored = () => parseHeld(storage?.getItem(key) ?? "");
+  let held = token === undefined ? readStored() : receive(token, { receivedAt: issuedAt(token) });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRenewing = false;
 
@@ -64,17 +64,15 @@ export function createSession(
     if (isOther) onTokenChange?.(held?.token);
   };
   const hold = (next: Held | undefined): void => {
-    stored = next ? JSON.stringify(next) : null;
-    if (stored === null) storage?.removeItem(key);
-    else storage?.setItem(key, stored);
+    if (next) storage?.setItem(key, JSON.stringify(next));
+    else storage?.removeItem(key);
     adopt(next);
   };
   /** Reads what another tab has stored. Its event arrives too late if this tab was suspended. */
   const synchronize = (): void => {
-    const text = storage?.getItem(key) ?? null;
-    if (!storage || text === stored) return;
-    stored = text;
-    adopt(parseHeld(text));
+    const next = readStored();
+    const isOther = next?.token !== held?.token || next?.renewAt !== held?.renewAt;
+    if (storage && isOther) adopt(next);
   };
 
   const isDue = (): boolean => held?.renewAt != null && held.renewAt <= Date.now();
@@ -110,7 +108,6 @@ export function createSession(
     });
   };
 
-  held = token === undefined ? parseHeld(stored) : receive(token, { receivedAt: issuedAt(token) });
   if (token !== undefined) hold(held);
   schedule();
   if (storage) browser().addEventListener?.("storage", synchronize);
@@ -170,8 +167,8 @@ export function readClaims(token: string): TimeClaims {
 }
 
 /** Reads what this client, or another version of it, has stored. */
-function parseHeld(text: string | null): Held | undefined {
-  const { token, renewAt } = readObject(() => text ?? "");
+function parseHeld(text: string): Held | undefined {
+  const { token, renewAt } = readObject(() => text);
   if (typeof token !== "string") return undefined;
   return { token, renewAt: typeof renewAt === "number" ? renewAt : null };
 }

@@ -44,12 +44,6 @@ export interface LoginClaims {
 
 type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
 
-/** `roles` as in RFC 9068 §2.2.3.1. */
-const FURTHER_CLAIMS: Readonly<Record<Config["auth"]["claims"][number], (user: TokenUser) => unknown>> = {
-  roles: ({ roles }) => roles,
-  email_verified: ({ emailVerified }) => emailVerified,
-};
-
 export type Tokens = ReturnType<typeof createTokens>;
 
 interface TokensOptions
@@ -78,11 +72,13 @@ export function createTokens(options: TokensOptions) {
   const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
     const { auth_time = now, amr } = login;
+    // RFC 9068 §2.2.3.1
+    const further = { roles: user.roles, email_verified: user.emailVerified };
     return {
       sub: String(user.id),
       ver: user.tokenVersion,
       jti: Bun.randomUUIDv7(),
-      ...Object.fromEntries(claims.map((name) => [name, FURTHER_CLAIMS[name](user)])),
+      ...Object.fromEntries(claims.map((name) => [name, further[name]])),
       ...(hasMethods && amr && { amr: [...amr] }),
       ...(renewalDays > 0 && { auth_time }),
       exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
