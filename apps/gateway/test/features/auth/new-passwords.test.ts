@@ -1,21 +1,23 @@
 /** The operator's rules for new passwords apply where one is set, before any quota and derivation, and never to a login. */
 import { expect, test } from "bun:test";
 import { signOneTimeToken } from "../../support/one-time-token.ts";
-import { newCredentials, startService } from "../../support/service.ts";
+import { newCredentials, shareService } from "../../support/service.ts";
 
 const CHOSEN = "correct horse battery";
 
+const listed = new Set<string>();
+const shared = shareService({
+  env: {
+    PASSWORD_MIN_LENGTH: "12",
+    RATE_LIMIT_ENABLED: "true",
+    RATE_LIMIT_REGISTER: "1/hour",
+    RATE_LIMIT_PASSWORD_CHANGE: "1/hour",
+  },
+  isListedPassword: (password) => listed.has(password),
+});
+
 test("a short or listed new password returns 422 and is not counted; a login with it succeeds", async () => {
-  const listed = new Set<string>();
-  await using service = await startService({
-    env: {
-      PASSWORD_MIN_LENGTH: "12",
-      RATE_LIMIT_ENABLED: "true",
-      RATE_LIMIT_REGISTER: "1/hour",
-      RATE_LIMIT_PASSWORD_CHANGE: "1/hour",
-    },
-    isListedPassword: (password) => listed.has(password),
-  });
+  const service = shared();
   const user = await service.createUser({ password: CHOSEN });
   listed.add(CHOSEN);
   const token = signOneTimeToken("reset", await service.readUser(user.id));
@@ -40,11 +42,10 @@ test("a short or listed new password returns 422 and is not counted; a login wit
 });
 
 test("the document and the page of resets state the minimum length", async () => {
-  await using service = await startService({ env: { PASSWORD_MIN_LENGTH: "12" } });
-  const { text } = await service.call("GET", "/openapi.json");
+  const { text } = await shared().call("GET", "/openapi.json");
   const bounds = [...text.matchAll(/"minLength":\d+,"maxLength":128/g)].map(String);
   expect(bounds).toEqual(Array(3).fill('"minLength":12,"maxLength":128'));
   expect(text).toContain('"msg":"must be at least 12 characters long"');
-  const page = await (await fetch(`${service.url}/account/reset-password`)).text();
+  const page = await (await fetch(`${shared().url}/account/reset-password`)).text();
   expect(page).toContain(' minlength="12" maxlength="128" ');
 });
