@@ -141,6 +141,8 @@ export const Token = Type.Object({
 });
 export type Token = Type.Static<typeof Token>;
 
+export const toToken = (access_token: string): Token => ({ access_token, token_type: "bearer" });
+
 /** By their names in the OpenAPI document. */
 export const USER_REQUESTS = {
   RegisterRequest,

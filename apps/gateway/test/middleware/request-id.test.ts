@@ -6,21 +6,14 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 
 const shared = shareService();
 
-test.each(["a", "A-z_0.9", "-", "..", "x".repeat(128), "01890a5d-ac96-774b-bcce-b302099a8057"])(
-  "the inbound id %s is kept",
-  async (id) => {
-    const response = await shared().request("/todos", { headers: { "x-request-id": id } });
-    expect(response.headers.get("x-request-id")).toBe(id);
-  },
-);
-
-test.each(["", " ", "a b", "x".repeat(129), "a,b", "a/b", "a;b", "<script>", "a%0d%0ab", "ä", "a:b"])(
-  "the inbound id %p is replaced by a new UUIDv7",
-  async (id) => {
-    const response = await shared().request("/todos", { headers: { "x-request-id": id } });
-    expect(response.headers.get("x-request-id")).toMatch(UUID_V7);
-  },
-);
+test("a well-formed inbound id is kept, and any other is replaced by a new UUIDv7", async () => {
+  const idFor = async (id: string) =>
+    (await shared().request("/todos", { headers: { "x-request-id": id } })).headers.get("x-request-id");
+  for (const id of ["a", "A-z_0.9", "-", "..", "x".repeat(128), "01890a5d-ac96-774b-bcce-b302099a8057"])
+    expect(await idFor(id)).toBe(id);
+  for (const id of ["", " ", "a b", "x".repeat(129), "a,b", "a/b", "a;b", "<script>", "a%0d%0ab", "ä", "a:b"])
+    expect([id, await idFor(id)]).toEqual([id, expect.stringMatching(UUID_V7)]);
+});
 
 test("two inbound ids are replaced by a new one", async () => {
   await using service = await startService();

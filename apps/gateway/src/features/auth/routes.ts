@@ -1,5 +1,5 @@
 /** The auth routes: HTTP only; the rules are in the service. */
-import { type Token, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
+import { type Token, toToken, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
 import { type Context, Elysia } from "elysia";
 import type { AccountRules } from "../../config.ts";
 import { ignoreBody } from "../../http/body.ts";
@@ -127,8 +127,6 @@ export function authRoutes(options: AuthRoutesOptions) {
     );
   return auth.use(confirmEmailChange).use(requestEmailChange);
 }
-
-const toToken = (access_token: string): Token => ({ access_token, token_type: "bearer" });
 
 /** A response without a body. */
 async function respondWith(set: Context["set"], status: 202 | 204, work: Promise<void>): Promise<void> {

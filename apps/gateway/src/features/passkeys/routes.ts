@@ -1,5 +1,5 @@
 /** The routes of passkeys: HTTP only; the rules are in the service. */
-import { type Passkey, type Token, toPasskey } from "@latchkey/contracts";
+import { type Passkey, type Token, toPasskey, toToken } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
@@ -27,10 +27,7 @@ export function passkeyRoutes({ passkeyService, authenticate, limiters, digests 
     .use(rateLimitRoutes(limiters?.passkeyLogin))
     .post(
       "/auth/login/passkey",
-      async ({ body, authRequest }): Promise<Token> => ({
-        access_token: await passkeyService.login(body, authRequest),
-        token_type: "bearer",
-      }),
+      async ({ body, authRequest }): Promise<Token> => toToken(await passkeyService.login(body, authRequest)),
       operations.passkeyLogin,
     );
 
