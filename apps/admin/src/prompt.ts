@@ -1,4 +1,5 @@
 /** Reads passwords: without echo from a terminal, or one line of standard input; never from the command line. */
+import { isUtf8 } from "node:buffer";
 import { CliError, EXIT, isTerminal, openLineReader, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 
@@ -39,12 +40,9 @@ async function readPipedLine(): Promise<string> {
     if (bytes > MAX_PASSWORD_BYTES) throw usageError("Standard input is too long for a password.");
     chunks.push(chunk);
   }
-  let line: string;
-  try {
-    line = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, "");
-  } catch {
-    throw usageError("The password on standard input is invalid UTF-8.");
-  }
+  const input = Buffer.concat(chunks);
+  if (!isUtf8(input)) throw usageError("The password on standard input is invalid UTF-8.");
+  const line = new TextDecoder().decode(input).replace(/\r?\n$/, "");
   if (line === "") throw usageError("No password provided: pipe it into standard input or use a terminal.");
   if (/[\r\n]/.test(line)) throw usageError("Standard input must contain the password once, in one line.");
   return line;

@@ -3,10 +3,8 @@ import { printable, toJson, write } from "@latchkey/cli";
 import { toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 
-export interface Format {
-  /** JSON instead of a table. */
-  readonly json?: boolean;
-}
+/** `json`: instead of a table. */
+export type Format = { readonly json?: boolean };
 
 const COLUMNS = Object.keys(UserWithRoles.properties);
 
@@ -41,11 +39,9 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
 function createTable() {
   const widths: number[] = [];
   return (rows: readonly (readonly string[])[]): string => {
-    for (const row of rows) {
-      for (const [column, cell] of row.entries()) {
+    for (const row of rows)
+      for (const [column, cell] of row.entries())
         widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
-      }
-    }
     const pad = (cell: string, column: number) =>
       cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
     return rows.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");

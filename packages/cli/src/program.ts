@@ -14,12 +14,8 @@ interface ProgramOptions {
 }
 
 /** @returns the exit code; all output has been written */
-export async function runProgram({
-  program,
-  args,
-  convertError,
-  jsonErrors = false,
-}: ProgramOptions): Promise<number> {
+export async function runProgram(options: ProgramOptions): Promise<number> {
+  const { program, args, convertError, jsonErrors = false } = options;
   // Only now, because the service imports this package and parses no commands.
   const { CommanderError } = await import("commander");
   throwErrors(program);

@@ -212,8 +212,7 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else if (weakness) warnings.push(`${name} ${weakness}; production rejects it`);
   }
   const { PORT, METRICS_PORT } = values;
-  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT")) {
-    issues.set("METRICS_PORT", "is the same as PORT; accepted: another port");
-  }
+  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT"))
+    report("METRICS_PORT", "is the same as PORT", "another port");
   return warnings;
 }

@@ -46,18 +46,14 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
 
 type Options<Value> = Omit<Variable<Value>, keyof Kind<unknown> | "description" | "unset">;
 
-interface Undescribed<Value> {
-  describe(description: string): Variable<Value>;
-}
-
 export function variable<Value extends {}>(
   kind: Kind<Value>,
   options: Options<Value> & ({ readonly default: string } | { readonly default: unknown; unset: string }),
-): Undescribed<Value>;
+): { describe(description: string): Variable<Value> };
 export function variable<Value extends {}>(
   kind: Kind<Value>,
   options?: Options<Value> & { readonly default?: never; readonly unset?: string },
-): Undescribed<Value | null>;
+): { describe(description: string): Variable<Value | null> };
 export function variable<Value extends {}>(kind: Kind<Value>, options?: Options<Value>) {
   return { describe: (description: string) => ({ unset: "none", ...kind, ...options, description }) };
 }
@@ -148,9 +144,8 @@ export const passkeyOrigins: Kind<readonly string[]> = {
     if (entries === "*" || entries.length === 0) return invalid();
     const isUsable = (entry: string) =>
       isIP(hostOf(entry)) === 0 && (entry.startsWith("https:") || !leavesMachine(entry));
-    return entries.every(isUsable)
-      ? entries
-      : invalid("contains an origin for which browsers offer no passkeys");
+    if (!entries.every(isUsable)) invalid("contains an origin for which browsers offer no passkeys");
+    return entries;
   },
 };
 

@@ -74,12 +74,10 @@ export const VARIABLES = {
     requiredInProduction: true,
     secret: "url",
     warn: (url, { isProduction }) => {
-      if (url.startsWith("file:"))
-        return isProduction
-          ? "names an embedded database, which supports one machine only; use PostgreSQL in production"
-          : null;
-      return isUnencrypted(url)
-        ? "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)"
+      if (isUnencrypted(url))
+        return "connects to another host without encryption; add sslmode=verify-full (at least sslmode=require)";
+      return isProduction && url.startsWith("file:")
+        ? "names an embedded database, which supports one machine only; use PostgreSQL in production"
         : null;
     },
   }).describe(
@@ -278,10 +276,8 @@ export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>)
 });
 
 /** The domain to which passkeys are bound. */
-export const passkeyRpId = ({
-  PASSKEY_ORIGINS: origins,
-  PASSKEY_RP_ID: rpId,
-}: Pick<Values, "PASSKEY_ORIGINS" | "PASSKEY_RP_ID">): string => rpId ?? hostOf(origins?.[0] ?? "");
+export const passkeyRpId = (values: Pick<Values, "PASSKEY_ORIGINS" | "PASSKEY_RP_ID">): string =>
+  values.PASSKEY_RP_ID ?? hostOf(values.PASSKEY_ORIGINS?.[0] ?? "");
 
 /** In the order of their definitions. The cast is safe: the object has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];

@@ -24,6 +24,7 @@ export interface BuildOptions {
   readonly defines?: readonly string[];
 }
 
+type Settings = Required<BuildOptions>;
 export type BuildResult =
   /** `found`: the file already existed. */
   | { readonly status: "built" | "found"; readonly path: string }
@@ -44,7 +45,8 @@ export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-async function build({ environment, directory, defines }: Required<BuildOptions>): Promise<BuildResult> {
+async function build(settings: Settings): Promise<BuildResult> {
+  const { environment, directory, defines } = settings;
   fs.mkdirSync(directory, { recursive: true });
   const fail = (reason: string, output = ""): BuildResult => {
     const file = reasonFile(directory);
@@ -64,18 +66,14 @@ async function build({ environment, directory, defines }: Required<BuildOptions>
     if (!("path" in newest && newest.path === path)) fs.utimesSync(path, new Date(), new Date());
     return { status: "found", path };
   }
-  const errors = await compile(path, compiler, { environment, defines });
+  const errors = await compile(path, compiler, settings);
   if (errors !== "") return fail("the C compiler failed", errors);
   fs.rmSync(reasonFile(directory), { force: true });
   return { status: "built", path };
 }
 
 /** Returns the compiler's error messages, or an empty text. */
-async function compile(
-  path: string,
-  { command }: Compiler,
-  { environment, defines }: Required<Omit<BuildOptions, "directory">>,
-): Promise<string> {
+async function compile(path: string, { command }: Compiler, { environment, defines }: Settings) {
   const directory = fs.mkdtempSync(`${path}.`);
   const run = async (args: string[]): Promise<string> => {
     const cmd = [...command, ...args];
@@ -84,9 +82,8 @@ async function compile(
     return (await child.exited) === 0 ? "" : errors || `${cmd.join(" ")}: code ${child.exitCode}\n`;
   };
   try {
-    const { include_dir: headers }: { include_dir: string } = createRequire(import.meta.url)(
-      "node-api-headers",
-    );
+    const require = createRequire(import.meta.url);
+    const { include_dir: headers }: { include_dir: string } = require("node-api-headers");
     const flags = [...COMPILE_FLAGS, `-I${headers}`, ...defines.map((name) => `-D${name}`)];
     const sources = [...listSources(), { file: "addon.c", flags: [] }];
     const units = sources.map(({ file, flags: ownFlags }) => {

@@ -24,10 +24,8 @@ export function mailCommand(variables: Variables): Command {
       const { MAIL_URL: server, MAIL_FROM: from } = values;
       if (server === null || from === null)
         throw new CliError(`${server ? "MAIL_FROM" : "MAIL_URL"}: is not set`, EXIT.config);
-      const writeMail = createMails({
-        ...mailOptions(values),
-        publicUrl: values.PUBLIC_URL ?? "http://127.0.0.1:3000",
-      });
+      const publicUrl = values.PUBLIC_URL ?? "http://127.0.0.1:3000";
+      const writeMail = createMails({ ...mailOptions(values), publicUrl });
       const mail = kind ? writeMail(kind, "test") : { subject: "Test", text: "This mail server works.\n" };
       const transport = await openSmtpTransport(server);
       await transport.send({ from, to, ...mail });

@@ -17,11 +17,8 @@ export function migrateCommand(variables: Variables): Command {
     .action(async ({ json = false }: { json?: boolean }) => {
       await using database = await openDatabase(readOptions(variables));
       const schema = await database.migrate((message) => writeError(`${message}\n`));
-      const described =
-        schema === "newer"
-          ? "a newer schema that is compatible with this release"
-          : "the schema of this release";
-      const text = `The ${database.kind} database has ${described}.`;
+      const which = schema === "newer" ? "a newer schema that is compatible with" : "the schema of";
+      const text = `The ${database.kind} database has ${which} this release.`;
       await write(`${json ? toJson({ database: database.kind, schema }) : text}\n`);
     });
 }

@@ -106,11 +106,8 @@ export function* ratesToTry(best: number): Generator<Trial, undefined, boolean> 
   }
 }
 
-interface Trial {
-  readonly ratePerSecond: number;
-  /** 2 for the repetition of a rate that failed. */
-  readonly attempt: number;
-}
+/** `attempt` is 2 for the repetition of a rate that failed. */
+type Trial = Readonly<Record<"ratePerSecond" | "attempt", number>>;
 
 function stepOf({ all, overloaded, asked }: Run, p99BoundMs: number, { ratePerSecond, attempt }: Trial) {
   const { sent, perSecond, latency, statuses, errors } = all;

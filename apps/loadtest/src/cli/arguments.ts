@@ -21,8 +21,7 @@ export function parseSeconds(argument: Argument, { min, max }: Range): number {
 
 /** @throws {CliError} with exit code 64 */
 export function parseHttpUrl(argument: Argument): URL {
-  const text = requireText(argument);
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.parse(requireText(argument));
   if (url !== null && ["http:", "https:"].includes(url.protocol)) return url;
   throw invalidArgument(argument, "an http or https URL");
 }

@@ -2,10 +2,9 @@
 import { CliError, confirm, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity, type SearchStep } from "../capacity/find-capacity.ts";
 import { withUsers } from "../load/prepare-requests.ts";
-import type { NextRequest } from "../load/scenarios.ts";
 import { checkAssertions } from "../measure/assertions.ts";
-import { runLoad } from "../measure/run.ts";
-import { openServerMetrics, type ServerMetrics } from "../measure/server-metrics.ts";
+import { type RunLoadOptions, runLoad } from "../measure/run.ts";
+import { openServerMetrics } from "../measure/server-metrics.ts";
 import { summarizeCapacity } from "../report/capacity-summary.ts";
 import { renderPage } from "../report/page.ts";
 import { summarizeRun, unansweredOf } from "../report/run-summary.ts";
@@ -14,12 +13,9 @@ import { describe, describeStep } from "../report/text.ts";
 import { type Flags, type Options, parseOptions } from "./options.ts";
 import { createProgressLine } from "./progress-line.ts";
 
-interface Context {
+interface Context extends Pick<RunLoadOptions, "signal" | "metrics" | "next"> {
   /** Shell command that repeats the run or the capacity search. */
   readonly command: string;
-  readonly signal: AbortSignal;
-  readonly metrics: ServerMetrics | undefined;
-  readonly next: NextRequest;
   readonly writeProgress: (text: string) => void;
 }
 
@@ -54,11 +50,8 @@ export async function runLoadCommand(flags: Flags, invocation: Pick<Context, "co
 
 /** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
 async function measure(options: Options, context: Context): Promise<void> {
-  // A terminal can have 0 columns: their number is then unknown.
-  const { isTTY: isTerminal, columns } = process.stderr;
   const { asked, isJson } = options;
-  const { writeProgress: write } = context;
-  const line = createProgressLine({ write, isTerminal, columns: columns || undefined, asked });
+  const line = createProgressLine(asked, context.writeProgress, process.stderr);
   const run = await runLoad({ ...options, ...context, onSecond: line.update }).finally(line.end);
   const assertions = checkAssertions(options.assertions, run);
   const report = { ...run, command: context.command, assertions };

@@ -33,7 +33,8 @@ export function addPlanCommand(program: Command): void {
 }
 
 function describePlan(plan: Plan): string {
-  const { asked, measured, loginsPerReplica, connections, connectionsAtMost } = plan;
+  const { asked, measured, loginsPerReplica } = plan;
+  const [connections, most] = [plan.connections, plan.connectionsAtMost].map(formatCount);
   const rate = (perSecond: number) => formatDecimals(perSecond, 1);
   const rows = [
     ["replicas", `${formatCount(plan.replicas)}, one of them spare`],
@@ -43,10 +44,7 @@ function describePlan(plan: Plan): string {
     ],
     ["memory", `${formatDecimals(plan.memoryMegabytes / 1000, 1)} GB`],
     ["PostgreSQL", `${formatOffered(plan.queriesPerSecond)} queries/s, each a row by e-mail`],
-    [
-      "",
-      `${formatCount(connections)} connections, ${formatCount(connectionsAtMost)} while pools are replaced`,
-    ],
+    ["", `${connections} connections, ${most} while pools are replaced`],
     ["Redis", `${formatOffered(plan.scriptsPerSecond)} scripts/s if REDIS_URL is set`],
   ];
   return `${formatOffered(asked.loginsPerSecond)} logins/s with p99 within ${formatMs(measured.p99BoundMs)} ms:

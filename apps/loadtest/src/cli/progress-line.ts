@@ -3,18 +3,15 @@ import type { RunOptions } from "../load/scenarios.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
 
-interface ProgressLineOptions {
-  readonly write: (text: string) => void;
-  readonly isTerminal: boolean;
-  /** Width of the terminal in characters. @default 80 */
-  readonly columns?: number | undefined;
-  readonly asked: RunOptions;
-}
+type Terminal = Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
 
 const ERASE_LINE = "\r\x1b[K";
 const PLAIN_INTERVAL_SECONDS = 5;
 
-export function createProgressLine({ write, isTerminal, columns = 80, asked }: ProgressLineOptions) {
+export function createProgressLine(asked: RunOptions, write: (text: string) => void, terminal: Terminal) {
+  const isTerminal = terminal.isTTY ?? false;
+  // A terminal can have 0 columns: their number is then unknown.
+  const columns = terminal.columns || 80;
   /** Depends on the time of the run, not on the number of updates. */
   let due = PLAIN_INTERVAL_SECONDS;
   return {

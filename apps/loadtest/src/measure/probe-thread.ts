@@ -12,9 +12,7 @@ const TIMEOUT_MS = 600_000;
 const LAST_RESPONSE_TIMEOUT_MS = 1000;
 
 /** The window is in milliseconds since the epoch. */
-export interface ProbeOptions extends MeasurementWindow {
-  readonly url: string;
-}
+export type ProbeOptions = MeasurementWindow & { readonly url: string };
 
 export interface ProbeResult {
   /** Null without a response. */

@@ -42,8 +42,7 @@ const START_DELAY_MS = 50;
  * the result covers the time until then.
  */
 export async function runLoad(options: RunLoadOptions) {
-  const { asked, next, metrics, onSecond, signal, timeoutSeconds } = options;
-  const { warmUpSeconds = WARM_UP_SECONDS } = options;
+  const { asked, next, metrics, onSecond, signal, timeoutSeconds, warmUpSeconds = WARM_UP_SECONDS } = options;
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
   const { load, seed, durationSeconds } = asked;

@@ -1,7 +1,5 @@
 /** HTML from template literals. Interpolated text is escaped; interpolated HTML is not. */
-export interface Html {
-  readonly markup: string;
-}
+export type Html = { readonly markup: string };
 
 type Value = string | number | Html | readonly Html[];
 

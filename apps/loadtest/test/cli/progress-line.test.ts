@@ -14,14 +14,14 @@ const progress: Omit<Progress, "elapsedSeconds"> = {
   server,
 };
 
-function createLine(options: { readonly isTerminal: boolean; readonly columns?: number }) {
+function createLine(terminal: { isTTY: boolean; columns?: number }) {
   const written: string[] = [];
   const write = (text: string) => void written.push(text);
-  return { written, line: createProgressLine({ write, asked, ...options }) };
+  return { written, line: createProgressLine(asked, write, terminal) };
 }
 
 test("on a terminal the line is redrawn within its width, and removed at the end", () => {
-  const { written, line } = createLine({ isTerminal: true, columns: 61 });
+  const { written, line } = createLine({ isTTY: true, columns: 61 });
   line.update({ ...progress, elapsedSeconds: 15.4 });
   line.update({ ...progress, elapsedSeconds: 16.4, latency: null, completedPerSecond: null, server: null });
   line.end();
@@ -33,7 +33,7 @@ test("on a terminal the line is redrawn within its width, and removed at the end
 });
 
 test("without a terminal a line is written every five seconds of the run", () => {
-  const { written, line } = createLine({ isTerminal: false });
+  const { written, line } = createLine({ isTTY: false });
   for (const elapsedSeconds of [0.5, 4.9, 5.1, 5.6, 9.9, 21, 24.9])
     line.update({ ...progress, elapsedSeconds });
   const rest = "88.4 of 90.0/s; p50 512  p99 912 ms; 200 × 1,321, 503 × 12; 21 of 64 lanes busy, 0 queued\n";
