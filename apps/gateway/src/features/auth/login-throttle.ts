@@ -35,16 +35,22 @@ export function createLoginThrottle({ users, digests, store }: LoginThrottleOpti
   return {
     networkDigest,
     /**
-     * @param networkSeenAt as found with `networkDigest`
-     * @param startedAt `performance.now()` at the start of the attempt
-     * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
+     * Starts an attempt, before the lookup of its user: the timer must end at the same time however long the lookup takes.
+     * Returns the function that deducts it.
      */
-    async deduct(email: string, networkSeenAt: Timestamp | null, startedAt: number): Promise<void> {
-      const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await attempts.take(digests.email(email));
-      if (waitMs === 0) return;
-      await Bun.sleep(Math.max(0, Math.ceil(startedAt + REJECTION_DELAY_MS - performance.now())));
-      const { rejection: quota } = LOGIN_ATTEMPTS;
-      throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
+    begin(email: string) {
+      const delay = Bun.sleep(REJECTION_DELAY_MS);
+      /**
+       * @param networkSeenAt as found with `networkDigest`
+       * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
+       */
+      return async (networkSeenAt: Timestamp | null): Promise<void> => {
+        const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await attempts.take(digests.email(email));
+        if (waitMs === 0) return;
+        await delay;
+        const { rejection: quota } = LOGIN_ATTEMPTS;
+        throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
+      };
     },
     /**
      * Makes the network of a successful login familiar, unless it has been stored within a day, or the token version has

@@ -127,10 +127,10 @@ export function createAuthService(options: AuthServiceOptions) {
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
       const { audit } = request;
-      const startedAt = performance.now();
+      const deduct = loginThrottle?.begin(email);
       const user = await users.findByEmail(email, networkDigestOf(email, request));
       const seenAt = user?.networkSeenAt ?? null;
-      await loginThrottle?.deduct(email, seenAt, startedAt).catch((error) => {
+      await deduct?.(seenAt).catch((error) => {
         audit("login.limited", email, user?.id);
         throw error;
       });

@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { QueueFull } from "@latchkey/hashing";
 import { privateKeyVariables } from "@latchkey/testing/keys";
+import { createLoginThrottle } from "../../../src/features/auth/login-throttle.ts";
 import { createMemoryStore } from "../../../src/rate-limit/store.ts";
 import { createClock } from "../../support/clock.ts";
 import { type Service, type ServiceOptions, startService } from "../../support/service.ts";
@@ -86,6 +87,21 @@ test("an unknown e-mail has a budget like any other, and a limited attempt runs 
   expect([limited.status, limited.body]).toEqual([429, LIMITED]);
   expect(service.derivations()).toBe(10);
   expect(await statusOf(service, HOME, { ...wrong, email: "other@example.org" })).toBe(401);
+});
+
+test("how long the lookup of a user takes does not change when a limited attempt is rejected", async () => {
+  const events: string[] = [];
+  const throttle = createLoginThrottle({
+    users: { storeNetwork: async () => {} },
+    digests: { email: (email) => email, network: () => "" },
+    store: { ...createMemoryStore(), tokenBucket: () => ({ take: () => 1 }) },
+  });
+  const deduct = throttle.begin(UNKNOWN);
+  const lookup = Bun.sleep(10).then(() => events.push("10 ms after the lookup began"));
+  const startedAt = performance.now();
+  while (performance.now() < startedAt + 0.5);
+  await Promise.all([lookup, deduct(null).catch(({ code }) => events.push(code))]);
+  expect(events).toEqual(["TOO_MANY_REQUESTS", "10 ms after the lookup began"]);
 });
 
 test("an attempt that validation or the login quota rejects is not deducted; one without a derivation is", async () => {
