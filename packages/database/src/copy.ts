@@ -60,8 +60,9 @@ export function describeTables(
     );
     return { name, table, keys, foreignKeys };
   });
-  // No table that others refer to has a foreign key.
-  return described.sort((a, b) => a.foreignKeys.length - b.foreignKeys.length);
+  // No table that others refer to has a foreign key. The report lists the tables in this order.
+  const byName = described.sort((a, b) => a.name.localeCompare(b.name));
+  return byName.sort((a, b) => a.foreignKeys.length - b.foreignKeys.length);
 }
 
 /** A newer schema can have columns that this release does not copy. @throws CopyRejected */

@@ -16,11 +16,8 @@ const STREAM = "-";
 export const keyWarning = (event: "restore" | "import"): string =>
   `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
 
-/** The file of the signing key that the service generates beside the database, and whether the service uses it. */
-export function generatedKey(database: string, variables: Variables) {
-  const path = join(dirname(database), "auth-secret-key");
-  return { path, isUsed: existsSync(path) && KEYS.every((name) => variables[name] === undefined) };
-}
+/** The file of the signing key that the service generates beside the database. */
+export const generatedKeyOf = (database: string): string => join(dirname(database), "auth-secret-key");
 
 export const backupCommand = (variables: Variables): Command =>
   withExamples(
@@ -61,15 +58,16 @@ export const restoreCommand = (variables: Variables): Command =>
       );
       if (!force) refuseExisting(path);
       const source = file === STREAM ? process.stdin : createReadStream(existing(resolve(file)));
-      const key = generatedKey(path, variables);
+      const key = generatedKeyOf(path);
+      const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await withDraft(path, async (draft) => {
         await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
-        await restoreFile(path, draft, () => rm(key.path, { force: true }));
+        await restoreFile(path, draft, () => rm(key, { force: true }));
       });
       await write(`Restored ${path}.\n`);
       writeError(
-        key.isUsed
+        isGenerated
           ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
           : keyWarning("restore"),
       );

@@ -1,10 +1,11 @@
 /** `copy`: moves a service to another database, with all ids, tokens and links. */
+import { existsSync } from "node:fs";
 import { CliError, usageError, write, writeError } from "@latchkey/cli";
 import { copyDatabase, type DatabaseOptions, databaseFile, type OnCopyProgress } from "@latchkey/database";
 import { Command } from "commander";
 import { expectFile, readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { generatedKey } from "./backup.ts";
+import { generatedKeyOf } from "./backup.ts";
 import { withExamples } from "./help.ts";
 
 const PROGRESS_INTERVAL_MS = 500;
@@ -24,7 +25,7 @@ export const copyCommand = (variables: Variables): Command =>
       const tables = await copyDatabase(source, target, showProgress());
       for (const { table, rows, digest } of tables)
         await write(`${table.padEnd(24)}${rows} rows, digest ${digest.slice(0, 16)}\n`);
-      writeError(describeKeys(databaseFile(source), variables));
+      writeError(describeKeys(databaseFile(source)));
     });
 
 /** @throws {CliError} with exit code 64 */
@@ -37,10 +38,10 @@ function readTarget(to: string, variables: Variables): DatabaseOptions {
 }
 
 /** Tokens and links are signed with the keys, which the database does not contain. */
-function describeKeys(source: string | null, variables: Variables): string {
-  const key = source === null ? null : generatedKey(source, variables);
-  const generated = key?.isUsed
-    ? ` If you set neither, set AUTH_SECRET_KEY_FILE=${key.path}, the generated key.`
+function describeKeys(source: string | null): string {
+  const key = source === null ? "" : generatedKeyOf(source);
+  const generated = existsSync(key)
+    ? ` If you set neither, set AUTH_SECRET_KEY_FILE=${key}, the generated key.`
     : "";
   return `Start the service with the target as DATABASE_URL and the same AUTH_SECRET_KEY or AUTH_PRIVATE_KEY as before; otherwise, all tokens and links are invalid.${generated}\n`;
 }
