@@ -24,9 +24,10 @@ function serializeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error, message: messageOf(error) };
   const code = "code" in error && /string|number/.test(typeof error.code) ? error.code : undefined;
   return {
-    type: error.name,
+    // JSON has no form of some values, and a logger must not throw.
+    type: String(error.name),
     ...(code !== undefined && { code }),
-    message: error.message,
+    message: String(error.message),
     // Error responses are logged without a stack: under overload there are thousands.
     ...(!isErrorCode(code) && { stack: error.stack }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: serializeError(error.cause, depth + 1) }),

@@ -13,6 +13,7 @@ const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x")
 
 test("a prepared line has the bytes of one that pino formats", () => {
   const error = new TypeError("a bug", { cause: { message: "its cause" } });
+  const odd = Object.assign(new Error(), { name: 1n, message: 2n, code: 3n });
   const linesOf = (prepare: typeof withPreparedLines): string => {
     let lines = "";
     const time = () => ',"time":"2026-01-02T03:04:05.678Z"';
@@ -26,6 +27,7 @@ test("a prepared line has the bytes of one that pino formats", () => {
     );
     logger.error({ err: error, list: [1, { nested: null }], flag: false }, "failed");
     logger.fatal({ err: undefined, id: 1 });
+    logger.fatal({ err: odd }, "uncaughtException");
     return lines;
   };
   expect(linesOf(withPreparedLines)).toBe(linesOf((logger) => logger));
