@@ -48,17 +48,12 @@ function readAsset(specifier: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   const type = TYPES.get(extname(file));
   if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
-  const read = () => edit(readFileSync(file));
-  let blob: Blob | undefined;
+  const bytes = edit(readFileSync(file));
   return createContent({
     type,
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
-    hash: hashOf(read()),
-    // Read again at the first request: all assets take 4 MB, and most processes serve none.
-    identity: () => {
-      blob ??= new Blob([read()]);
-      return blob;
-    },
+    hash: hashOf(bytes),
+    identity: new Blob([bytes]),
   });
 }
 

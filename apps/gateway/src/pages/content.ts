@@ -30,16 +30,15 @@ interface ContentOptions {
    * A blob for large ones: the server would copy an array for each client that reads slowly. It answers `Range` from a blob
    * without regard to `If-Range`, so the bytes of a blob must not change while the path stays the same.
    */
-  readonly identity: () => Blob | Uint8Array;
+  readonly identity: Blob | Uint8Array;
 }
 export type Content = ReturnType<typeof createContent>;
 
 export function createContent(options: ContentOptions) {
+  const { identity } = options;
   const compressed = new Map<Coding, Promise<Uint8Array>>();
-  const compress = async (coding: Coding) => {
-    const bytes = options.identity();
-    return COMPRESSORS[coding](bytes instanceof Blob ? await bytes.bytes() : bytes);
-  };
+  const compress = async (coding: Coding) =>
+    COMPRESSORS[coding](identity instanceof Blob ? await identity.bytes() : identity);
   return {
     ...options,
     compressed(coding: Coding): Promise<Uint8Array> {
@@ -52,8 +51,8 @@ export function createContent(options: ContentOptions) {
 
 /** For text made at startup, which clients revalidate on each use. */
 export function createText(text: string, options: Pick<ContentOptions, "type" | "headers">): Content {
-  const bytes = new TextEncoder().encode(text);
-  return createContent({ ...options, cacheControl: "no-cache", hash: hashOf(bytes), identity: () => bytes });
+  const identity = new TextEncoder().encode(text);
+  return createContent({ ...options, cacheControl: "no-cache", hash: hashOf(identity), identity });
 }
 
 /** Long enough to make collisions impossible in practice. */
@@ -80,7 +79,7 @@ export async function serve(
     return undefined;
   }
   set.headers["content-type"] = content.type;
-  if (coding === null) return content.identity();
+  if (coding === null) return content.identity;
   set.headers["content-encoding"] = coding;
   return content.compressed(coding);
 }
