@@ -15,8 +15,10 @@ export function describeUnknownVariables(names: readonly string[]): string[] {
   return names
     .filter((name) => !NAMES.includes(name))
     .flatMap((name) => {
-      // Each difference in length is a change: most names need no comparison.
+      const letters = new Set(name);
+      // Most names need no comparison: each difference in length and each further letter is a change.
       const [nearest] = NAMES.filter((known) => Math.abs(known.length - name.length) <= maxChanges(known))
+        .filter((known) => new Set(known).difference(letters).size <= maxChanges(known))
         .map((known) => ({ known, changes: countChanges(name, known) }))
         .filter(({ known, changes }) => changes <= maxChanges(known))
         .sort((a, b) => a.changes - b.changes);
