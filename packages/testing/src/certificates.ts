@@ -2,6 +2,12 @@
 import { join } from "node:path";
 import { $ } from "bun";
 
+const isInstalled = Bun.which("openssl") !== null;
+if (!isInstalled) process.stderr.write("Tests with openssl are skipped: it is not on the PATH.\n");
+
+/** Whether tests that need `openssl` run; in CI they fail if it is missing. */
+export const hasOpenssl = isInstalled || Boolean(process.env.CI);
+
 export type ServerCertificate = Awaited<ReturnType<typeof createCertificate>>;
 
 /**

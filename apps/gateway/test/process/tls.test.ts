@@ -1,7 +1,7 @@
 /** Encrypted connections to real PostgreSQL and Redis servers; nothing falls back to plaintext. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseUnavailable, openDatabase } from "@latchkey/database";
-import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
+import { createCertificate, hasOpenssl, type ServerCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -14,13 +14,14 @@ const stack = new AsyncDisposableStack();
 let trusted: ServerCertificate;
 let other: ServerCertificate;
 beforeAll(async () => {
+  if (!hasOpenssl) return;
   const folder = stack.use(await openFolder());
   trusted = await createCertificate(folder.path, "trusted");
   other = await createCertificate(folder.path, "other");
 });
 afterAll(() => stack.disposeAsync());
 
-describe("PostgreSQL", () => {
+describe.skipIf(!hasOpenssl)("PostgreSQL", () => {
   let server: PostgresServer;
   let url: string;
   beforeAll(async () => {
@@ -88,7 +89,8 @@ describe("PostgreSQL", () => {
   });
 });
 
-redisTest("rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other", async () => {
+const encryptedRedisTest = hasOpenssl ? redisTest : test.skip;
+encryptedRedisTest("rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other", async () => {
   await using redis = await startRedisServer(trusted);
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
