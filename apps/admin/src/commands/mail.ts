@@ -1,8 +1,8 @@
 /** `mail …`: the mail server. */
 import { CliError, EXIT, toJson, write } from "@latchkey/cli";
 import { MAIL_OPTIONS, mailOptions } from "@latchkey/config";
-import { createMails, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
-import { openSmtpTransport } from "@latchkey/mail";
+import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
+import { createMails, openSmtpTransport } from "@latchkey/mail";
 import { Command, Option } from "commander";
 import { readVariables, type Variables } from "../environment.ts";
 import { parseEmail } from "../user-arguments.ts";

@@ -3,7 +3,7 @@
  * sent again if this process ends between the server's answer and the next statement.
  */
 import { setTimeout } from "node:timers/promises";
-import { type createMails, hasLink, MAILS, type MailKind } from "@latchkey/contracts";
+import { hasLink, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
 import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
 import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
@@ -17,7 +17,7 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly writeMail: ReturnType<typeof createMails>;
+  readonly writeMail: (kind: MailKind, token: string) => MailText;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }

@@ -1,6 +1,6 @@
 /** A mail sender beside a service under test, with what it has logged and observed. */
-import { createMails, type MailKind } from "@latchkey/contracts";
-import { openSmtpTransport, type Transport } from "@latchkey/mail";
+import type { MailKind } from "@latchkey/contracts";
+import { createMails, openSmtpTransport, type Transport } from "@latchkey/mail";
 import type { MailServer } from "@latchkey/testing/mail-server";
 import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";

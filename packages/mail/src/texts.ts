@@ -1,0 +1,106 @@
+/** The text of every kind of mail. Mails contain nothing that a client chose, and no link comes from a request. */
+import {
+  hasLink,
+  type LinkKind,
+  MAILS,
+  type MailKind,
+  type MailText,
+  type MailTexts,
+  type Product,
+  TOKEN_PLACEHOLDER,
+} from "@latchkey/contracts";
+
+interface MailOptions {
+  /** Where the pages of the service are. */
+  readonly publicUrl: string;
+  /** In place of the pages of the service. */
+  readonly linkTemplates: { readonly [Kind in LinkKind]?: string | null };
+  readonly product: Product;
+  /** In place of the built-in texts, with `{product}` and `{link}`. */
+  readonly texts: MailTexts | null;
+}
+
+/** `{at}` is nothing, or the word "at" and the product. */
+const TEXTS: Readonly<Record<MailKind, MailText>> = {
+  reset: {
+    subject: "Reset your password{at}",
+    text: `Somebody, probably you, has requested a new password for your account{at}.
+
+Open this link within ${MAILS.reset.lifetime} and choose one. The link works once:
+
+{link}
+
+If you did not request it, ignore this mail. Your password does not change.
+`,
+  },
+  verification: {
+    subject: "Confirm your e-mail address{at}",
+    text: `An account{at} was registered with this e-mail address.
+
+If it is yours, open this link within ${MAILS.verification.lifetime} to confirm the address:
+
+{link}
+
+If you did not register, do not open the link and ignore this mail: the
+address then stays unconfirmed. With "forgot password", you can take over the
+account at any time, and its previous user loses access.
+`,
+  },
+  password: {
+    subject: "Your password{at} was changed",
+    text: `The password of your account{at} was changed.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", and tell the operator of the service.
+`,
+  },
+  "email-change": {
+    subject: "Confirm your new e-mail address{at}",
+    text: `Somebody, probably you, wants to use this e-mail address for an account{at}.
+
+Open this link within ${MAILS["email-change"].lifetime} to confirm it. All logins of the account then
+end, and you log in with this address:
+
+{link}
+
+If you did not request it, ignore this mail. Nothing changes.
+`,
+  },
+  email: {
+    subject: "Your e-mail address{at} was changed",
+    text: `Your account{at} has another e-mail address now. You cannot log in with this
+one any more.
+
+If it was you, there is nothing to do. If it was not, tell the operator of the
+service at once.
+`,
+  },
+  passkey: {
+    subject: "The passkeys of your account{at} were changed",
+    text: `A passkey was added to your account{at}, or removed from it.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", which removes all passkeys, and tell the
+operator of the service.
+`,
+  },
+};
+
+/** Returns the function that writes a mail; `token` is that of its link, if it has one. */
+export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
+  const at = product.name === null ? "" : ` at ${product.name}`;
+  const footer = product.url === null ? "" : `\n${product.url}\n`;
+  return (kind: MailKind, token: string): MailText => {
+    const { subject, text } = TEXTS[kind];
+    const given = texts?.[kind] ?? { subject, text: text + footer };
+    const template = hasLink(kind) ? linkTemplates[kind] : null;
+    const link = (template ?? `${publicUrl}${MAILS[kind].page}#token=${TOKEN_PLACEHOLDER}`).replace(
+      TOKEN_PLACEHOLDER,
+      token,
+    );
+    const values = new Map(Object.entries({ at, link, product: product.name ?? "your account" }));
+    // In one pass: a value is never searched for placeholders.
+    const fill = (text: string) => text.replace(/\{(\w+)\}/g, (found, name) => values.get(name) ?? found);
+    return { subject: fill(given.subject), text: fill(given.text) };
+  };
+}
