@@ -18,5 +18,5 @@ export type { PageRequest } from "./repository-client.ts";
 export type { Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";
+export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./token-revocation.ts";
 export type { ListRequest, NewUser, UserChange } from "./users.ts";
-export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./valid-token.ts";

@@ -5,7 +5,7 @@
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Passkey } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./valid-token.ts";
+import { isValidToken, type ValidToken } from "./token-revocation.ts";
 
 /** The largest number of passkeys of one user. */
 const MAX_PASSKEYS = 10;

@@ -26,7 +26,7 @@ import {
 } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./valid-token.ts";
+import { isValidToken, type ValidToken } from "./token-revocation.ts";
 
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
   /** A network that is stored together with the user. */

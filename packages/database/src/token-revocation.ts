@@ -1,4 +1,4 @@
-/** Which tokens are valid, as a function and as the condition of a statement. The conformance suite of users compares the two. */
+/** Which tokens are valid or revoked, as a function and as the condition of a statement. The conformance suite of users compares them. */
 import { and, eq, gt, or, sql } from "drizzle-orm";
 import type { Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
