@@ -1,7 +1,7 @@
 /** Operations: what a route parses and validates, and its description, whose error responses are derived from the error table. */
 import { parseVariables } from "@latchkey/config";
 import type { ValidationIssue } from "@latchkey/contracts";
-import type { DocumentDecoration } from "elysia";
+import type { Context, DocumentDecoration } from "elysia";
 import type Type from "typebox";
 import {
   ERROR_TABLE,
@@ -10,7 +10,7 @@ import {
   errorResponseFor,
   ServiceError,
 } from "../errors.ts";
-import { jsonBody } from "../http/body.ts";
+import { ignoreBody, jsonBody } from "../http/body.ts";
 import { createCheck, type Location, type Refine, type Validator, validator } from "../http/validator.ts";
 import { mapMembers } from "../map-members.ts";
 import { ROUTE_LIMITS, type RouteLimit } from "../rate-limit/limits.ts";
@@ -60,7 +60,7 @@ const defaultQuota = ({ variable }: RouteLimit): string =>
 type RouteOptions<Options extends OperationOptions> = {
   detail: DocumentDecoration;
 } & (Options extends { readonly body: infer Body extends Type.TObject }
-  ? { body: Validator<Body>; parse: [ReturnType<typeof jsonBody>] }
+  ? { body: Validator<Body> }
   : unknown) &
   (Options extends { readonly path: infer Path extends Type.TObject }
     ? { params: Validator<Path> }
@@ -77,11 +77,20 @@ export const defineOperations = <const Operations extends Readonly<Record<string
   mapMembers<string, OperationOptions, unknown>(operations, (options, id) => ({
     ...(options.body && {
       body: validator(options.body, "body", nameOf(options.body), options.refineBody),
-      parse: [jsonBody(options.body)],
     }),
     ...(options.path && { params: validator(options.path, "path") }),
+    // With it, the handlers of probes would be asynchronous.
+    ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
+    ...(options.success.status !== 200 && { afterHandle: setSuccess(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
+
+/** Returns the hook for what a handler has returned. A limit of the route returns its rejection as a `Response`. */
+const setSuccess =
+  (status: number) =>
+  ({ responseValue, set }: Pick<Context, "set"> & { readonly responseValue: unknown }): void => {
+    if (!(responseValue instanceof Response)) set.status = status;
+  };
 
 function describeOperation(tag: Tag, operationId: string, options: OperationOptions): DocumentDecoration {
   const { summary, description, path, query, body, rateLimit, success, unavailable, isStatic, isProtected } =

@@ -1,8 +1,7 @@
 /** The auth routes: HTTP only; the rules are in the service. */
 import { type Token, toToken, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
-import { type Context, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import type { AccountRules } from "../../config.ts";
-import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
@@ -34,11 +33,8 @@ export function authRoutes(options: AuthRoutesOptions) {
 
   const register = routes("register").post(
     "/auth/register",
-    async ({ body, authRequest, set }): Promise<UserShape> => {
-      const user = await authService.register(body, authRequest);
-      set.status = 201;
-      return toShape(user);
-    },
+    async ({ body, authRequest }): Promise<UserShape> =>
+      toShape(await authService.register(body, authRequest)),
     operations.register,
   );
 
@@ -55,7 +51,7 @@ export function authRoutes(options: AuthRoutesOptions) {
     me.post(
       "/auth/tokens",
       async ({ principal }): Promise<Token> => toToken(await authService.renew(principal)),
-      { ...operations.renewToken, parse: [ignoreBody] },
+      operations.renewToken,
     );
   const changes = me
     .use(withAuthRequest)
@@ -74,14 +70,13 @@ export function authRoutes(options: AuthRoutesOptions) {
     )
     .delete(
       "/auth/me",
-      ({ principal, authRequest, set }) => respondWith(set, 204, authService.delete(principal, authRequest)),
-      { ...operations.deleteMe, parse: [ignoreBody] },
+      ({ principal, authRequest }) => authService.delete(principal, authRequest),
+      operations.deleteMe,
     )
     .delete(
       "/auth/tokens",
-      ({ principal, authRequest, set }) =>
-        respondWith(set, 204, authService.revokeTokens(principal, authRequest)),
-      { ...operations.revokeTokens, parse: [ignoreBody] },
+      ({ principal, authRequest }) => authService.revokeTokens(principal, authRequest),
+      operations.revokeTokens,
     );
 
   const auth = new Elysia({ name: "auth" }).use(register).use(login).use(changes);
@@ -89,47 +84,40 @@ export function authRoutes(options: AuthRoutesOptions) {
 
   const requestReset = routes("mail").post(
     "/auth/password-reset",
-    ({ body, authRequest, set }) => respondWith(set, 202, authService.requestReset(body.email, authRequest)),
+    ({ body, authRequest }) => authService.requestReset(body.email, authRequest),
     operations.requestPasswordReset,
   );
   const confirmVerification = routes().post(
     "/auth/email-verification/confirm",
-    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmVerification(body, authRequest)),
+    ({ body, authRequest }) => authService.confirmVerification(body, authRequest),
     operations.confirmEmailVerification,
   );
   const confirmReset = routes("passwordChange").post(
     "/auth/password-reset/confirm",
-    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmReset(body, authRequest)),
+    ({ body, authRequest }) => authService.confirmReset(body, authRequest),
     operations.confirmPasswordReset,
   );
   const requestVerification = routes("mail")
     .use(bearerAuth(authService.authenticate))
     .post(
       "/auth/email-verification",
-      ({ principal, set }) => respondWith(set, 202, authService.requestVerification(principal)),
-      { ...operations.requestEmailVerification, parse: [ignoreBody] },
+      ({ principal }) => authService.requestVerification(principal),
+      operations.requestEmailVerification,
     );
   auth.use(requestReset).use(confirmVerification).use(confirmReset).use(requestVerification);
   if (!rules.changesEmail) return auth;
 
-  const confirmEmailChange = routes().post(
-    "/auth/email-change/confirm",
-    ({ body, authRequest, set }) => respondWith(set, 204, authService.confirmEmailChange(body, authRequest)),
-    operations.confirmEmailChange,
-  );
-  const requestEmailChange = routes()
+  const emailChange = routes()
+    .post(
+      "/auth/email-change/confirm",
+      ({ body, authRequest }) => authService.confirmEmailChange(body, authRequest),
+      operations.confirmEmailChange,
+    )
     .use(bearerAuth(authService.authenticate))
     .post(
       "/auth/email-change",
-      ({ principal, body, authRequest, set }) =>
-        respondWith(set, 202, authService.requestEmailChange(principal, body, authRequest)),
+      ({ principal, body, authRequest }) => authService.requestEmailChange(principal, body, authRequest),
       { ...operations.requestEmailChange, beforeHandle: limiters ? [limiters.passwordChange.limitUser] : [] },
     );
-  return auth.use(confirmEmailChange).use(requestEmailChange);
-}
-
-/** A response without a body. */
-async function respondWith(set: Context["set"], status: 202 | 204, work: Promise<void>): Promise<void> {
-  await work;
-  set.status = status;
+  return auth.use(emailChange);
 }

@@ -1,7 +1,6 @@
 /** The routes of passkeys: HTTP only; the rules are in the service. */
 import { type Passkey, type Token, toPasskey, toToken } from "@latchkey/contracts";
 import { Elysia } from "elysia";
-import { ignoreBody } from "../../http/body.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
@@ -20,10 +19,7 @@ export interface PasskeyRoutesOptions {
 export function passkeyRoutes({ passkeyService, authenticate, limiters, digests }: PasskeyRoutesOptions) {
   const login = new Elysia()
     .use(authRequests(digests))
-    .post("/auth/login/passkey/options", () => passkeyService.requestLogin(), {
-      ...operations.passkeyLoginOptions,
-      parse: [ignoreBody],
-    })
+    .post("/auth/login/passkey/options", () => passkeyService.requestLogin(), operations.passkeyLoginOptions)
     .use(rateLimitRoutes(limiters?.passkeyLogin))
     .post(
       "/auth/login/passkey",
@@ -41,20 +37,14 @@ export function passkeyRoutes({ passkeyService, authenticate, limiters, digests 
     .use(authRequests(digests))
     .post(
       "/auth/passkeys",
-      async ({ principal, body, authRequest, set }): Promise<Passkey> => {
-        const passkey = await passkeyService.create(principal, body, authRequest);
-        set.status = 201;
-        return toPasskey(passkey);
-      },
+      async ({ principal, body, authRequest }): Promise<Passkey> =>
+        toPasskey(await passkeyService.create(principal, body, authRequest)),
       operations.createPasskey,
     )
     .delete(
       "/auth/passkeys/:id",
-      async ({ principal, params, authRequest, set }) => {
-        await passkeyService.remove(principal, params.id, authRequest);
-        set.status = 204;
-      },
-      { ...operations.deletePasskey, parse: [ignoreBody] },
+      ({ principal, params, authRequest }) => passkeyService.remove(principal, params.id, authRequest),
+      operations.deletePasskey,
     )
     .post(
       "/auth/passkeys/options",

@@ -1,7 +1,6 @@
 /** The todo routes: HTTP only; the rules are in the service. */
 import { PAGE_SIZE_DEFAULT, type Todo, type TodoPage, TodoQuery, toTodo } from "@latchkey/contracts";
 import { Elysia } from "elysia";
-import { ignoreBody } from "../../http/body.ts";
 import { queryValidator } from "../../http/validator.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { operations } from "./openapi.ts";
@@ -30,11 +29,7 @@ export function todoRoutes(todoService: TodoService) {
     )
     .post(
       "/todos",
-      async ({ body, set }): Promise<Todo> => {
-        const todo = await todoService.create(body);
-        set.status = 201;
-        return toTodo(todo);
-      },
+      async ({ body }): Promise<Todo> => toTodo(await todoService.create(body)),
       operations.createTodo,
     )
     .get(
@@ -47,12 +42,5 @@ export function todoRoutes(todoService: TodoService) {
       async ({ params: { id }, body }): Promise<Todo> => toTodo(await todoService.update(id, body)),
       operations.updateTodo,
     )
-    .delete(
-      "/todos/:id",
-      async ({ params: { id }, set }): Promise<void> => {
-        await todoService.delete(id);
-        set.status = 204;
-      },
-      { ...operations.deleteTodo, parse: [ignoreBody] },
-    );
+    .delete("/todos/:id", ({ params: { id } }) => todoService.delete(id), operations.deleteTodo);
 }
