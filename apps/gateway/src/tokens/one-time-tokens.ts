@@ -22,8 +22,6 @@ const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string |
 
 type Payload = readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];
 
-export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>;
-
 /** @param materials as of `createStatements` */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
   const statements = createStatements<Payload>(materials, "one-time tokens");

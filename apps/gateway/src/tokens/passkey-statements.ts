@@ -7,8 +7,6 @@ type Purpose = "passkey-creation" | "passkey-login";
 /** What the statement of a creation depends on: of a login, nothing. */
 type Binding = readonly [userId: number, tokenVersion: number, revision: number] | readonly [];
 
-export type PasskeyStatements = ReturnType<typeof createPasskeyStatements>;
-
 export const STATEMENT_LIFETIME_MS = 5 * 60 * 1000;
 
 export function createPasskeyStatements(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {

@@ -5,8 +5,8 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
-import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
-import { createPasskeyStatements, type PasskeyStatements } from "./passkey-statements.ts";
+import { createOneTimeTokens } from "./one-time-tokens.ts";
+import { createPasskeyStatements } from "./passkey-statements.ts";
 
 /** A key for one algorithm. */
 export interface TokenKey {
@@ -18,22 +18,14 @@ export interface TokenKey {
   readonly secret?: KeyObject;
 }
 
-export interface TokenKeys {
-  readonly signing: TokenKey;
-  /** The signing key's first, because most tokens are its own. */
-  readonly verification: readonly TokenKey[];
-  readonly publicKeySet: PublicKeySet;
-  readonly digests: Digests;
-  readonly oneTimeTokens: OneTimeTokens;
-  readonly passkeyStatements: PasskeyStatements;
-}
+export type TokenKeys = Awaited<ReturnType<typeof importTokenKeys>>;
 
 type TokenKeysOptions = Config["auth"] & {
   /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
   readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
 };
 
-export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenKeys> {
+export async function importTokenKeys(options: TokenKeysOptions) {
   const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;
   const publicKeys = await Promise.all(
     [privateKey, nextPublicKey, previousPublicKey].filter((key) => key !== null).map(importPublicKey),
@@ -42,8 +34,13 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   const algorithm = secretAlgorithmOf(options.algorithm);
   const previousSecrets = previousSecretKey === null ? [] : [previousSecretKey];
   const previous = await Promise.all(previousSecrets.map((secret) => importSecretKey(secret, algorithm)));
-  const publicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
-  const derive = (material: KeyMaterial) => ({
+  const others: readonly TokenKey[] = [...publicKeys, ...previous];
+  const publicKeySet: PublicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
+  const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial) => ({
+    signing,
+    /** The signing key's first, because most tokens are its own. */
+    verification,
+    publicKeySet,
     digests: createDigests(material),
     oneTimeTokens: createOneTimeTokens([material, ...previousSecrets]),
     passkeyStatements: createPasskeyStatements([material, ...previousSecrets]),
@@ -52,13 +49,11 @@ export async function importTokenKeys(options: TokenKeysOptions): Promise<TokenK
   if (privateKey !== null && ownPublicKey) {
     const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
     const der = createPrivateKey(privateKey.pem).export({ type: "pkcs8", format: "der" });
-    const verification = [...publicKeys, ...previous];
-    return { signing, verification, publicKeySet, ...derive(der) };
+    return keysOf(signing, others, der);
   }
   const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
   const signing = await importSecretKey(secretKey, algorithm);
-  const verification = [signing, ...previous, ...publicKeys];
-  return { signing, verification, publicKeySet, ...derive(secretKey) };
+  return keysOf(signing, [signing, ...others], secretKey);
 }
 
 /** With a private key, secret keys verify tokens of HS256 only. */
