@@ -20,8 +20,8 @@ import { errorSchemaName, nameOf, type SchemaName } from "./schemas.ts";
 export interface OperationOptions {
   readonly summary: string;
   readonly description: string;
-  /** What is invalid returns `INVALID_REQUEST`. */
-  readonly path?: Type.TObject;
+  /** Those of the path. What is invalid returns `INVALID_REQUEST`. */
+  readonly params?: Type.TObject;
   /** All parameters are optional. The route reads them with `queryValidator`. */
   readonly query?: Type.TObject;
   readonly body?: Type.TObject;
@@ -57,14 +57,9 @@ const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
 /** The part of a route that its operation determines. */
-type RouteOptions<Options extends OperationOptions> = {
-  detail: DocumentDecoration;
-} & (Options extends { readonly body: infer Body extends Type.TObject }
-  ? { body: Validator<Body> }
-  : unknown) &
-  (Options extends { readonly path: infer Path extends Type.TObject }
-    ? { params: Validator<Path> }
-    : unknown);
+type RouteOptions<Options extends OperationOptions> = { detail: DocumentDecoration } & {
+  [Name in keyof Options & ("body" | "params")]: Validator<Extract<Options[Name], Type.TObject>>;
+};
 
 /**
  * By operation id. Operations tagged `Probes` have no rate limit, and no error other than `PAYLOAD_TOO_LARGE`. The cast is
@@ -78,7 +73,7 @@ export const defineOperations = <const Operations extends Readonly<Record<string
     ...(options.body && {
       body: validator(options.body, "body", nameOf(options.body), options.refineBody),
     }),
-    ...(options.path && { params: validator(options.path, "path") }),
+    ...(options.params && { params: validator(options.params, "path") }),
     // With it, the handlers of probes would be asynchronous.
     ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
     ...(options.success.status !== 200 && { afterHandle: setSuccess(options.success.status) }),
@@ -93,12 +88,12 @@ const setSuccess =
   };
 
 function describeOperation(tag: Tag, operationId: string, options: OperationOptions): DocumentDecoration {
-  const { summary, description, path, query, body, rateLimit, success, unavailable, isStatic, isProtected } =
-    options;
+  const { summary, description, params, query, body, rateLimit } = options;
+  const { success, unavailable, isStatic, isProtected } = options;
   const isLimited = tag !== "Probes";
   const usesResources = isLimited && !isStatic;
   const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
-  if (path || query || body) codes.push("INVALID_REQUEST");
+  if (params || query || body) codes.push("INVALID_REQUEST");
   // The announced length is checked on every path, also if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
@@ -133,8 +128,8 @@ type Issues = readonly ValidationIssue[];
  * The issues of a request whose members all have the value `x`; if that is valid, 1, or U+0000 in a path. The router validates a
  * path before a body.
  */
-function exampleIssues({ path, query, body }: OperationOptions): Issues {
-  if (path) return issuesOf(path, "path");
+function exampleIssues({ params, query, body }: OperationOptions): Issues {
+  if (params) return issuesOf(params, "path");
   if (query) return issuesOf(query, "query");
   return body ? issuesOf(body, "body") : [];
 }

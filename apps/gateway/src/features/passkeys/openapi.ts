@@ -36,7 +36,7 @@ export const operations = defineOperations("Auth", {
   deletePasskey: {
     summary: "Remove a passkey of the current user",
     description: "Tokens of earlier logins with it remain valid.",
-    path: contracts.PasskeyPath,
+    params: contracts.PasskeyPath,
     success: { status: 204, description: "The passkey is removed." },
     errors: ["PASSKEY_NOT_FOUND"],
     isProtected: true,

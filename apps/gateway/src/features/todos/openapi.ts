@@ -18,14 +18,14 @@ export const operations = defineOperations("Todos", {
   getTodo: {
     summary: "Read a todo",
     description: "Todos have no owner: every client can read, change and delete each of them.",
-    path: TodoPath,
+    params: TodoPath,
     success: { status: 200, description: "The todo.", schema: "TodoResponse" },
     errors: ["TODO_NOT_FOUND"],
   },
   updateTodo: {
     summary: "Update a todo",
     description: "An empty object changes nothing.",
-    path: TodoPath,
+    params: TodoPath,
     body: UpdateTodoRequest,
     success: { status: 200, description: "The updated todo.", schema: "TodoResponse" },
     errors: ["TODO_NOT_FOUND"],
@@ -33,7 +33,7 @@ export const operations = defineOperations("Todos", {
   deleteTodo: {
     summary: "Delete a todo",
     description: "Cannot be undone. The id is never used again.",
-    path: TodoPath,
+    params: TodoPath,
     success: { status: 204, description: "The todo is deleted." },
     errors: ["TODO_NOT_FOUND"],
   },
