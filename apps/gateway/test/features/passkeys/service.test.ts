@@ -17,7 +17,7 @@ import {
   requestCreation,
   startWithPasskeys,
 } from "../../support/passkeys.ts";
-import { eachDatabase, type Service, startService, type TestUser } from "../../support/service.ts";
+import { eachDatabase, type Service, type TestUser } from "../../support/service.ts";
 
 /** The complete body: no reason. */
 const errorOf = (status: number, detail: string, code: string) => {
@@ -300,18 +300,10 @@ test("logins have a counter of their own, options only the default one, and the 
   expect(counted.map(({ status }) => status)).toEqual([200, 429]);
 });
 
-test("tokens state how their user logged in, also renewed ones, and passkeys that are off leave no trace", async () => {
+test("tokens state how their user logged in, also renewed ones", async () => {
   await using service = await startWithPasskeys({ env: { AUTH_RENEWAL_DAYS: "1" } });
   const user = await createVerified(service);
   const token = tokenOf(await logIn(service, await loginBody(service, await enrol(service, user))));
   expect(amrOf(tokenOf(await service.call("POST", "/auth/tokens", { token })))).toEqual(["pop", "user"]);
   expect(amrOf(user.token)).toEqual(["pwd"]);
-  await using without = await startService();
-  expect(decodeJwt((await without.createUser()).token)).not.toHaveProperty("amr");
-  const paths = ["/auth/passkeys", "/auth/passkeys/options", "/auth/passkeys/x", "/auth/login/passkey"];
-  for (const path of [...paths, "/auth/login/passkey/options", "/account/passkeys"]) {
-    // Not compared with the document, which is that of all features. A path with other methods would return 405.
-    const response = await fetch(without.url + path, { method: "POST" });
-    expect([response.status, await response.json()]).toMatchObject([404, { code: "NOT_FOUND" }]);
-  }
 });

@@ -1,0 +1,33 @@
+/** Features that are off: their routes and pages do not exist, and the document does not mention them. */
+import { expect, test } from "bun:test";
+import { startService } from "../support/service.ts";
+
+const OPTIONAL_PATHS = [
+  ...["/auth/email-change", "/auth/email-change/confirm", "/account/change-email", "/account/passkeys"],
+  ...["/auth/passkeys", "/auth/passkeys/x", "/auth/login/passkey"].flatMap((path) => [
+    path,
+    `${path}/options`,
+  ]),
+];
+const PATHS_OF_MAIL = ["/auth/password-reset", "/auth/email-verification", "/account/forgot-password"];
+
+test.each([
+  ["by default", {}, [], ["verification", "password"]],
+  ["in production without a mail server", { NODE_ENV: "production" }, PATHS_OF_MAIL, []],
+])("%s, nothing shows the features that are off", async (_name, env, paths, mails) => {
+  await using service = await startService({ env });
+  for (const path of [...OPTIONAL_PATHS, ...paths.flatMap((path) => [path, `${path}/confirm`])]) {
+    // Not `service.call`, which compares responses with the document of a service that has them.
+    const response = await fetch(service.url + path, { method: "POST" });
+    const expected = [path, 404, '{"detail":"Not Found","code":"NOT_FOUND"}'];
+    expect([path, response.status, await response.text()]).toEqual(expected);
+  }
+  const renewal = await fetch(`${service.url}/auth/tokens`, { method: "POST" });
+  expect([renewal.status, renewal.headers.get("allow")]).toEqual([405, "DELETE"]);
+  const { text } = await service.call("GET", "/openapi.json");
+  expect(text).not.toMatch(/LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey|email-?change/i);
+  const { token } = await service.createUser();
+  await service.call("PATCH", "/auth/me", { token, body: { password: "a new long passphrase" } });
+  const written = await service.sql<{ kind: string }>("select kind from outbox order by id");
+  expect(written.map(({ kind }) => kind)).toEqual(mails);
+});
