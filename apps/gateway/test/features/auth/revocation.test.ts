@@ -1,7 +1,7 @@
 /** Which tokens a password change and DELETE /auth/tokens revoke, and which they do not. */
 import { expect, test } from "bun:test";
 import { forge, openToken, secondsFromNow } from "../../support/forge-token.ts";
-import { shareService, startService, type TestUser } from "../../support/service.ts";
+import { shareService, type TestUser } from "../../support/service.ts";
 
 const PASSWORDS = ["the second password", "the third password"] as const;
 const INVALID_TOKEN = [401, { detail: "Invalid or expired token", code: "INVALID_TOKEN" }];
@@ -94,24 +94,4 @@ test("a token of before returns 403 while the user is inactive, 401 if it is rev
   expect(await statusesOf(user.token, valid)).toEqual([401, 401]);
   await shared().database.users.delete(user.id);
   expect(await statusesOf(user.token, valid)).toEqual([404, 404]);
-});
-
-test("an authenticated request runs one query", async () => {
-  const calls: string[] = [];
-  await using service = await startService({
-    wrapDatabase: ({ users }) => ({
-      users: new Proxy(users, {
-        get:
-          (_, name: keyof typeof users) =>
-          (...args: unknown[]) => {
-            calls.push(name);
-            return Reflect.apply(users[name], users, args);
-          },
-      }),
-    }),
-  });
-  const { token } = await service.createUser();
-  calls.length = 0;
-  expect((await service.call("GET", "/auth/me", { token })).status).toBe(200);
-  expect(calls).toEqual(["findById"]);
 });
