@@ -3,7 +3,6 @@ import { afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import type { Token, User } from "@latchkey/contracts";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
-import type { ClientResponse } from "../support/client.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
 import {
   EVERY_FEATURE,
@@ -19,13 +18,7 @@ const sub = "1";
 const exp = 4_000_000_000;
 const OTHER_KEY = [...SECRET_KEY].reverse().join("");
 
-afterEach(() => {
-  setSystemTime();
-});
-
-function expectInvalidToken({ status, text }: ClientResponse): void {
-  expect([status, text]).toEqual([401, INVALID_TOKEN]);
-}
+afterEach(() => void setSystemTime());
 
 /** Undefined removes a claim. */
 const withClaims = (change: object): Forgery => ({ claims: { sub, exp, ...change } });
@@ -35,7 +28,7 @@ const withText = (claims: string): Forgery => ({ claims });
 /** Signed with the service's key unless `key` is set; `sub` is an existing user. */
 const REJECTED: readonly Forgery[] = [
   ...[OTHER_KEY, ""].map((key) => ({ claims: { sub, exp }, key })),
-  ...["hs256", "RS256", "HS512", undefined, ["HS256"]].map((alg) => withHeader({ alg })),
+  ...["hs256", "RS256", "HS512", "none", "nOnE", undefined, ["HS256"]].map((alg) => withHeader({ alg })),
   // Critical extensions, of which libraries know one.
   ...[{ crit: ["x"], x: 1 }, { crit: ["b64"], b64: true }, { crit: [] }].map(withHeader),
   // Inherited members, and the last value of a repeated one (RFC 7519 §4).
@@ -159,16 +152,6 @@ test("other claims and headers are ignored", async () => {
     expect([forgery, (await getMe(forge(forgery))).status]).toEqual([forgery, 200]);
 });
 
-test("alg none is rejected in every spelling and with every signature", async () => {
-  const { token } = await shared().createUser();
-  for (const alg of ["none", "None", "NONE", "nOnE"]) {
-    const content = `${encode({ alg })}.${encode({ sub, exp })}`;
-    const signed = forge({ header: { alg }, claims: { sub, exp } });
-    for (const forged of [content, `${content}.`, `${content}.${token.split(".")[2]}`, signed])
-      expectInvalidToken(await getMe(forged));
-  }
-});
-
 test("a sub that is a safe integer returns 404 if the user does not exist", async () => {
   for (const sub of ["0", "-1", "424242", "9007199254740991", "-9007199254740991"]) {
     const { status, text } = await getMe(forge({ claims: { sub, exp } }));
@@ -176,15 +159,21 @@ test("a sub that is a safe integer returns 404 if the user does not exist", asyn
   }
 });
 
-test("a token that is modified, truncated or extended anywhere returns 401", async () => {
+test("a token that is modified, truncated, extended or not signed returns 401", async () => {
   const { token } = await shared().createUser();
   const [header = "", claims = "", signature = ""] = token.split(".");
+  const unsigned = ["none", "NONE"].map((alg) => `${encode({ alg })}.${claims}`);
   const changed = [
     ...[0, header.length + 2, token.length - 3].map((at) => change(token, at)),
-    ...[`${header}.${claims}`, `${header}.${claims}.`, `${header}..${signature}`, `.${claims}.${signature}`],
-    ...[`${token}.${signature}`, `${token}A`, token.toUpperCase(), "a.b.c", "x".repeat(6000)],
+    ...[`${header}.${claims}`, ...unsigned].flatMap((content) => [content, `${content}.`]),
+    ...unsigned.map((content) => `${content}.${signature}`),
+    ...[`${header}..${signature}`, `.${claims}.${signature}`, `${token}.${signature}`, `${token}A`],
+    ...[token.toUpperCase(), "a.b.c", "x".repeat(6000)],
   ];
-  for (const other of changed) expectInvalidToken(await getMe(other));
+  for (const other of changed) {
+    const { status, text } = await getMe(other);
+    expect([other, status, text]).toEqual([other, 401, INVALID_TOKEN]);
+  }
 });
 
 /** Replaces the character at an index. */

@@ -110,15 +110,10 @@ describe.each(ALGORITHMS)("with %s", (alg) => {
     const bytes = Buffer.from(signature, "base64url");
     expect(bytes.length).toBe(64);
     const changed = [0, 31, 32, 63].map((at) => bytes.map((byte, index) => byte ^ Number(index === at)));
-    const lengths = [
-      Buffer.alloc(0),
-      Buffer.alloc(64),
-      bytes.subarray(0, 63),
-      Buffer.concat([bytes, Buffer.alloc(1)]),
-    ];
-    const signatures = [...changed, ...lengths].map((one) => Buffer.from(one).toString("base64url"));
-    signatures.push(`${signature}=`);
-    for (const other of signatures) expect(await isValid(`${header}.${content}.${other}`)).toBe(false);
+    const others = [Buffer.alloc(0), Buffer.alloc(64), bytes.subarray(0, 63), Buffer.concat([bytes], 65)];
+    const signatures = [...changed, ...others].map((one) => Buffer.from(one).toString("base64url"));
+    for (const other of [...signatures, `${signature}=`])
+      expect(await isValid(`${header}.${content}.${other}`)).toBe(false);
     const claims = { ...openToken(token).claims, sub: "8" };
     expect(await isValid(`${header}.${encode(claims)}.${signature}`)).toBe(false);
     expect(await isValid(`${encode({ alg: "none" })}.${content}.`)).toBe(false);
@@ -148,53 +143,41 @@ describe.each(ALGORITHMS)("with %s", (alg) => {
   );
 });
 
-describe("AUTH_ISSUER and AUTH_AUDIENCE", () => {
+test("AUTH_ISSUER and AUTH_AUDIENCE are in every token and required in each, one audience or an array with it", async () => {
   const issuer = "https://accounts.example.com";
   const audience = "https://api.example.com";
-
-  test("are in every token and required in each, one audience or an array with it", async () => {
-    const [both, withIssuer, withAudience] = await Promise.all(
-      [
-        { AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience },
-        { AUTH_ISSUER: issuer },
-        { AUTH_AUDIENCE: audience },
-      ].map(tokensOf),
-    );
-    const token = (await both?.sign()) ?? "";
-    expect(openToken(token).claims).toMatchObject({ iss: issuer, aud: audience });
-    expect(await both?.isValid(token)).toBe(true);
-    const isValid = (tokens: typeof both, added: object) =>
-      tokens?.isValid(forge({ claims: { ...claims, ...added } }));
-    expect(await isValid(withIssuer, { iss: issuer })).toBe(true);
-    for (const iss of [undefined, `${issuer}/`, [issuer], null])
-      expect([iss, await isValid(withIssuer, { iss })]).toEqual([iss, false]);
-    for (const aud of [audience, ["other", audience]])
-      expect(await isValid(withAudience, { aud })).toBe(true);
-    for (const aud of [undefined, [], ["other"], [[audience]], `x${audience}`, { [audience]: true }, null])
-      expect([aud, await isValid(withAudience, { aud })]).toEqual([aud, false]);
-  });
+  const both = await tokensOf({ AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience });
+  const withIssuer = await tokensOf({ AUTH_ISSUER: issuer });
+  const withAudience = await tokensOf({ AUTH_AUDIENCE: audience });
+  const token = await both.sign();
+  expect(openToken(token).claims).toMatchObject({ iss: issuer, aud: audience });
+  expect(await both.isValid(token)).toBe(true);
+  const isValid = (tokens: typeof both, added: object) =>
+    tokens.isValid(forge({ claims: { ...claims, ...added } }));
+  expect(await isValid(withIssuer, { iss: issuer })).toBe(true);
+  for (const iss of [undefined, `${issuer}/`, [issuer], null])
+    expect([iss, await isValid(withIssuer, { iss })]).toEqual([iss, false]);
+  for (const aud of [audience, ["other", audience]]) expect(await isValid(withAudience, { aud })).toBe(true);
+  for (const aud of [undefined, [], ["other"], [[audience]], `x${audience}`, { [audience]: true }, null])
+    expect([aud, await isValid(withAudience, { aud })]).toEqual([aud, false]);
 });
 
-describe("GET /.well-known/jwks.json", () => {
-  const PATH = "/.well-known/jwks.json";
-
-  test("is empty with a secret key", async () => {
-    await using service = await startService();
-    expect(await service.call("GET", PATH)).toMatchObject({ status: 200, text: '{"keys":[]}' });
-  });
-
-  test("returns every public key, and can be cached for five minutes by everyone", async () => {
-    const [own, next, previous] = [createKeyPair("ES256"), createKeyPair("EdDSA"), createKeyPair("ES256")];
-    const env = {
-      ...privateKeyVariables("ES256", own),
-      AUTH_NEXT_PUBLIC_KEY: next.publicPem,
-      AUTH_PREVIOUS_PUBLIC_KEY: previous.publicPem,
-    };
-    await using service = await startService({ env });
-    const { status, body, headers } = await service.call("GET", PATH);
-    expect(status).toBe(200);
-    expect<unknown>(body).toEqual({ keys: (await tokensOf(env)).keys });
+test("GET /.well-known/jwks.json returns every public key, which can be cached for five minutes by everyone", async () => {
+  const [own, next, previous] = [createKeyPair("ES256"), createKeyPair("EdDSA"), createKeyPair("ES256")];
+  const env = {
+    ...privateKeyVariables("ES256", own),
+    AUTH_NEXT_PUBLIC_KEY: next.publicPem,
+    AUTH_PREVIOUS_PUBLIC_KEY: previous.publicPem,
+  };
+  for (const [variables, count] of [
+    [env, 3],
+    [{}, 0],
+  ] as const) {
+    await using service = await startService({ env: variables });
+    const { status, text, headers } = await service.call("GET", "/.well-known/jwks.json");
+    const { keys } = await tokensOf(variables);
+    expect([status, text, keys.length]).toEqual([200, JSON.stringify({ keys }), count]);
     expect(headers.get("cache-control")).toBe("public, max-age=300");
     expect(headers.get("content-type")).toStartWith("application/json");
-  });
+  }
 });

@@ -1,14 +1,14 @@
 /** The keys of tokens: their identifiers, and the keys that are derived from them. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHmac, createPrivateKey } from "node:crypto";
 import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { calculateJwkThumbprint, type JWK } from "jose";
-import { importTokenKeys, type TokenKeys } from "../../src/tokens/token-keys.ts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { readConfig } from "../support/service.ts";
 
 const es256 = createKeyPair("ES256");
 
-function importKeys(env: Readonly<Record<string, string | undefined>>): Promise<TokenKeys> {
+function importKeys(env: Readonly<Record<string, string | undefined>>) {
   const { auth } = readConfig(env);
   return importTokenKeys({
     ...auth,
@@ -62,26 +62,24 @@ test("the stored secret key is opened only if neither a secret nor a private key
   await expect(importKeys({ AUTH_SECRET_KEY: undefined })).rejects.toThrow("No secret key is opened");
 });
 
-describe("digests", () => {
-  const hmac = (key: string | Uint8Array, ...parts: (string | Uint8Array)[]) =>
-    createHmac("sha256", key)
-      .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
-      .digest();
+const hmac = (key: string | Uint8Array, ...parts: (string | Uint8Array)[]) =>
+  createHmac("sha256", key)
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
+    .digest();
 
-  test("have keys derived with HKDF and SHA-256, without a salt, of the secret key or of the bytes of the private key", async () => {
-    const der = createPrivateKey(es256.privatePem).export({ type: "pkcs8", format: "der" });
-    for (const [env, material] of [
-      [{}, SECRET_KEY],
-      [withPrivateKey, der],
-    ] as const) {
-      const { digests } = await importKeys(env);
-      // RFC 5869: extract, then one block of expand.
-      const derive = (label: string) => hmac(hmac(Buffer.alloc(32), material), label, Uint8Array.of(1));
-      const digest = (key: Buffer, text: string) => hmac(key, text).toString("hex").slice(0, 32);
-      expect(digests.email("a@example.org")).toBe(digest(derive("latchkey e-mails"), "a@example.org"));
-      expect(digests.network("a@example.org", "192.0.2.1")).toBe(
-        digest(derive("latchkey networks"), ["a@example.org", "192.0.2.1"].join("\0")),
-      );
-    }
-  });
+test("digests have keys derived with HKDF and SHA-256, without a salt, of the secret key or of the bytes of the private key", async () => {
+  const der = createPrivateKey(es256.privatePem).export({ type: "pkcs8", format: "der" });
+  for (const [env, material] of [
+    [{}, SECRET_KEY],
+    [withPrivateKey, der],
+  ] as const) {
+    const { digests } = await importKeys(env);
+    // RFC 5869: extract, then one block of expand.
+    const derive = (label: string) => hmac(hmac(Buffer.alloc(32), material), label, Uint8Array.of(1));
+    const digest = (key: Buffer, text: string) => hmac(key, text).toString("hex").slice(0, 32);
+    expect(digests.email("a@example.org")).toBe(digest(derive("latchkey e-mails"), "a@example.org"));
+    expect(digests.network("a@example.org", "192.0.2.1")).toBe(
+      digest(derive("latchkey networks"), ["a@example.org", "192.0.2.1"].join("\0")),
+    );
+  }
 });
