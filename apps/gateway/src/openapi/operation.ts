@@ -76,15 +76,15 @@ export const defineOperations = <const Operations extends Readonly<Record<string
     ...(options.params && { params: validator(options.params, "path") }),
     // With it, the handlers of probes would be asynchronous.
     ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
-    ...(options.success.status !== 200 && { afterHandle: setSuccess(options.success.status) }),
+    ...(options.success.status !== 200 && { afterHandle: setStatus(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
 
-/** Returns the hook for what a handler has returned. A limit of the route returns its rejection as a `Response`. */
-const setSuccess =
+/** Returns the hook that sets the status of what a handler returns. The rejection of a limit is a `Response`, which keeps its own. */
+const setStatus =
   (status: number) =>
-  ({ responseValue, set }: Pick<Context, "set"> & { readonly responseValue: unknown }): void => {
-    if (!(responseValue instanceof Response)) set.status = status;
+  ({ set }: Pick<Context, "set">): void => {
+    set.status = status;
   };
 
 function describeOperation(tag: Tag, operationId: string, options: OperationOptions): DocumentDecoration {
