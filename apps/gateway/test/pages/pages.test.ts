@@ -154,19 +154,15 @@ describe("documents", async () => {
     const [known = ""] = assets;
     const name = known.split("/").at(-1);
     const paths = [
-      ...["", "/", `/${name}`, `/${"0".repeat(24)}/${name}`, "//etc/passwd", "/%00"].map(
-        (rest) => `/docs/assets${rest}`,
-      ),
-      ...["/docs/assets/..%2f..%2fpackage.json", "/docs/assets/%2e%2e/%2e%2e/package.json"],
-      ...["/docs/assets/..\\..\\package.json", `${known}.map`, `${known}/..%2f..%2f..%2fpackage.json`],
+      ...["/docs/assets", "/docs/assets/", `/docs/assets/${name}`, `/docs/assets/${"0".repeat(24)}/${name}`],
+      ...["/docs/assets/..%2f..%2fpackage.json", "/docs/assets/..\\..\\package.json", `${known}.map`],
+      ...[`${known}/..%2f..%2f..%2fpackage.json`, `${known}/../../../../package.json`],
     ];
     for (const path of paths) {
       const response = await service.raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect([path, response.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 404 Not Found"]);
       expect(response).toEndWith('{"detail":"Not Found","code":"NOT_FOUND"}');
     }
-    const dots = `GET ${known}/../../../../package.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
-    expect(await service.raw(dots)).toStartWith("HTTP/1.1 404");
   });
 
   test("assets do not count against the default quota; pages and document do", async () => {

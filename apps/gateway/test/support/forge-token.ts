@@ -37,6 +37,8 @@ export function openToken(token: string): Readonly<Record<"header" | "claims", R
 /** The time after this many seconds, in seconds since the epoch. */
 export const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
 
+type AsymmetricForgery = Pick<Forgery, "header" | "claims"> & { readonly pem: string };
+
 /** Signs with a private key: ES256 or EdDSA, as the key demands. The header has no `alg` of its own. */
 export function forgeWithPrivateKey({ header = {}, claims, pem }: AsymmetricForgery): string {
   const key = createPrivateKey(pem);
@@ -44,9 +46,4 @@ export function forgeWithPrivateKey({ header = {}, claims, pem }: AsymmetricForg
   const digest = key.asymmetricKeyType === "ec" ? "sha256" : null;
   const signature = signBytes(digest, Buffer.from(content), { key, dsaEncoding: "ieee-p1363" });
   return `${content}.${signature.toString("base64url")}`;
-}
-
-interface AsymmetricForgery extends Pick<Forgery, "header" | "claims"> {
-  /** PKCS#8. */
-  readonly pem: string;
 }

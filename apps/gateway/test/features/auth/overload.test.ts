@@ -1,5 +1,5 @@
 /** A full hash queue: further logins return 503 at once, queued logins succeed, and other routes are not affected. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { type Service, startService } from "../../support/service.ts";
 
 const QUEUED_LOGINS = 8;
@@ -66,11 +66,8 @@ async function medianMs(send: () => Promise<unknown>): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.POSITIVE_INFINITY;
 }
 
-describe("while the queue is full", () => {
-  let full: Awaited<ReturnType<typeof startFull>>;
-  beforeAll(async () => {
-    full = await startFull();
-  });
+describe("while the queue is full", async () => {
+  const full = await startFull();
   afterAll(() => full[Symbol.asyncDispose]());
 
   test("another login returns 503 with Retry-After at once, before any queued login completes, and writes one log line with the reason", async () => {

@@ -1,5 +1,6 @@
 /** The probes: liveness always succeeds, readiness requires a database that responds within a second. */
 import { expect, test } from "bun:test";
+import { createReadiness } from "../../../src/features/probes/service.ts";
 import { startService } from "../../support/service.ts";
 
 test("/healthz returns exactly ok and /readyz exactly ready, for HTTP/1.0 and any Host: none, a foreign or a very long one", async () => {
@@ -44,28 +45,10 @@ test("if the database does not respond, /readyz returns 503 after about a second
 
 test("concurrent readiness checks share one query; a later check runs another", async () => {
   let pings = 0;
-  let calls = 0;
-  const allWaiting = Promise.withResolvers<void>();
-  const response = Promise.withResolvers<void>();
-  await using service = await startService({
-    wrapDatabase: () => ({
-      ping: () => {
-        pings += 1;
-        return response.promise;
-      },
-    }),
-    // Each request calls it twice before the query: for its connection and for readiness.
-    isStopping: () => {
-      calls += 1;
-      if (calls === 40) allWaiting.resolve();
-      return false;
-    },
-  });
-  const many = Array.from({ length: 20 }, () => service.call("GET", "/readyz"));
-  await allWaiting.promise;
-  response.resolve();
-  for (const { text } of await Promise.all(many)) expect(text).toBe('{"status":"ready"}');
+  const ping = async (): Promise<void> => void pings++;
+  const { check } = createReadiness(ping, () => false);
+  expect(await Promise.all([check(), check()])).toEqual([{ isReady: true }, { isReady: true }]);
   expect(pings).toBe(1);
-  await service.call("GET", "/readyz");
+  await check();
   expect(pings).toBe(2);
 });

@@ -4,6 +4,7 @@
  */
 import { Compile } from "typebox/schema";
 import { ERROR_CODES } from "../../../src/errors.ts";
+import type { ClientResponse } from "../client.ts";
 import { type NamedOperation, type OpenApiDocument, operationsOf, type Schema } from "./document.ts";
 
 export interface SentRequest {
@@ -12,11 +13,7 @@ export interface SentRequest {
   readonly path: string;
 }
 
-export interface ReceivedResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+export type ReceivedResponse = Pick<ClientResponse, "status" | "headers" | "text">;
 
 /** Returns the differences between the response and the document. */
 export type Contract = (request: SentRequest, response: ReceivedResponse) => string[];
@@ -34,7 +31,7 @@ const ERROR_RESPONSE = {
 export function createContract(document: OpenApiDocument): Contract {
   const operations = operationsOf(document).map((operation) => ({
     operation,
-    path: matcher(operation.path),
+    path: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
   }));
   // The router prefers paths without parameters.
   operations.sort(
@@ -95,8 +92,6 @@ export function createContract(document: OpenApiDocument): Contract {
     return isHead ? [] : checkFallback(response, known.length > 0 ? 405 : 404);
   };
 }
-
-const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 
 /** The document's schemas, compiled on first use. */
 function createSchemas({ components }: OpenApiDocument) {

@@ -35,12 +35,10 @@ export interface OpenApiDocument {
   };
 }
 
-interface Requestable {
-  request(path: string): Promise<Response>;
-}
-
 /** The document as a client receives it. */
-export async function fetchDocument(service: Requestable): Promise<OpenApiDocument> {
+export async function fetchDocument(service: {
+  request(path: string): Promise<Response>;
+}): Promise<OpenApiDocument> {
   const response = await service.request("/openapi.json");
   return (await response.json()) as OpenApiDocument;
 }

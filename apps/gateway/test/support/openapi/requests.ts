@@ -55,26 +55,17 @@ function send(service: Service, operation: NamedOperation, variation: Variation 
   });
 }
 
-interface Subjects extends AsyncDisposable {
-  readonly working: Service;
-  /** Publishes the key of its tokens. */
-  readonly publishing: Service;
-  /** Allows one request per hour. */
-  readonly limited: Service;
-  /** Every call of its database rejects with an unexpected error. */
-  readonly failing: Service;
-  /** Every call of its database rejects as unavailable. */
-  readonly unavailable: Service;
-}
-
 /** All but `publishing` use the same key, so each accepts the tokens of the others. */
-export async function startSubjects(): Promise<Subjects> {
+export async function startSubjects() {
   const subjects = {
     working: await startService({ env: EVERY_FEATURE }),
+    /** Publishes the key of its tokens. */
     publishing: await startService({ env: { ...EVERY_FEATURE, ...privateKeyVariables("EdDSA") } }),
+    /** Allows one request per hour. */
     limited: await startService({
       env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
     }),
+    /** Every call of its database rejects with an unexpected error, or as unavailable. */
     failing: await startBroken(() => new Error("unexpected")),
     unavailable: await startBroken(() => new DatabaseUnavailable("ECONNREFUSED")),
   };
@@ -97,6 +88,7 @@ export async function prepareSuccess(service: Service, operation: NamedOperation
   return { id: todo.expect<Todo>(201).id, token, body, ...prepared };
 }
 
+type Subjects = Awaited<ReturnType<typeof startSubjects>>;
 type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<ReceivedResponse>;
 
 /** By status; `2xx` is any success. */
