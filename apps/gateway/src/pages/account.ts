@@ -8,7 +8,7 @@ import { mapMembers } from "../map-members.ts";
 import type { PageOptions } from "./pages.ts";
 
 /** The page sends the fields of the form to the operation `action`, then shows `success` in place of the form. */
-type AccountPage = Readonly<Record<"title" | "action" | "fields" | "button" | "success", string>>;
+type AccountPage = Readonly<Record<"title" | "action" | "button" | "success", string> & { fields?: string }>;
 
 const RESET_REQUEST_PATH = "/account/forgot-password";
 
@@ -36,7 +36,6 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => 
   [MAILS.verification.page]: {
     title: "Confirm your e-mail address",
     action: "/auth/email-verification/confirm",
-    fields: "",
     button: "Confirm",
     success: "Your e-mail address is confirmed.",
   },
@@ -44,7 +43,6 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => 
     [MAILS["email-change"].page]: {
       title: "Confirm your new e-mail address",
       action: "/auth/email-change/confirm",
-      fields: "",
       button: "Change e-mail",
       success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
     },
@@ -60,7 +58,7 @@ export function createAccountPages(
   const ifNamed = (html: string): string => (product === "" ? "" : html);
   const wayBack =
     url === null ? "" : ` <a href="${Bun.escapeHTML(url)}">Continue${ifNamed(` to ${product}`)}</a>`;
-  return mapMembers(pagesOf(rules), ({ title, action, fields, button, success }) => ({
+  return mapMembers(pagesOf(rules), ({ title, action, fields = "", button, success }) => ({
     title: title + ifNamed(` – ${product}`),
     scripts: ["account.js"],
     policy: { "style-src": "'self'", "img-src": "'self'" },

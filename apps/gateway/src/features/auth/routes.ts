@@ -117,7 +117,7 @@ export function authRoutes(options: AuthRoutesOptions) {
     .post(
       "/auth/email-change",
       ({ principal, body, authRequest }) => authService.requestEmailChange(principal, body, authRequest),
-      { ...operations.requestEmailChange, beforeHandle: limiters ? [limiters.passwordChange.limitUser] : [] },
+      { ...operations.requestEmailChange, beforeHandle: limiters?.passwordChange.limitUser ?? [] },
     );
   return auth.use(emailChange);
 }

@@ -67,7 +67,7 @@ export function createAuthService(options: AuthServiceOptions) {
     { user, token }: Principal,
     password: string,
     request: AuthRequest,
-  ): Promise<User> => {
+  ) => {
     const verify = () => verifyPassword(user, password, request);
     const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
       if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")

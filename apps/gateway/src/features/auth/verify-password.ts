@@ -12,11 +12,7 @@ const NO_HASH = "";
 /** Returns the function that verifies a password; without a user, it fails after a full derivation. */
 export const createPasswordVerifier =
   (hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">, users: Pick<UserRepository, "rehash">) =>
-  async (
-    user: User | null,
-    password: string,
-    { signal, rehashed }: Pick<AuthRequest, "signal" | "rehashed">,
-  ): Promise<boolean> => {
+  async (user: User | null, password: string, { signal, rehashed }: AuthRequest): Promise<boolean> => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // Starts first, because it throws if too many verifications wait: then nothing is derived.

@@ -50,10 +50,7 @@ export function passkeyRoutes({ passkeyService, authenticate, limiters, digests 
       "/auth/passkeys/options",
       ({ principal, body, authRequest }) =>
         passkeyService.requestCreation(principal, body.current_password, authRequest),
-      {
-        ...operations.createPasskeyOptions,
-        beforeHandle: limiters ? [limiters.passwordChange.limitUser] : [],
-      },
+      { ...operations.createPasskeyOptions, beforeHandle: limiters?.passwordChange.limitUser ?? [] },
     );
 
   return new Elysia({ name: "passkeys" }).use(login).use(passkeys);

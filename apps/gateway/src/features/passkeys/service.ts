@@ -21,11 +21,7 @@ interface PasskeyServiceOptions extends Configured {
   /** Whether a passkey needs a verified e-mail: without mail, none can be verified. */
   readonly sendsMail: boolean;
   /** Returns the user as read afterwards. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
-  readonly verifyCurrentPassword: (
-    principal: Principal,
-    password: string,
-    request: AuthRequest,
-  ) => Promise<User>;
+  readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
   /** Throws why the token of the principal is not valid any more, if it is not. */
   readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
   /** Returns an access token for a user who was authenticated when the user had this version. */
