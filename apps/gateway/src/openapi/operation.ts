@@ -74,13 +74,13 @@ export const defineOperations = <const Operations extends Readonly<Record<string
       body: validator(options.body, "body", nameOf(options.body), options.refineBody),
     }),
     ...(options.params && { params: validator(options.params, "path") }),
-    // With it, the handlers of probes would be asynchronous.
+    // Not for probes: with a parser, their handlers would be asynchronous.
     ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
     ...(options.success.status !== 200 && { afterHandle: setStatus(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
 
-/** Returns the hook that sets the status of what a handler returns. The rejection of a limit is a `Response`, which keeps its own. */
+/** The hook that sets the status of what a handler returns. The rejection of a limit is a `Response`, which keeps its own. */
 const setStatus =
   (status: number) =>
   ({ set }: Pick<Context, "set">): void => {
