@@ -3,7 +3,7 @@ import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
-import { createLoginThrottle } from "./features/auth/login-throttle.ts";
+import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
@@ -71,7 +71,7 @@ export function createApp({
   const { digests, oneTimeTokens, publicKeySet } = keys;
   const { users, passkeys, outbox } = database;
   const sendsMail = config.mail !== null;
-  const loginThrottle = config.rateLimits && createLoginThrottle({ users, digests, store });
+  const familiarNetworks = config.rateLimits && createFamiliarNetworks({ users, digests, store });
   const tokens = createTokens({ ...config.auth, keys, hasMethods: config.passkeys !== null });
   const authService = createAuthService({
     users,
@@ -79,7 +79,7 @@ export function createApp({
     hasher,
     tokens,
     oneTimeTokens,
-    loginThrottle,
+    familiarNetworks,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(store),
     sendsMail,
     isVerifiedElsewhere: config.auth.privateKey !== null,

@@ -15,15 +15,15 @@ import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest } from "../../observability/audit.ts";
 import type { AuthenticationMethods, Principal, Tokens } from "../../tokens/access-tokens.ts";
+import type { FamiliarNetworks } from "./familiar-networks.ts";
 import { createLinkOperations, type LinkOptions } from "./links.ts";
-import type { LoginThrottle } from "./login-throttle.ts";
 import { createPasswordVerifier, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 interface AuthServiceOptions extends Omit<LinkOptions, "verifyCurrentPassword" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
-  readonly loginThrottle: LoginThrottle | null;
+  readonly familiarNetworks: FamiliarNetworks | null;
   readonly tokens: Tokens;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
@@ -36,7 +36,7 @@ interface AuthServiceOptions extends Omit<LinkOptions, "verifyCurrentPassword" |
 export type AuthService = ReturnType<typeof createAuthService>;
 
 export function createAuthService(options: AuthServiceOptions) {
-  const { users, hasher, tokens, loginThrottle, wrongPasswordLimit } = options;
+  const { users, hasher, tokens, familiarNetworks, wrongPasswordLimit } = options;
   const { sendsMail, isVerifiedElsewhere } = options;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
@@ -57,7 +57,7 @@ export function createAuthService(options: AuthServiceOptions) {
   };
 
   const networkDigestOf = (email: string, { network }: AuthRequest) =>
-    loginThrottle?.networkDigest({ email, network });
+    familiarNetworks?.digestOf({ email, network });
 
   /**
    * Verifies `current_password`, and returns the user as read afterwards.
@@ -94,8 +94,8 @@ export function createAuthService(options: AuthServiceOptions) {
     }
     audit("login.succeeded", email, id, { amr: tokens.hasMethods ? amr : undefined });
     // The response does not depend on its success.
-    await loginThrottle
-      ?.storeNetwork(user, network, networkSeenAt)
+    await familiarNetworks
+      ?.store(user, network, networkSeenAt)
       .catch((error) => warn(new NetworkNotStored(error)));
     return tokens.sign(user, { amr });
   };
@@ -127,7 +127,7 @@ export function createAuthService(options: AuthServiceOptions) {
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
       const { audit } = request;
-      const deduct = loginThrottle?.begin(email);
+      const deduct = familiarNetworks?.beginLogin(email);
       const user = await users.findByEmail(email, networkDigestOf(email, request));
       const seenAt = user?.networkSeenAt ?? null;
       await deduct?.(seenAt).catch((error) => {
@@ -223,7 +223,7 @@ export function createAuthService(options: AuthServiceOptions) {
   };
 }
 
-/** Only logged: the next login from this network can be throttled. */
+/** Only logged: the next login from this network can be limited. */
 class NetworkNotStored extends Error {
   override readonly name = "NetworkNotStored";
   constructor(cause: unknown) {

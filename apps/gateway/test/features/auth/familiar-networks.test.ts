@@ -7,7 +7,7 @@ import type { Token } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { QueueFull } from "@latchkey/hashing";
 import { privateKeyVariables } from "@latchkey/testing/keys";
-import { createLoginThrottle } from "../../../src/features/auth/login-throttle.ts";
+import { createFamiliarNetworks } from "../../../src/features/auth/familiar-networks.ts";
 import { timedDatabase } from "../../../src/observability/timed-database.ts";
 import { createMemoryStore } from "../../../src/rate-limit/store.ts";
 import { createClock } from "../../support/clock.ts";
@@ -86,12 +86,12 @@ test("from unfamiliar networks, the eleventh attempt for an e-mail returns 429, 
 
 test("how long the lookup of a user takes does not change when a limited attempt is rejected", async () => {
   const events: string[] = [];
-  const throttle = createLoginThrottle({
+  const networks = createFamiliarNetworks({
     users: { storeNetwork: async () => {} },
     digests: { email: (email) => email, network: () => "" },
     store: { ...createMemoryStore(), tokenBucket: () => ({ take: () => 1 }) },
   });
-  const deduct = throttle.begin(UNKNOWN);
+  const deduct = networks.beginLogin(UNKNOWN);
   const lookup = Bun.sleep(10).then(() => events.push("10 ms after the lookup began"));
   const startedAt = performance.now();
   while (performance.now() < startedAt + 0.5);
