@@ -6,7 +6,6 @@ export type Variables = Readonly<Record<string, string>>;
 
 /** Strong enough for production, and used nowhere else. */
 export const SECRET = "0f8d2a6b4c1e9753a1b2c3d4e5f60718";
-export const DATABASE_URL = `postgres://latchkey:${SECRET}@postgres.example.internal:5432/latchkey?sslmode=verify-full`;
 
 /** `errors` and `warnings` have one line each; with errors, there are no warnings and no effective `values` by name. */
 export function checkConfiguration(variables: Variables) {
@@ -35,14 +34,10 @@ const known: ReadonlySet<string> = new Set([...names, ...fileNames]);
 export const unknownNames = (variables: Variables): string[] =>
   Object.keys(variables).filter((name) => !known.has(name));
 
-/** PostgreSQL reserves them for superusers. */
-export const RESERVED_CONNECTIONS = 3;
+/** Twice the pools, for the seconds after the server was frozen, two for each replica that starts, and three that are reserved for superusers. */
+export const connectionsOf = (replicas: number, poolSize: number): number =>
+  replicas * (2 * poolSize + 2) + 3;
 
-/** Twice the pools, for the seconds after the server was frozen, and two connections for each replica that starts. */
-export const connectionsOf = (replicas: number, poolSize: number): number => replicas * (2 * poolSize + 2);
-
-/** The longest time from SIGTERM to the exit of the service, in seconds. */
-export function shutdownSeconds(variables: Variables): number {
-  const { values } = checkConfiguration(variables);
-  return Number(values.get("SHUTDOWN_DELAY_SECONDS")) + Number(values.get("SHUTDOWN_GRACE_SECONDS"));
-}
+/** The longest time from SIGTERM to the exit of the service with these values, in seconds. */
+export const shutdownSeconds = ({ values }: ReturnType<typeof checkConfiguration>): number =>
+  Number(values.get("SHUTDOWN_DELAY_SECONDS")) + Number(values.get("SHUTDOWN_GRACE_SECONDS"));

@@ -3,9 +3,10 @@ import { test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
-import { freePort } from "@latchkey/testing/server-process";
+import { freePort, untilOk } from "@latchkey/testing/server-process";
 
-export const HAPROXY_CONFIGURATION = join(ROOT, "deploy/haproxy/haproxy.cfg");
+export const CONFIGURATION = await Bun.file(join(ROOT, "deploy/haproxy/haproxy.cfg")).text();
+export const MAX_REPLICAS = Number(/server-template gateway- (\d+) gateway:/.exec(CONFIGURATION)?.[1]);
 
 /** With the folder of Debian's servers, which is not on the path of users. */
 export const PATH = `${process.env.PATH}:/usr/sbin`;
@@ -25,8 +26,6 @@ export const haproxyTest = testWith("haproxy");
 export interface BalancerOptions {
   /** Each `host:port` of a replica; at least one of them must be ready. */
   readonly addresses: readonly string[];
-  /** Concurrent connections to one replica; 0 means no limit. @default 0 */
-  readonly maxConnections?: number;
   /** The variables that Compose sets. @default none: those of the configuration */
   readonly environment?: Readonly<Record<string, string>>;
   /** Changes the configuration, for example a timeout. @default unchanged */
@@ -36,50 +35,23 @@ export interface BalancerOptions {
 /** Resolves once requests reach a replica. Listens on 127.0.0.1 and ::1; `log` returns what it has written. */
 export async function startBalancer({
   addresses,
-  maxConnections = 0,
   environment = {},
   edit = (configuration) => configuration,
 }: BalancerOptions) {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const port = freePort();
-  const servers = addresses.map(
-    (address, index) => `    server gateway-${index + 1} ${address} maxconn ${maxConnections}`,
-  );
-  const deployed = await Bun.file(HAPROXY_CONFIGURATION).text();
-  const configuration = join(folder.path, "haproxy.cfg");
-  await Bun.write(
-    configuration,
-    edit(
-      deployed
-        .replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
-        .replace(" resolvers docker resolve-prefer ipv4 init-addr last,none", "")
-        .replace("stats socket ipv4@127.0.0.1:9999", `stats socket ${join(folder.path, "stats")}`)
-        .replace("/tmp/servers", join(folder.path, "servers"))
-        .replace(/^\.if streq\("\$COMPOSE_PROFILES".*?^\.endif$/ms, servers.join("\n")),
-    ),
-  );
+  const servers = addresses.map((address, index) => `    server gateway-${index + 1} ${address}`);
+  const configuration = CONFIGURATION.replace("bind :8080", `bind 127.0.0.1:${port},[::1]:${port}`)
+    .replace(" resolvers docker resolve-prefer ipv4 init-addr last,none", "")
+    .replace("stats socket ipv4@127.0.0.1:9999", `stats socket ${join(folder.path, "stats")}`)
+    .replace("/tmp/servers", join(folder.path, "servers"))
+    .replace(/^\.if streq\("\$COMPOSE_PROFILES".*?^\.endif$/ms, servers.join("\n"));
+  const file = join(folder.path, "haproxy.cfg");
+  await Bun.write(file, edit(configuration));
   const logFile = join(folder.path, "log");
-  const command = ["/bin/sh", "-c", 'exec "$0" -db -f "$1" >> "$2" 2>&1', HAPROXY, configuration, logFile];
-  const balancer = Bun.spawn(command, { env: environment });
-  resources.defer(async () => {
-    balancer.kill("SIGKILL");
-    await balancer.exited;
-  });
-  await untilListening(port, balancer);
-  const started = resources.move();
-  const log = () => Bun.file(logFile).text();
-  return { port, log, [Symbol.asyncDispose]: () => started.disposeAsync() };
-}
-
-/** Resolves once requests through the proxy reach a replica. */
-export async function untilListening(port: number, proxy: Bun.Subprocess): Promise<void> {
-  while (proxy.exitCode === null) {
-    const isListening = await fetch(`http://127.0.0.1:${port}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isListening) return;
-  }
-  throw new Error(`The proxy exited with ${proxy.exitCode}`);
+  const command = ["/bin/sh", "-c", 'exec "$0" -db -f "$1" >> "$2" 2>&1', HAPROXY, file, logFile];
+  const balancer = resources.use(Bun.spawn(command, { env: environment, killSignal: "SIGKILL" }));
+  await untilOk(`http://127.0.0.1:${port}/healthz`, balancer);
+  return Object.assign(resources.move(), { port, log: () => Bun.file(logFile).text() });
 }

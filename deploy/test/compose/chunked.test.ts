@@ -46,7 +46,8 @@ function openClient(port: number) {
 
 haproxyTest("trailers of one client never cause a response to another client's request", async () => {
   // One request at a time: the next one reuses the connection as soon as the previous one is answered.
-  await using balancer = await startReplicas({ count: 1, maxConnections: 1 });
+  const edit = (configuration: string) => configuration.replace(/server gateway-1 .*/, "$& maxconn 1");
+  await using balancer = await startReplicas({ count: 1, edit });
   let isDone = false;
   const sendChunked = async () => {
     for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {

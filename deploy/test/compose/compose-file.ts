@@ -12,8 +12,7 @@ export interface Service {
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly networks?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required?: boolean }>>;
-  readonly healthcheck?: object;
+  readonly depends_on?: Readonly<Record<string, object>>;
   readonly stop_grace_period?: string;
 }
 
@@ -37,7 +36,7 @@ export function parseEnvFile(text: string): Record<string, string> {
 }
 
 /** The defaults of `${NAME:-default}`, the only form of interpolation that the file uses. */
-export const defaults: ReadonlyMap<string, string> = new Map(
+export const defaults = Object.fromEntries(
   [...composeText.matchAll(INTERPOLATION)].map(([, name = "", fallback = ""]) => [name, fallback]),
 );
 

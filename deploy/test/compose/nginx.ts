@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
-import { freePort } from "@latchkey/testing/server-process";
-import { PATH, testWith, untilListening } from "./balancer.ts";
+import { freePort, untilOk } from "@latchkey/testing/server-process";
+import { PATH, testWith } from "./balancer.ts";
 
 export const nginxTest = testWith("haproxy", "nginx");
 
@@ -29,16 +29,10 @@ export async function startNginx(balancerPort: number) {
       }
     }`,
   );
-  const nginx = Bun.spawn(["nginx", "-p", folder.path, "-c", configuration], {
-    env: { PATH },
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  resources.defer(async () => {
-    nginx.kill("SIGKILL");
-    await nginx.exited;
-  });
-  await untilListening(port, nginx);
-  const started = resources.move();
-  return { port, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  const command = ["nginx", "-p", folder.path, "-c", configuration];
+  const nginx = resources.use(
+    Bun.spawn(command, { env: { PATH }, stdio: ["ignore", "ignore", "ignore"], killSignal: "SIGKILL" }),
+  );
+  await untilOk(`http://127.0.0.1:${port}/healthz`, nginx);
+  return Object.assign(resources.move(), { port });
 }

@@ -21,6 +21,5 @@ export async function startReplicas({ count = 2, environment = {}, ...options }:
   const urls = await Promise.all(gateways.map((gateway) => gateway.ready()));
   const addresses = urls.map((url) => new URL(url).host);
   const { port } = resources.use(await startBalancer({ addresses, environment, ...options }));
-  const started = resources.move();
-  return { port, gateways, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return Object.assign(resources.move(), { port, gateways });
 }

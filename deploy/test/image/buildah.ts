@@ -5,23 +5,11 @@ import { runProcess } from "@latchkey/testing/run-process";
 
 export type Buildah = Awaited<ReturnType<typeof openBuildah>>;
 
-interface BuildOptions {
-  readonly context: string;
-  readonly dockerfile: string;
-  readonly tag: string;
-}
-
 /** Returns the standard output. @throws Error with all output if the program fails */
 export async function print(...command: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runProcess(command);
   if (code !== 0) throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
   return stdout.trim();
-}
-
-/** What a step reads from this machine: packages that were downloaded before, and certificate authorities. */
-async function volumes(): Promise<string[]> {
-  const cache = await print(process.execPath, "pm", "cache");
-  return ["--volume", `${cache}:/root/.bun/install/cache`, "--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"];
 }
 
 export async function openBuildah() {
@@ -32,14 +20,16 @@ export async function openBuildah() {
     /** Returns the standard output of `buildah`. @throws Error with all output if it fails */
     run,
     /** Builds an image; no layer is cached. @throws Error with the output of the failed step */
-    async build({ context, dockerfile, tag }: BuildOptions) {
+    async build({ context, dockerfile, tag }: Readonly<Record<"context" | "dockerfile" | "tag", string>>) {
+      const cache = await print(process.execPath, "pm", "cache");
+      // Packages that were downloaded before, and certificate authorities.
+      const volumes = [`${cache}:/root/.bun/install/cache`, "/etc/ssl/certs:/etc/ssl/certs:ro"];
       const options = ["--isolation=chroot", "--pull-never", "--format=docker", "--disable-compression"];
-      await run("build", ...options, ...(await volumes()), "--file", dockerfile, "--tag", tag, context);
+      const mounts = volumes.flatMap((volume) => ["--volume", volume]);
+      await run("build", ...options, ...mounts, "--file", dockerfile, "--tag", tag, context);
     },
     /** Mounts the files of an image, and returns their folder. */
-    async mount(image: string) {
-      return run("mount", await run("from", "--pull-never", image));
-    },
+    mount: async (image: string) => run("mount", await run("from", "--pull-never", image)),
     async [Symbol.asyncDispose]() {
       await run("rm", "--all");
       await run("rmi", "--all", "--force");

@@ -57,14 +57,12 @@ export async function buildImage(context: string) {
   const start = (command: readonly string[], own: Readonly<Record<string, string>> = {}, input?: Blob) => {
     const variables = Object.entries(own).map(([name, value]) => `${name}=${value}`);
     const isolated = [..."unshare --mount --pid --fork --kill-child sh -ec".split(" "), RUN, "sh", root];
-    const child = Bun.spawn(
-      [...isolated, config.User, `--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
-      { stdin: input ?? "ignore", stdout: "pipe", stderr: "pipe" },
+    const child = containers.use(
+      Bun.spawn(
+        [...isolated, config.User, `--chdir=${config.WorkingDir}`, ...config.Env, ...variables, ...command],
+        { stdin: input ?? "ignore", stdout: "pipe", stderr: "pipe", killSignal: "SIGKILL" },
+      ),
     );
-    containers.defer(async () => {
-      child.kill("SIGKILL");
-      await child.exited;
-    });
     const errors = new Response(child.stderr).text();
     return {
       stdout: child.stdout,
@@ -81,23 +79,10 @@ export async function buildImage(context: string) {
     const files = await print("find", await buildah.mount("context"), "-type", "f", "-printf", "%P\\n");
     return files.split("\n");
   };
-  const built = resources.move();
-  return { config, root, addedBytes, start, listContext, [Symbol.asyncDispose]: () => built.disposeAsync() };
+  return Object.assign(resources.move(), { config, root, addedBytes, start, listContext });
 }
 
 async function bytesOf(folder: string): Promise<number> {
   const sizes = await print("find", folder, "-xdev", "-type", "f", "-printf", "%s\\n");
   return sizes.split("\n").reduce((sum, size) => sum + Number(size), 0);
-}
-
-/** The lines that a container logs until it exits. */
-export async function* linesOf({
-  stdout,
-}: ReturnType<Image["start"]>): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  let rest = "";
-  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield JSON.parse(line);
-  }
 }

@@ -1,4 +1,4 @@
-/** deploy/kubernetes: matches the published schemas, contains only fields they define, and starts the service. */
+/** deploy/kubernetes: contains only fields that Kubernetes defines, and starts the service. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,6 @@ import { parseEnvFile } from "../compose/compose-file.ts";
 import {
   checkConfiguration,
   connectionsOf,
-  DATABASE_URL,
-  RESERVED_CONNECTIONS,
   SECRET,
   shutdownSeconds,
   unknownNames,
@@ -30,7 +28,7 @@ import { typeErrorsOf } from "./types.ts";
 setDefaultTimeout(60_000);
 
 const FOLDER = join(ROOT, "deploy/kubernetes");
-/** The cast is safe because the first test validates the manifests against the schemas. */
+/** The cast is safe because the first test compiles the manifests as literals of their types. */
 const read = async <Kind>(name: string) => Bun.YAML.parse(await Bun.file(join(FOLDER, name)).text()) as Kind;
 
 const deployment = await read<IDeployment>("deployment.yaml");
@@ -40,191 +38,168 @@ const policy = await read<INetworkPolicy>("network-policy.yaml");
 const disruptionBudget = await read<IPodDisruptionBudget>("pod-disruption-budget.yaml");
 const monitor = await read<IPodMonitor>("components/prometheus-operator/pod-monitor.yaml");
 const scaler = await read<IScaledObject>("components/autoscaling/scaled-object.yaml");
-/** The packages of the schemas that are not Kubernetes's own, by API version. */
-const MODELS: Readonly<Record<string, string>> = {
-  "monitoring.coreos.com/v1": "@kubernetes-models/prometheus-operator",
-  "keda.sh/v1alpha1": "@kubernetes-models/keda",
-};
-interface Kustomization {
+const { resources, configMapGenerator } = await read<{
   readonly resources: readonly string[];
   readonly configMapGenerator: readonly { readonly name: string; readonly envs: readonly string[] }[];
-}
+}>("kustomization.yaml");
+const [configMap] = configMapGenerator;
 
 const pod = (spec: IPodSpec | undefined) => ({ spec, container: spec?.containers[0] });
 const gateway = pod(deployment.spec?.template.spec);
 const migration = pod(job.spec?.template.spec);
-const settings = parseEnvFile(await Bun.file(join(FOLDER, "gateway.env")).text());
-
 const labels = deployment.spec?.template.metadata?.labels ?? {};
 
-describe("deploy/kubernetes", () => {
-  test("no manifest contains a field that its kind does not define", () => {
-    const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler];
-    const values = manifests.map((value) => {
-      const from = `${MODELS[value.apiVersion] ?? "kubernetes-models"}/${value.apiVersion}/${value.kind}`;
-      return { type: `I${value.kind}`, from, value };
+const settings = parseEnvFile(await Bun.file(join(FOLDER, "gateway.env")).text());
+const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
+const secrets = Object.fromEntries(
+  [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)].map(([, name = "", value = ""]) => [
+    name,
+    value,
+  ]),
+);
+const checked = checkConfiguration({
+  NODE_ENV: "production",
+  ...settings,
+  AUTH_SECRET_KEY: SECRET,
+  ...secrets,
+});
+
+test("no manifest contains a field that its kind does not define", () => {
+  const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler];
+  expect(typeErrorsOf(manifests)).toEqual([]);
+});
+
+test("the kustomization lists every file", () => {
+  const files = ["components", "kustomization.yaml", ...resources, ...(configMap?.envs ?? [])];
+  expect(files.sort()).toEqual(readdirSync(FOLDER).sort());
+});
+
+test("the service reads all settings, and accepts the documented URLs, which are verified TLS connections, without a warning", () => {
+  // Read by Bun, not by the service.
+  const { NODE_EXTRA_CA_CERTS: _, ...own } = settings;
+  expect(unknownNames(own)).toEqual([]);
+  expect(secrets.DATABASE_URL).toEndWith("?sslmode=verify-full");
+  expect(secrets.REDIS_URL).toStartWith("rediss://");
+  expect(checked.errors).toEqual([]);
+  expect(checked.warnings.filter((warning) => /DATABASE_URL|REDIS_URL/.test(warning))).toEqual([]);
+});
+
+const databaseUrl = {
+  name: "DATABASE_URL",
+  valueFrom: { secretKeyRef: { name: "latchkey", key: "DATABASE_URL" } },
+};
+describe.each([
+  ["gateway", gateway, [{ secretRef: { name: "latchkey" } }], undefined],
+  ["migration", migration, [], [databaseUrl]],
+])("%s", (_, { spec, container }, secretRefs, env) => {
+  test("it reads the ConfigMap that the kustomization generates, and from the secret only what it needs", () => {
+    const configMapRef = { name: configMap?.name ?? "" };
+    expect([container?.envFrom, container?.env]).toEqual([[{ configMapRef }, ...secretRefs], env]);
+  });
+
+  test("it mounts the CA certificate at the path that the settings name", () => {
+    const mount = container?.volumeMounts?.find(({ name }) => name === "ca");
+    const secret = spec?.volumes?.find(({ name }) => name === "ca")?.secret;
+    expect(secret).toMatchObject({ secretName: "latchkey", optional: true });
+    const paths = secret?.items?.map(({ path }) => `${mount?.mountPath}/${path}`);
+    expect(paths).toEqual([settings.NODE_EXTRA_CA_CERTS ?? ""]);
+  });
+
+  test("it runs without root, capabilities or a writable file system, within resource limits", () => {
+    expect(spec?.securityContext?.runAsNonRoot).toBe(true);
+    expect(container?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
     });
-    expect(typeErrorsOf(values)).toEqual([]);
+    expect(container?.resources?.limits).toContainAllKeys(["cpu", "memory"]);
+    expect(container?.resources?.requests).toEqual(container?.resources?.limits ?? {});
   });
+});
 
-  test("the kustomization lists every file, and the pods read the ConfigMap that it generates", async () => {
-    const { resources, configMapGenerator } = await read<Kustomization>("kustomization.yaml");
-    const [generator] = configMapGenerator;
-    const files = ["components", "kustomization.yaml", ...resources, ...(generator?.envs ?? [])];
-    expect(files.sort()).toEqual(readdirSync(FOLDER).sort());
-    for (const { container } of [gateway, migration]) {
-      expect(container?.envFrom?.[0]).toEqual({ configMapRef: { name: generator?.name ?? "" } });
-    }
-  });
+test("the kubelet probes the service's own probe routes, at the container's port", () => {
+  const { startupProbe, livenessProbe, readinessProbe, ports = [] } = gateway.container ?? {};
+  const probes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+  const [alive, ready] = ["/healthz", "/readyz"].map((path) => ({ path, port: "http" }));
+  expect<unknown>(probes).toEqual([alive, alive, ready]);
+  expect(ports).toEqual([
+    { name: "http", containerPort: 3000 },
+    { name: "metrics", containerPort: Number(settings.METRICS_PORT) },
+  ]);
+  expect(service.spec?.ports?.[0]?.targetPort).toBe("http");
+});
 
-  test("the service accepts the settings, and each of them is a variable that it reads", () => {
-    // Read by Bun, not by the service.
-    const { NODE_EXTRA_CA_CERTS: _, ...own } = settings;
-    expect(unknownNames(own)).toEqual([]);
-    const required = { AUTH_SECRET_KEY: SECRET, DATABASE_URL };
-    expect(checkConfiguration({ NODE_ENV: "production", ...settings, ...required }).errors).toEqual([]);
-  });
+test("each selector selects the gateway's pods, and not the migration's", () => {
+  const selectors = [
+    deployment.spec?.selector,
+    policy.spec?.podSelector,
+    disruptionBudget.spec?.selector,
+    monitor.spec.selector,
+    ...(gateway.spec?.topologySpreadConstraints ?? []).map(({ labelSelector }) => labelSelector),
+  ];
+  for (const selector of selectors) expect(selector?.matchLabels).toEqual(labels);
+  expect(service.spec?.selector).toEqual(labels);
+  expect(job.spec?.template.metadata?.labels).not.toEqual(labels);
+});
 
-  test("the gateway reads every secret of the cluster, and the migration only the address of the database", () => {
-    expect([gateway.container?.envFrom?.slice(1), gateway.container?.env]).toEqual([
-      [{ secretRef: { name: "latchkey" } }],
-      undefined,
-    ]);
-    const secretKeyRef = { name: "latchkey", key: "DATABASE_URL" };
-    expect([migration.container?.envFrom?.slice(1), migration.container?.env]).toEqual([
-      [],
-      [{ name: "DATABASE_URL", valueFrom: { secretKeyRef } }],
-    ]);
+test("the network policy admits only the ingress controller to the service, and only Prometheus to the metrics", () => {
+  expect(policy.spec?.policyTypes).toEqual(["Ingress"]);
+  const peer = (namespace: string, pod: Readonly<Record<string, string>>) => ({
+    namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+    podSelector: { matchLabels: pod },
   });
+  const controller = {
+    "app.kubernetes.io/name": "ingress-nginx",
+    "app.kubernetes.io/component": "controller",
+  };
+  expect<unknown>(policy.spec?.ingress).toEqual([
+    { from: [peer("ingress-nginx", controller)], ports: [{ port: "http" }] },
+    {
+      from: [peer("monitoring", { "app.kubernetes.io/name": "prometheus" })],
+      ports: [{ port: "metrics" }],
+    },
+  ]);
+});
 
-  test("both pods mount the CA certificate at the path that the settings name", () => {
-    for (const { spec, container } of [gateway, migration]) {
-      const mount = container?.volumeMounts?.find(({ name }) => name === "ca");
-      const secret = spec?.volumes?.find(({ name }) => name === "ca")?.secret;
-      expect(secret).toMatchObject({ secretName: "latchkey", optional: true });
-      const paths = secret?.items?.map(({ path }) => `${mount?.mountPath}/${path}`);
-      expect(paths).toEqual([settings.NODE_EXTRA_CA_CERTS ?? ""]);
-    }
-  });
+test("Kubernetes waits longer for the gateway to stop than the gateway takes", () => {
+  expect(gateway.spec?.terminationGracePeriodSeconds).toBeGreaterThan(shutdownSeconds(checked));
+});
 
-  test("the kubelet probes the service's own probe routes, at the container's port", () => {
-    const { startupProbe, livenessProbe, readinessProbe, ports = [] } = gateway.container ?? {};
-    const probes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
-    expect(probes.map((probe) => probe?.path)).toEqual(["/healthz", "/healthz", "/readyz"]);
-    for (const probe of probes) expect(probe?.port).toBe("http");
-    expect(ports).toEqual([
-      { name: "http", containerPort: 3000 },
-      { name: "metrics", containerPort: Number(settings.METRICS_PORT) },
-    ]);
-    expect(service.spec?.ports?.[0]?.targetPort).toBe("http");
-  });
+test("the migration fails at once with an exit code that a repetition does not change", () => {
+  const command = [process.execPath, ...(migration.container?.command?.slice(1) ?? [])];
+  const { exitCode } = Bun.spawnSync(command, { cwd: ROOT, env: { NODE_ENV: "production" } });
+  expect(exitCode).toBe(EXIT.config);
+  const [, rule] = job.spec?.podFailurePolicy?.rules ?? [];
+  expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
+  expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
+});
 
-  test("each selector selects the gateway's pods, and not the migration's", () => {
-    expect(deployment.spec?.selector.matchLabels).toEqual(labels);
-    expect(service.spec?.selector).toEqual(labels);
-    expect(policy.spec?.podSelector?.matchLabels).toEqual(labels);
-    expect(disruptionBudget.spec?.selector?.matchLabels).toEqual(labels);
-    expect(monitor.spec.selector.matchLabels).toEqual(labels);
-    for (const { labelSelector } of deployment.spec?.template.spec?.topologySpreadConstraints ?? []) {
-      expect(labelSelector?.matchLabels).toEqual(labels);
-    }
-    expect(job.spec?.template.metadata?.labels).not.toEqual(labels);
-    expect(policy.spec?.policyTypes).toEqual(["Ingress"]);
-  });
+test("autoscaling stays within the connections of a PostgreSQL server with default settings", () => {
+  const { scaleTargetRef, maxReplicaCount } = scaler.spec;
+  expect(scaleTargetRef.name).toBe(deployment.metadata?.name ?? "");
+  const connections = connectionsOf(Number(maxReplicaCount), Number(settings.DATABASE_POOL_SIZE));
+  expect(connections).toBeLessThanOrEqual(100);
+});
 
-  test("the network policy admits only the ingress controller to the service, and only Prometheus to the metrics", () => {
-    const peer = (namespace: string, pod: Readonly<Record<string, string>>) => ({
-      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
-      podSelector: { matchLabels: pod },
-    });
-    const controller = {
-      "app.kubernetes.io/name": "ingress-nginx",
-      "app.kubernetes.io/component": "controller",
-    };
-    expect<unknown>(policy.spec?.ingress).toEqual([
-      { from: [peer("ingress-nginx", controller)], ports: [{ port: "http" }] },
-      {
-        from: [peer("monitoring", { "app.kubernetes.io/name": "prometheus" })],
-        ports: [{ port: "metrics" }],
-      },
-    ]);
-  });
-
-  test("the documented database and Redis URLs are verified TLS connections that the service accepts without a warning", async () => {
-    const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
-    const found = [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)];
-    const literals = Object.fromEntries(found.map(([, name = "", value = ""]) => [name, value]));
-    expect(literals.DATABASE_URL).toEndWith("?sslmode=verify-full");
-    expect(literals.REDIS_URL).toStartWith("rediss://");
-    const variables = { NODE_ENV: "production", ...settings, AUTH_SECRET_KEY: SECRET, ...literals };
-    const { errors, warnings } = checkConfiguration(variables);
-    expect(errors).toEqual([]);
-    expect(warnings.filter((warning) => /DATABASE_URL|REDIS_URL/.test(warning))).toEqual([]);
-  });
-
-  test("Kubernetes waits longer for the gateway to stop than the gateway takes", () => {
-    const longest = shutdownSeconds({ ...settings, DATABASE_URL, AUTH_SECRET_KEY: SECRET });
-    expect(gateway.spec?.terminationGracePeriodSeconds).toBeGreaterThan(longest);
-  });
-
-  test("both containers run without root, capabilities or a writable file system, within resource limits", () => {
-    for (const { spec, container } of [gateway, migration]) {
-      expect(spec?.securityContext?.runAsNonRoot).toBe(true);
-      expect(container?.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      });
-      expect(container?.resources?.limits).toContainAllKeys(["cpu", "memory"]);
-      expect(container?.resources?.requests).toEqual(container?.resources?.limits ?? {});
-    }
-  });
-
-  test("the migration fails at once with an exit code that a repetition does not change", () => {
-    const command = [process.execPath, ...(migration.container?.command?.slice(1) ?? [])];
-    const { exitCode } = Bun.spawnSync(command, { cwd: ROOT, env: { NODE_ENV: "production" } });
-    expect(exitCode).toBe(EXIT.config);
-    const [, rule] = job.spec?.podFailurePolicy?.rules ?? [];
-    expect(rule).toMatchObject({ action: "FailJob", onExitCodes: { containerName: "migration" } });
-    expect(rule?.onExitCodes?.values).toEqual([EXIT.dataError, EXIT.config]);
-  });
-
-  test("autoscaling stays within the connections of a PostgreSQL server with default settings", () => {
-    const { scaleTargetRef, maxReplicaCount } = scaler.spec;
-    expect(scaleTargetRef.name).toBe(deployment.metadata?.name ?? "");
-    const connections = connectionsOf(Number(maxReplicaCount), Number(settings.DATABASE_POOL_SIZE));
-    expect(connections).toBeGreaterThan(0);
-    expect(connections).toBeLessThanOrEqual(100 - RESERVED_CONNECTIONS);
-  });
-
-  promtoolTest("autoscaling sums queue seconds and utilization of three replicas", async () => {
-    await using folder = await openFolder();
-    const write = async (name: string, content: object) => {
-      await Bun.write(join(folder.path, name), JSON.stringify(content));
-      return join(folder.path, name);
-    };
-    const rules = scaler.spec.triggers.map(({ metadata }, index) => ({
-      record: `trigger:${index}`,
-      expr: metadata.query,
-    }));
-    const series = (name: string, values: string) =>
-      [1, 2, 3].map((pod) => ({ series: `${name}{job="accounts/latchkey", instance="${pod}"}`, values }));
-    const expected = (name: string, value: number) => ({
-      ...{ expr: name, eval_time: "5m" },
-      exp_samples: [{ labels: `{__name__="${name}"}`, value }],
-    });
-    const tests = {
-      interval: "15s",
-      input_series: [
-        ...series("hash_queue_length", "20x40"),
-        ...series("hash_capacity_per_second", "40x40"),
-        ...series("hash_derivations_total", "0+150x40"),
-      ],
-      // 20 waiting derivations, and 600 derivations per minute, at 40 per second, three times.
-      promql_expr_test: [expected("trigger:0", 1.5), expected("trigger:1", 0.75)],
-    };
-    const rule_files = [await write("rules.yaml", { groups: [{ name: "a", rules }] })];
-    const file = await write("test.yaml", { rule_files, evaluation_interval: "15s", tests: [tests] });
-    expect(promtool("test", "rules", file)).toMatchObject({ code: 0 });
-  });
+promtoolTest("autoscaling sums queue seconds and utilization of three replicas", async () => {
+  await using folder = await openFolder();
+  const series = (name: string, values: string) =>
+    [1, 2, 3].map((pod) => ({ series: `${name}{job="accounts/latchkey", instance="${pod}"}`, values }));
+  const test = {
+    interval: "15s",
+    input_series: [
+      ...series("hash_queue_length", "20x40"),
+      ...series("hash_capacity_per_second", "40x40"),
+      ...series("hash_derivations_total", "0+150x40"),
+    ],
+    // 20 waiting derivations, and 600 derivations per minute, at 40 per second, three times.
+    promql_expr_test: [1.5, 0.75].map((value, index) => ({
+      expr: scaler.spec.triggers[index]?.metadata.query,
+      eval_time: "5m",
+      exp_samples: [{ labels: "{}", value }],
+    })),
+  };
+  const file = join(folder.path, "test.yaml");
+  await Bun.write(file, JSON.stringify({ evaluation_interval: "15s", tests: [test] }));
+  expect(promtool("test", "rules", file)).toMatchObject({ code: 0 });
 });

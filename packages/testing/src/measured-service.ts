@@ -10,7 +10,7 @@ import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
 import { assertNoSecrets } from "./log-guard.ts";
 import { GATEWAY_MAIN, ROOT } from "./repository.ts";
-import { freePort } from "./server-process.ts";
+import { freePort, untilOk } from "./server-process.ts";
 
 export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
 
@@ -41,15 +41,7 @@ export async function startService(
   });
   resources.defer(() => assertNoSecretsIn(log));
   const server = resources.use(toMeasuredServer(`http://127.0.0.1:${port}`, child));
-  const isReady = () =>
-    fetch(`${server.url}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  while (!(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`The service exited with ${child.exitCode}`);
-    await Bun.sleep(10);
-  }
+  await untilOk(`${server.url}/readyz`, child);
   const owned = resources.move();
   return { ...server, databaseUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
