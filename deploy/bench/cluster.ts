@@ -16,6 +16,16 @@ const REFRESH_MS = 4_000;
 /** The requests that the balancer retries: those that can be repeated. */
 const RETRIED = /^(GET|POST \/auth\/login)\b/;
 
+interface Step {
+  readonly name: string;
+  /** Rejects if the step does not do what it describes. Afterwards all replicas run. */
+  readonly run: () => Promise<unknown>;
+  /** How many unanswered writes can be lost, because the balancer must not send them twice. @default 0 */
+  readonly maxLostWrites?: number;
+  /** Whether the step must lose requests. @default false */
+  readonly isControl?: boolean;
+}
+
 interface Slot {
   readonly port: number;
   replica: ServiceProcess | null;
@@ -58,56 +68,41 @@ export function openCluster(resources: AsyncDisposableStack, shared: Variables) 
       await start(slot, variables, options).ready();
     }
   };
-  return { slots, start, stop, replaceAll };
-}
+  /** Runs the steps under traffic and prints a line for each. The exit code is 1 if one fails. */
+  const runSteps = async (steps: readonly Step[]): Promise<void> => {
+    const addresses = slots.map(({ port }) => `127.0.0.1:${port}`);
+    const balancer = resources.use(await startBalancer({ addresses }));
+    const url = `http://127.0.0.1:${balancer.port}`;
+    const traffic = createTraffic({ url, users: 5, pauseMs: 90, todosPerUser: 1 });
+    const ended = new AbortController();
+    const running = traffic.run(ended.signal);
+    const results = [];
+    for (const { run, ...step } of steps) {
+      const startedAt = performance.now();
+      const counts = traffic.beginStep();
+      const error = await run().then(
+        () => null,
+        (reason: unknown) => String(reason),
+      );
+      await Bun.sleep(REFRESH_MS);
+      results.push({ ...step, counts, error, seconds: (performance.now() - startedAt) / 1_000 });
+    }
+    ended.abort();
+    await running;
 
-export interface Step {
-  readonly name: string;
-  /** Rejects if the step does not do what it describes. Afterwards all replicas run. */
-  readonly run: () => Promise<unknown>;
-  /** How many unanswered writes can be lost, because the balancer must not send them twice. @default 0 */
-  readonly maxLostWrites?: number;
-  /** Whether the step must lose requests. @default false */
-  readonly isControl?: boolean;
-}
-
-/** Runs the steps under traffic and prints a line for each. The exit code is 1 if one fails. */
-export async function runSteps(
-  resources: AsyncDisposableStack,
-  slots: readonly Slot[],
-  steps: readonly Step[],
-): Promise<void> {
-  const addresses = slots.map(({ port }) => `127.0.0.1:${port}`);
-  const balancer = resources.use(await startBalancer({ addresses }));
-  const url = `http://127.0.0.1:${balancer.port}`;
-  const traffic = createTraffic({ url, users: 5, pauseMs: 90, todosPerUser: 1 });
-  const ended = new AbortController();
-  const running = traffic.run(ended.signal);
-  const results = [];
-  for (const { run, ...step } of steps) {
-    const startedAt = performance.now();
-    const counts = traffic.beginStep();
-    const error = await run().then(
-      () => null,
-      (reason: unknown) => String(reason),
-    );
-    await Bun.sleep(REFRESH_MS);
-    results.push({ ...step, counts, error, seconds: (performance.now() - startedAt) / 1_000 });
-  }
-  ended.abort();
-  await running;
-
-  // Reported together, because a request of a step can be lost after the step has ended.
-  for (const { name, counts, error, maxLostWrites = 0, isControl = false, seconds } of results) {
-    const losses = [...counts.lost];
-    const lost = losses.reduce((sum, [, count]) => sum + count, 0);
-    const isExcused = lost <= maxLostWrites && !losses.some(([problem]) => RETRIED.test(problem));
-    const isPassed = error === null && (lost > 0 && !isExcused) === isControl;
-    if (!isPassed) process.exitCode = 1;
-    const result = `${isPassed ? "ok" : "FAILED"}${isControl ? ", must lose requests" : ""}`;
-    const slowest = `slowest ${Math.round(counts.slowestMs)} ms, ${seconds.toFixed(0)} s`;
-    print(`${name}: ${result}; ${counts.sent} requests, ${lost} lost, ${slowest}`);
-    for (const [problem, count] of losses) print(`  ${count} × ${problem}`);
-    if (error !== null) print(`  ${error.trim()}`);
-  }
+    // Reported together, because a request of a step can be lost after the step has ended.
+    for (const { name, counts, error, maxLostWrites = 0, isControl = false, seconds } of results) {
+      const losses = [...counts.lost];
+      const lost = losses.reduce((sum, [, count]) => sum + count, 0);
+      const isExcused = lost <= maxLostWrites && !losses.some(([problem]) => RETRIED.test(problem));
+      const isPassed = error === null && (lost > 0 && !isExcused) === isControl;
+      if (!isPassed) process.exitCode = 1;
+      const result = `${isPassed ? "ok" : "FAILED"}${isControl ? ", must lose requests" : ""}`;
+      const slowest = `slowest ${Math.round(counts.slowestMs)} ms, ${seconds.toFixed(0)} s`;
+      print(`${name}: ${result}; ${counts.sent} requests, ${lost} lost, ${slowest}`);
+      for (const [problem, count] of losses) print(`  ${count} × ${problem}`);
+      if (error !== null) print(`  ${error.trim()}`);
+    }
+  };
+  return { slots, start, stop, replaceAll, runSteps };
 }

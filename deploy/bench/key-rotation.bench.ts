@@ -8,7 +8,7 @@ import { createKeyPair } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { SECRET, type Variables } from "../test/configuration.ts";
-import { openCluster, runSteps } from "./cluster.ts";
+import { openCluster } from "./cluster.ts";
 
 parseOptions({});
 
@@ -22,7 +22,7 @@ await using resources = new AsyncDisposableStack();
 const postgres = resources.use(await startPostgresServer());
 const redis = resources.use(await startRedisServer());
 const shared = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url };
-const { slots, replaceAll } = openCluster(resources, shared);
+const { slots, replaceAll, runSteps } = openCluster(resources, shared);
 await replaceAll({ AUTH_SECRET_KEY: SECRET });
 print(`${slots.length} replicas`);
 
@@ -31,7 +31,7 @@ const unpublishedKeys = { AUTH_PRIVATE_KEY: unpublished.privatePem, AUTH_SECRET_
 const control = { ...withEdDsa, ...unpublishedKeys };
 const firstKeys = { AUTH_SECRET_KEY: SECRET, AUTH_NEXT_PUBLIC_KEY: eddsa.publicPem };
 const lastKeys = { ...withEs256, AUTH_SECRET_KEY_PREVIOUS: OTHER_SECRET };
-await runSteps(resources, slots, [
+await runSteps([
   step("HS256: publish the key of EdDSA", firstKeys),
   step("change to EdDSA", { ...withEdDsa, AUTH_SECRET_KEY_PREVIOUS: SECRET }),
   step("remove the secret, publish the next key", { ...withEdDsa, AUTH_NEXT_PUBLIC_KEY: es256.publicPem }),

@@ -12,7 +12,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
 import { checkOutPreviousRelease, GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 import { SECRET } from "../test/configuration.ts";
-import { openCluster, runSteps, SHUTDOWN_DELAY_SECONDS } from "./cluster.ts";
+import { openCluster, SHUTDOWN_DELAY_SECONDS } from "./cluster.ts";
 
 parseOptions({});
 
@@ -93,7 +93,7 @@ await roll(previous);
 const where = canBeProcess1 ? "as process 1" : "not as process 1, because unshare is not permitted";
 print(`${slots.length} replicas ${where}`);
 const behind = `column added behind a transaction of ${OPEN_TRANSACTION_MS / 1_000} s`;
-await runSteps(resources, slots, [
+await cluster.runSteps([
   { name: "no change", run: () => Bun.sleep(5_000) },
   { name: "rolling update from the previous release", run: () => roll(GATEWAY_MAIN) },
   { name: "rollback to the previous release", run: () => roll(previous) },

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { check, parseOptions, print } from "@latchkey/testing/benchmark";
 import { fillTables } from "@latchkey/testing/filled-tables";
 import { openFolder } from "@latchkey/testing/folder";
-import { startService } from "@latchkey/testing/measured-service";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { runTool } from "./support/tool.ts";
@@ -17,8 +16,7 @@ const PEAK_MB = 300;
 await using folder = await openFolder();
 await using postgres = await startPostgresServer({ fsync: "on" });
 const source = folder.databaseUrl;
-// Migrates the database.
-await (await startService({ DATABASE_URL: source }))[Symbol.asyncDispose]();
+await runTool(source, ["migrate"]);
 for (const statement of fillTables(rows)) await querySqlite(source, statement);
 
 const reports = new Set<string>();
@@ -26,11 +24,8 @@ async function measure(name: string, from: string, createUrl: () => Promise<stri
   const copy = (to: string, timeout?: number) => runTool(from, ["copy", "--to", to], timeout);
   const alone = await createUrl();
   const { output, seconds, peakMb } = await copy(alone);
-  const speed = ((2 * rows) / seconds).toFixed();
-  check(
-    peakMb <= PEAK_MB,
-    `  ${name}: ${speed} rows/s, ${seconds.toFixed(1)} s, peak ${peakMb.toFixed()} MB`,
-  );
+  const figures = `${((2 * rows) / seconds).toFixed()} rows/s, ${seconds.toFixed(1)} s`;
+  check(peakMb <= PEAK_MB, `  ${name}: ${figures}, peak ${peakMb.toFixed()} MB`);
   const interrupted = await createUrl();
   const killed = await copy(interrupted, Math.round(500 * seconds));
   const second = await copy(interrupted);

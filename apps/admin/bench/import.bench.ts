@@ -41,8 +41,7 @@ const databases = {
 for (const [database, createUrl] of Object.entries(databases)) {
   print(`${lines} lines, ${database}`);
   const url = await createUrl("alone");
-  // Migrates the database.
-  await (await startService({ DATABASE_URL: url }))[Symbol.asyncDispose]();
+  await runTool(url, ["migrate"]);
   let seconds = 0;
   for (const [name, args] of Object.entries({ check: ["import", file], commit })) {
     const run = await runUsers(url, args);

@@ -3,13 +3,7 @@
  * and one more client writes, too. Rounds with and without writers alternate.
  */
 import { interleave, median, metOrMissed, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
-import {
-  type LoadResult,
-  loadDuring,
-  measureLoad,
-  sendEvery,
-  startService,
-} from "@latchkey/testing/measured-service";
+import { loadDuring, measureLoad, sendEvery, startService } from "@latchkey/testing/measured-service";
 import { seed, send } from "./support/clients.ts";
 
 const defaults = { rounds: 5, seconds: 3, readers: 32, writers: 64 };
@@ -30,20 +24,20 @@ async function write(address: string) {
 
 print(`${rounds} rounds of ${seconds} s, ${readers} readers, ${writers} writers`);
 for (const path of ["/auth/me", "/todos?limit=20"]) {
-  const read = () => measureLoad({ url: service.url + path, headers, connections: readers, seconds });
+  const load = { url: service.url + path, headers, connections: readers, seconds };
+  const readP99 = async () => (await measureLoad(load)).p99;
   const ofOtherClient: Awaited<ReturnType<typeof write>>[] = [];
   const readDuringWrites = async () => {
     let sent = 0;
     const writeAs = async () => (await write(`192.0.2.${sent++ % ADDRESSES}`)).status === 201;
     const writeAsOther = async () => ofOtherClient.push(await write("198.51.100.1"));
-    const readDuringOther = () => sendEvery(OTHER_CLIENT.intervalMs, writeAsOther, read);
+    const readDuringOther = () => sendEvery(OTHER_CLIENT.intervalMs, writeAsOther, readP99);
     return loadDuring(writers, writeAs, readDuringOther);
   };
-  const tasks = { alone: read, contended: readDuringWrites };
-  const { alone, contended } = await interleave(tasks, { rounds, warmUp: 1 });
+  const tasks = { aloneMs: readP99, contended: readDuringWrites };
+  const { aloneMs, contended } = await interleave(tasks, { rounds, warmUp: 1 });
   print(`\n${path}; ${Math.round(median(contended.map(({ rate }) => rate)))} writes/s`);
-  const p99s = (loads: readonly LoadResult[]) => loads.map(({ p99 }) => p99);
-  const [aloneMs, contendedMs] = [p99s(alone), p99s(contended.map(({ result }) => result))];
+  const contendedMs = contended.map(({ result }) => result);
   printRow(`${path} without writers, p99 in ms`, aloneMs);
   printRow(`${path} with writers, p99 in ms`, contendedMs, { baselines: { "without writers": aloneMs } });
   const ratio = median(contendedMs) / median(aloneMs);

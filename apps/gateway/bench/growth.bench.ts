@@ -26,7 +26,7 @@ const { databases, samples, ...options } = parseOptions(defaults);
 const sizes = options.sizes.split(",").map(Number);
 const MAX_RATIO = 1.5;
 const PAGE = 20;
-const WARM_UP = 100;
+const ROUNDS = { rounds: samples, warmUp: 100 };
 /** Each user has had a mail today. */
 const FILL_OUTBOX = `insert into outbox (kind, user_id, email_digest, attempts, attempted_at, next_attempt_at)
   select 'reset', id, email, 1, created_at, null from users`;
@@ -91,10 +91,7 @@ for (const name of databases.split(",")) {
   const rows: string[][] = [];
   for (const operation of Object.keys(services[0] ?? {})) {
     const tasks = services.map((each, index) => [index, each[operation]]);
-    const results = await interleave<Operations>(Object.fromEntries(tasks), {
-      rounds: samples,
-      warmUp: WARM_UP,
-    });
+    const results = await interleave<Operations>(Object.fromEntries(tasks), ROUNDS);
     for (const percent of [50, 99]) {
       const times = sizes.map((_, index) => percentile(results[index] ?? [], percent));
       const ratios = times.map((ms) => ms / (times[0] ?? Number.NaN));

@@ -7,13 +7,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { interleave, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import {
-  type MeasuredServer,
-  measureLoad,
-  residentBytes,
-  startProgram,
-  startService,
-} from "@latchkey/testing/measured-service";
+import { measureLoad, residentBytes, startProgram, startService } from "@latchkey/testing/measured-service";
 import { ROOT } from "@latchkey/testing/repository";
 import { $ } from "bun";
 import { seed } from "./support/clients.ts";
@@ -24,7 +18,7 @@ import { printLayers } from "./support/layers.ts";
 const FASTIFY = join(ROOT, "node_modules/.cache/bench-fastify");
 
 /** Installs and starts Fastify on Node; null if Node or npm is not installed. */
-async function startFastify(url: string): Promise<MeasuredServer | null> {
+async function startFastify(url: string) {
   const [node, npm] = [Bun.which("node"), Bun.which("npm")];
   if (node === null || npm === null) {
     print("Fastify is not measured: it needs node and npm.");

@@ -4,7 +4,7 @@
  */
 import { check, parseOptions, print, printRow } from "@latchkey/testing/benchmark";
 import { runLoadTest, sendEvery, startService } from "@latchkey/testing/measured-service";
-import { emailOf, importUsers, send } from "./support/clients.ts";
+import { failLogin, importUsers } from "./support/clients.ts";
 
 const { seconds, clients, rate } = parseOptions({ seconds: 10, clients: 32, rate: 40 });
 const MIN_PERCENT = 95;
@@ -19,8 +19,7 @@ for (const name of ["unknown", "bcrypt-10", "bcrypt-13"]) {
   /** Number of failed logins by status. */
   const failed: Record<number, number> = {};
   const fail = async () => {
-    const body = { email: emailOf(name), password: "not the password" };
-    const { status } = await send(`${url}/auth/login`, { body });
+    const { status } = await failLogin(url, name);
     failed[status] = (failed[status] ?? 0) + 1;
   };
   const load = { url, scenario: "login", unknown: 0, wrong: 0, duration: seconds } as const;

@@ -16,7 +16,7 @@ import {
 } from "@latchkey/testing/benchmark";
 import HASH_COSTS from "@latchkey/testing/hash-costs";
 import { loadDuring, probe, startService } from "@latchkey/testing/measured-service";
-import { emailOf, importUsers, sendExpecting } from "./support/clients.ts";
+import { failLogin, importUsers } from "./support/clients.ts";
 
 const defaults = { rounds: 25, seconds: 5, clients: 32, costRounds: 5 };
 const { rounds, seconds, clients, costRounds } = parseOptions(defaults);
@@ -85,8 +85,9 @@ await using service = await startService({ ...queue, RATE_LIMIT_ENABLED: "false"
 await importUsers(service.databaseUrl, HASHES);
 
 async function timeLogin(name: string): Promise<number> {
-  const body = { email: emailOf(name), password: "not the password" };
-  return (await sendExpecting(401, `${service.url}/auth/login`, { body })).ms;
+  const response = await failLogin(service.url, name);
+  response.expect(401);
+  return response.ms;
 }
 
 print(`failed logins, one at a time, ms; ${rounds} rounds`);
@@ -102,14 +103,10 @@ const revealed = Object.entries(times).filter(
 const names = revealed.map(([name]) => name).join("; ") || "none";
 print(`\nmore than ${100 * MAX_DIFFERENCE} % from ${UNKNOWN}: ${names}`);
 
-const probeDuring = async (name: string): Promise<number> =>
-  (
-    await loadDuring(
-      clients,
-      () => timeLogin(name),
-      () => probe(service.url, seconds),
-    )
-  ).result;
+const probeDuring = async (name: string) => {
+  const measure = () => probe(service.url, seconds);
+  return (await loadDuring(clients, () => timeLogin(name), measure)).result;
+};
 
 print(`\np99 of /healthz during ${clients} parallel logins, ms`);
 const probed = ["bcrypt, cost 10", "bcrypt, cost 12", "scrypt, 32 MiB"] as const;

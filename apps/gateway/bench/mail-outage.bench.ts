@@ -33,8 +33,7 @@ let replicas = startReplicas();
 const expected = new Set<string>();
 
 async function killReplicas(): Promise<void> {
-  for (const replica of replicas) replica.signal("SIGKILL");
-  for (const replica of replicas) await replica.ended();
+  await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   replicas = startReplicas();
 }
 

@@ -20,13 +20,10 @@ const { errors } = burst.all;
 print(`  burst of ${concurrency} clients on an idle service: ${errors} failed: ${metOrMissed(errors === 0)}`);
 
 print(`\n${factor} times the capacity, from second ${ignored} to ${seconds}`);
-const {
-  all,
-  seconds: run,
-  probeP99,
-} = await runLoadTest({ url, rate: factor * capacity, duration: seconds });
-const counted = run.slice(ignored);
-const percent = (responses: typeof run): number =>
+const run = await runLoadTest({ url, rate: factor * capacity, duration: seconds });
+const { all, probeP99 } = run;
+const counted = run.seconds.slice(ignored);
+const percent = (responses: typeof counted): number =>
   (100 * responses.reduce((sum, { answered }) => sum + answered, 0)) / (capacity * counted.length);
 /** A second counts if 99 % of its responses were prompt. */
 const promptPercent = percent(counted.filter(({ p99 }) => (p99 ?? 0) <= PROMPT_MS));

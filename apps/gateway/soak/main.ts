@@ -48,18 +48,15 @@ const fail = (failure: string, count = 1) => failures.set(failure, (failures.get
 /** Log lines of level warn and above that do not belong to a request. */
 const warnings = new Set<string>();
 /** The fault that was injected last. It explains 503 responses with these causes, by code or by type and message. */
-let injected: { readonly name: string; readonly explains: readonly string[] } = {
-  name: "start",
-  explains: [],
-};
+let injected: (typeof faults)[number] | null = null;
 let requests = 0;
 const onLine = ({ msg, level = "info", status, route = "none", err }: LogLine): void => {
   if (status !== undefined) requests += 1;
   else if (level !== "info") warnings.add(`${level}: ${msg}`);
   if (status === undefined || status < 500) return;
   const cause = err?.code ?? `${err?.type}: ${err?.message}`;
-  const isExplained = status === 503 && injected.explains.includes(cause);
-  if (!isExplained) fail(`${status} ${route} ${cause}, ${injected.name}`);
+  const isExplained = status === 503 && injected?.explains.includes(cause);
+  if (!isExplained) fail(`${status} ${route} ${cause}, ${injected?.name ?? "start"}`);
 };
 const variables = {
   BUN_OPTIONS: `--preload=${join(import.meta.dir, "preload.ts")}`,

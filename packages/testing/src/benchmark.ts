@@ -26,10 +26,9 @@ export function parseOptions<Defaults extends Readonly<Record<string, number | s
       process.exit();
     }
     const parsed = entries.map(([name, value]) => {
-      if (typeof value === "string") return [name, values[name]] as const;
-      const number = Number(values[name]);
-      if (!(number >= 0)) throw new Error(`--${name} must be a number`);
-      return [name, number] as const;
+      const isNumber = typeof value === "number";
+      if (isNumber && !(Number(values[name]) >= 0)) throw new Error(`--${name} must be a number`);
+      return [name, isNumber ? Number(values[name]) : values[name]];
     });
     // The cast is safe because `entries` are all the defaults.
     return Object.fromEntries(parsed) as Options<Defaults>;
@@ -48,15 +47,14 @@ interface RoundOptions {
   readonly order?: <Task>(tasks: Task[], round: number) => Task[];
 }
 
-type Results<Tasks extends Readonly<Record<string, (round: number) => unknown>>> = {
-  readonly [Name in keyof Tasks]: Awaited<ReturnType<Tasks[Name]>>[];
-};
+type Tasks = Readonly<Record<string, (round: number) => unknown>>;
+type Results<Each extends Tasks> = { readonly [Name in keyof Each]: Awaited<ReturnType<Each[Name]>>[] };
 
 /** Runs each task once per round: other load on the machine affects all of them equally. */
-export async function interleave<Tasks extends Readonly<Record<string, (round: number) => unknown>>>(
-  tasks: Tasks,
+export async function interleave<Each extends Tasks>(
+  tasks: Each,
   { rounds, warmUp = 0, order = (each, round) => (round % 2 === 0 ? each : each.toReversed()) }: RoundOptions,
-): Promise<Results<Tasks>> {
+): Promise<Results<Each>> {
   const entries = Object.entries(tasks).map(([name, run]) => ({ name, run, results: [] as unknown[] }));
   for (let round = -warmUp; round < rounds; round++) {
     for (const { run, results } of order(entries, round)) {
@@ -65,7 +63,7 @@ export async function interleave<Tasks extends Readonly<Record<string, (round: n
     }
   }
   // The cast is safe because each name has the results of its own task.
-  return Object.fromEntries(entries.map(({ name, results }) => [name, results])) as Results<Tasks>;
+  return Object.fromEntries(entries.map(({ name, results }) => [name, results])) as Results<Each>;
 }
 
 export const median = (values: readonly number[]): number => {

@@ -18,11 +18,8 @@ export async function captureOutput(run: () => Promise<number>) {
   }
 }
 
-interface TerminalOptions {
+interface TerminalOptions extends Bun.Spawn.BaseOptions<"pipe", "pipe", "pipe"> {
   readonly cols: number;
-  readonly cwd: string;
-  /** All variables. @default those of this process */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Starts a program on a terminal. */

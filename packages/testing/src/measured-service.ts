@@ -2,72 +2,61 @@
  * The deployed service for benchmarks, and the load on it. The log goes to a file, because the benchmark must spend no time
  * on reading it.
  */
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { $ } from "bun";
 import { openFolder } from "./folder.ts";
 import { SECRET_KEY } from "./keys.ts";
 import { assertNoSecrets } from "./log-guard.ts";
 import { GATEWAY_MAIN, ROOT } from "./repository.ts";
-import { freePort, untilOk } from "./server-process.ts";
+import { freePort, readUntil, untilOk } from "./server-process.ts";
 
-export type MeasuredServer = ReturnType<typeof toMeasuredServer>;
+export interface MeasuredServer extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
+  readonly url: string;
+  readonly pid: number;
+}
 
 /**
  * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
- * per request in a file. `main` can be another program that starts it. Resolves once `/readyz` returns 200. Disposing it fails if the log contains a secret.
+ * per request in a file. `main` can be another program that starts it. Resolves once `/readyz` returns 200. Disposing it fails if
+ * the log contains a secret.
  */
-export async function startService(
-  env: Readonly<Record<string, string>> = {},
-  main = GATEWAY_MAIN,
-): Promise<MeasuredServer & { readonly databaseUrl: string }> {
+export async function startService(env: Readonly<Record<string, string>> = {}, main = GATEWAY_MAIN) {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await openFolder());
   const databaseUrl = env.DATABASE_URL ?? folder.databaseUrl;
   const log = join(folder.path, "service.log");
-  const port = env.PORT ?? freePort();
-  const child = Bun.spawn([process.execPath, main], {
-    env: {
-      PORT: String(port),
-      AUTH_SECRET_KEY: SECRET_KEY,
-      RATE_LIMIT_DEFAULT: "999999999/minute",
-      LOG_FORMAT: "json",
-      ...env,
-      DATABASE_URL: databaseUrl,
-    },
-    stdout: Bun.file(log),
-    stderr: "inherit",
+  const port = env.PORT ?? String(freePort());
+  resources.defer(async () => {
+    // Line by line, because it has one for each request of a benchmark.
+    for await (const line of (await open(log)).readLines()) assertNoSecrets([line]);
   });
-  resources.defer(() => assertNoSecretsIn(log));
-  const server = resources.use(toMeasuredServer(`http://127.0.0.1:${port}`, child));
-  await untilOk(`${server.url}/readyz`, child);
-  const owned = resources.move();
-  return { ...server, databaseUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-/** Reads the log line by line, because it has one for each request of a benchmark. */
-async function assertNoSecretsIn(path: string): Promise<void> {
-  for await (const line of createInterface({ input: createReadStream(path) })) assertNoSecrets([line]);
+  const child = resources.use(
+    Bun.spawn([process.execPath, main], {
+      env: {
+        AUTH_SECRET_KEY: SECRET_KEY,
+        RATE_LIMIT_DEFAULT: "999999999/minute",
+        LOG_FORMAT: "json",
+        ...env,
+        PORT: port,
+        DATABASE_URL: databaseUrl,
+      },
+      stdout: Bun.file(log),
+      stderr: "inherit",
+    }),
+  );
+  const url = `http://127.0.0.1:${port}`;
+  await untilOk(`${url}/readyz`, child);
+  return Object.assign(resources.move(), { url, pid: child.pid, databaseUrl });
 }
 
 /** Starts a program that prints its URL once it listens. */
 export async function startProgram(...command: readonly string[]): Promise<MeasuredServer> {
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "inherit" });
-  const { value } = await child.stdout.getReader().read();
-  if (value === undefined) throw new Error(`${command.join(" ")} exited with ${await child.exited}`);
-  return toMeasuredServer(new TextDecoder().decode(value).trim(), child);
+  const url = (await readUntil(child.stdout, "\n")).trim();
+  return { url, pid: child.pid, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
 }
-
-/** @param url `http://127.0.0.1:PORT`, without a trailing slash */
-const toMeasuredServer = (url: string, child: Bun.Subprocess) => ({
-  url,
-  pid: child.pid,
-  async [Symbol.asyncDispose]() {
-    child.kill();
-    await child.exited;
-  },
-});
 
 /** Resident memory of a process on Linux. */
 export async function residentBytes(pid: number): Promise<number> {
@@ -94,14 +83,11 @@ interface LoadOptions extends Load {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type LoadResult = Awaited<ReturnType<typeof measureLoad>>;
-
 /**
- * Loads a URL with wrk over several connections. Throws if a response is not 2xx.
- * @returns requests per second and response times in milliseconds
+ * Loads a URL with wrk over several connections. Throws if wrk is not installed or a response is not 2xx.
+ * @returns requests per second, and the 99th percentile of the response times in milliseconds
  */
 export async function measureLoad({ url, method = "GET", headers = {}, connections, seconds }: LoadOptions) {
-  if (Bun.which("wrk") === null) throw new Error("wrk is not installed");
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const size = ["--latency", "-t", "1", "-c", String(connections), "-d", `${seconds}s`];
   const script = method === "POST" ? ["-s", join(import.meta.dir, "wrk-post.lua")] : [];
@@ -109,11 +95,8 @@ export async function measureLoad({ url, method = "GET", headers = {}, connectio
   const report = await new Response(child.stdout).text();
   const perSecond = /Requests\/sec:\s+([\d.]+)/.exec(report)?.[1];
   if (perSecond === undefined || /Non-2xx|Socket errors/.test(report)) throw new Error(report);
-  const latency = (percent: number): number => {
-    const [, value, unit = ""] = new RegExp(`${percent}%\\s+([\\d.]+)(us|ms|s)`).exec(report) ?? [];
-    return Number(value) * (WRK_UNITS_MS[unit] ?? Number.NaN);
-  };
-  return { rate: Number(perSecond), p50: latency(50), p99: latency(99) };
+  const [, p99, unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(report) ?? [];
+  return { rate: Number(perSecond), p99: Number(p99) * (WRK_UNITS_MS[unit] ?? Number.NaN) };
 }
 
 const WRK_UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
@@ -145,35 +128,6 @@ export async function probe(url: string, seconds: number): Promise<number> {
   return (await runLoadTest({ ...load, url, duration: seconds })).probeP99;
 }
 
-interface ClosedLoop {
-  readonly clients: number;
-  /** Duration of the measurement, after the warm-up. @default until the signal */
-  readonly seconds?: number;
-  /** @default 0 */
-  readonly warmUpSeconds?: number;
-  /** Ends the loop. @default never */
-  readonly signal?: AbortSignal;
-}
-
-/** Each client sends its next request when it has the response. Returns how many per second do not return false. */
-export async function closedLoopRate(
-  { clients, seconds = Number.POSITIVE_INFINITY, warmUpSeconds = 0, signal }: ClosedLoop,
-  send: () => Promise<unknown>,
-): Promise<number> {
-  const countedFrom = performance.now() + warmUpSeconds * 1000;
-  const endsAt = countedFrom + seconds * 1000;
-  let counted = 0;
-  const client = async (): Promise<void> => {
-    while (performance.now() < endsAt && !signal?.aborted) {
-      const isSuccessful = (await send()) !== false;
-      const now = performance.now();
-      if (isSuccessful && now >= countedFrom && now < endsAt) counted += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-  return (1000 * counted) / (Math.min(endsAt, performance.now()) - countedFrom);
-}
-
 /** Sends at this pace while `work` runs, regardless of earlier responses. Returns its result, after all responses. */
 export async function sendEvery<Result>(
   intervalMs: number,
@@ -187,14 +141,29 @@ export async function sendEvery<Result>(
   return result;
 }
 
-/** Sends in closed loops while `work` runs. Returns its result, and how many responses per second are not false. */
+/**
+ * Sends in closed loops while `work` runs: each client sends its next request when it has the response. Returns the result of the
+ * work, and how many responses per second are not false.
+ */
 export async function loadDuring<Result>(
   clients: number,
   send: () => Promise<unknown>,
   work: () => Promise<Result>,
+  warmUpSeconds = 0,
 ) {
-  const ended = new AbortController();
-  const sending = closedLoopRate({ clients, signal: ended.signal }, send);
-  const result = await work().finally(() => ended.abort());
-  return { result, rate: await sending };
+  let isWorking = true;
+  let counted = 0;
+  const client = async (): Promise<void> => {
+    while (isWorking) if ((await send()) !== false && isWorking) counted += 1;
+  };
+  const sending = Promise.all(Array.from({ length: clients }, client));
+  await Bun.sleep(1000 * warmUpSeconds);
+  counted = 0;
+  const startedMs = performance.now();
+  const result = await work().finally(() => {
+    isWorking = false;
+  });
+  const rate = (1000 * counted) / (performance.now() - startedMs);
+  await sending;
+  return { result, rate };
 }

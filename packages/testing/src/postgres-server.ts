@@ -21,10 +21,9 @@ async function isAccessible(path: string): Promise<boolean> {
   return isExecutable && (path === dirname(path) || isAccessible(dirname(path)));
 }
 
-async function chownToServer(path: string): Promise<void> {
-  const { uid, gid } = UNPRIVILEGED;
-  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
-}
+/** Without an unprivileged user, nothing changes. */
+const chownToServer = (path: string): Promise<void> =>
+  chown(path, UNPRIVILEGED.uid ?? -1, UNPRIVILEGED.gid ?? -1);
 
 /**
  * Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them.
@@ -133,6 +132,16 @@ export async function startPostgresServer(
     await server.exited;
   };
 
+  /** Restarts the server with the same port and data. */
+  const start = async (): Promise<void> => {
+    server = spawn();
+    await untilReady().catch((error) => {
+      // A process that was starting when the server was killed ends by itself; until then, it keeps the shared memory.
+      if (!String(error).includes("pre-existing shared memory block")) throw error;
+      return start();
+    });
+  };
+
   /** Runs SQL as the superuser on a new connection. */
   const query = async <Row>(sql: string, url = adminUrl): Promise<Row[]> => {
     await using admin = new Bun.SQL(url, { ...SUPERUSER, max: 1 });
@@ -142,20 +151,7 @@ export async function startPostgresServer(
   await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
-    /** Restarts the server with the same port and data. */
-    start: async () => {
-      // A process that was starting when the server was killed ends by itself; until then, it keeps the shared memory.
-      for (let isReady = false; !isReady; ) {
-        server = spawn();
-        isReady = await untilReady().then(
-          () => true,
-          (error) => {
-            if (!String(error).includes("pre-existing shared memory block")) throw error;
-            return false;
-          },
-        );
-      }
-    },
+    start,
     kill,
     query,
     /**

@@ -1,15 +1,8 @@
 /** Runs a program to its end. */
 
-interface ProcessOptions {
-  readonly cwd?: string;
-  /** All variables. @default those of this process */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Standard input. @default empty */
-  readonly stdin?: Uint8Array | ReadableStream;
-  readonly uid?: number;
-  readonly gid?: number;
-}
+type ProcessOptions = Bun.Spawn.BaseOptions<Bun.Spawn.Writable, "pipe", "pipe">;
 
+/** By default, standard input is empty. */
 export async function runProcess(command: readonly string[], options: ProcessOptions = {}) {
   await using child = Bun.spawn([...command], {
     stdin: "ignore",

@@ -26,12 +26,7 @@ export function freePort(): number {
 
 /** Resolves once a GET request returns 2xx; throws if the program that shall respond exits before. */
 export async function untilOk(url: string, program: Bun.Subprocess): Promise<void> {
-  const isOk = () =>
-    fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  while (!(await isOk())) {
+  while (!(await fetch(url).catch(() => null))?.ok) {
     if (program.exitCode !== null) throw new Error(`The program exited with ${program.exitCode}`);
     await Bun.sleep(10);
   }

@@ -1,4 +1,5 @@
 /** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
+import { EventEmitter, once } from "node:events";
 import { assertNoSecrets } from "./log-guard.ts";
 import { childOf, UNSHARE } from "./process-1.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
@@ -31,39 +32,34 @@ export function startProcess(
     env: { PORT: "0", HASH_WORKERS: "1", ...env },
     stdout: "pipe",
     stderr: "pipe",
+    killSignal: "SIGKILL",
   });
   const pid = isProcess1 ? childOf(child) : child.pid;
-  const stderr = new Response(child.stderr).text();
+  const stderr = child.stderr.text();
   const lines: Line[] = [];
-  const waiting = new Map<string, PromiseWithResolvers<Line>>();
+  /** Emits each line by its message, and an error when the process has exited. */
+  const events = new EventEmitter().on("error", () => {});
 
-  const handleLine = (text: string): void => {
-    const line: Line = JSON.parse(text);
-    if (onLine) onLine(line);
-    else lines.push(line);
-    const message = String(line.msg);
-    waiting.get(message)?.resolve(line);
-    waiting.delete(message);
-  };
   const read = async (): Promise<void> => {
     let rest = "";
     for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
       const parts = (rest + chunk).split("\n");
       rest = parts.pop() ?? "";
-      for (const part of parts) handleLine(part);
+      for (const part of parts) {
+        const line: Line = JSON.parse(part);
+        if (onLine) onLine(line);
+        else lines.push(line);
+        events.emit(`line: ${line.msg}`, line);
+      }
     }
-    const error = new Error(`The service exited with ${await child.exited}: ${await stderr}`);
-    for (const { reject } of waiting.values()) reject(error);
+    events.emit("error", new Error(`The service exited with ${await child.exited}: ${await stderr}`));
   };
   const reading = read();
 
   /** Resolves with the first line that has this message; rejects with the standard error if the process exits before. */
   const line = async (message: string): Promise<Line> => {
     const known = lines.find(({ msg }) => msg === message);
-    if (known) return known;
-    const waiter = waiting.get(message) ?? Promise.withResolvers<Line>();
-    waiting.set(message, waiter);
-    return waiter.promise;
+    return known ?? (await once(events, `line: ${message}`))[0];
   };
   return {
     pid,
@@ -78,23 +74,19 @@ export function startProcess(
     /** Resolves with the exit code and the standard error once the process has exited. */
     ended: async () => ({ code: await child.exited, stderr: await stderr }),
     async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await child.exited;
+      await child[Symbol.asyncDispose]();
       await reading;
       assertNoSecrets(lines);
     },
   };
 }
 
-export interface RequestOptions {
-  /** @default "GET" */
-  readonly method?: string;
+export interface RequestOptions extends Pick<RequestInit, "method" | "signal"> {
   /** Sent as JSON. @default no body */
   readonly body?: unknown;
   /** Sent as a bearer token. @default none */
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
 }
 
 export const request = (url: string, { body, token, headers, ...init }: RequestOptions): Promise<Response> =>

@@ -3,6 +3,7 @@
  * first (https://sqlite.org/howtocorrupt.html §2.2), so every action starts its own process.
  */
 import { Database } from "bun:sqlite";
+import { readUntil } from "./server-process.ts";
 
 /** `hold` takes the write lock and `hold-exclusively` an exclusive lock, until standard input ends. */
 type Action = "query" | "hold" | "hold-exclusively";
@@ -24,8 +25,7 @@ export async function querySqlite<Row>(url: string, sql: string): Promise<Row[]>
 /** Starts a process that holds the write lock, or an exclusive lock, until it is disposed. */
 export async function holdSqliteLock(url: string, action: "hold" | "hold-exclusively" = "hold") {
   const child = spawnSqlite(action, url);
-  const { done } = await child.stdout.getReader().read();
-  if (done) throw new Error(`The process did not get the lock: ${action}.`);
+  await readUntil(child.stdout, "held");
   return {
     [Symbol.asyncDispose]: async () => {
       await child.stdin.end();

@@ -35,7 +35,11 @@ export async function seed(url: string): Promise<{ readonly authorization: strin
 }
 
 /** The e-mail of a user that `importUsers` creates. */
-export const emailOf = (username: string): string => `${username.replace(/\W+/g, "-")}@example.org`;
+const emailOf = (username: string): string => `${username.replace(/\W+/g, "-")}@example.org`;
+
+/** Sends a login with a wrong password. */
+export const failLogin = (url: string, username: string) =>
+  send(`${url}/auth/login`, { body: { email: emailOf(username), password: "not the password" } });
 
 /** Imports users with these hashes by username. */
 export async function importUsers(databaseUrl: string, hashes: Readonly<Record<string, string>>) {

@@ -45,33 +45,32 @@ export async function compareRoutes(servers: Servers, options: ComparisonOptions
 export const startElysia = (url: string, poolSize = "") =>
   startProgram(process.execPath, YARDSTICK, url, SECRET_KEY, poolSize);
 
-/** Loads each server in each round. */
-export const measureRoute = (servers: Servers, path: string, { rounds, ...load }: ComparisonOptions) => {
-  const tasks = Object.entries(servers).map(
-    ([name, server]) => [name, () => measure({ ...server, path }, load)] as const,
-  );
+/**
+ * Loads each server in each round. Measures requests per second, and processor time of the server per request, which other load
+ * on the machine affects less.
+ */
+export function measureRoute(servers: Servers, path: string, { rounds, ...load }: ComparisonOptions) {
+  const tasks = Object.entries(servers).map(([name, { url, pid }]) => {
+    const measure = async () => {
+      const before = await processorSeconds(pid);
+      const { rate } = await measureLoad({ ...load, url: url + path });
+      const used = (await processorSeconds(pid)) - before;
+      return { "requests/s": rate, "µs CPU": (used * 1e6) / (rate * load.seconds) };
+    };
+    return [name, measure] as const;
+  });
   return interleave(Object.fromEntries(tasks), { rounds, warmUp: 1 });
-};
-
-/** Requests per second, and processor time of the server per request, which other load on the machine affects less. */
-async function measure(
-  { url, pid, path }: MeasuredServer & { readonly path: string },
-  load: Omit<ComparisonOptions, "rounds">,
-) {
-  const before = await processorSeconds(pid);
-  const { rate } = await measureLoad({ ...load, url: url + path });
-  const used = (await processorSeconds(pid)) - before;
-  return { "requests/s": rate, "µs CPU": (used * 1e6) / (rate * load.seconds) };
 }
 
 async function checkResponses(servers: Servers, authorization: string): Promise<void> {
   const urls = Object.values(servers).map(({ url }) => url);
-  const read = async (path: string, token: string) => {
-    const responses = await Promise.all(
-      urls.map((url) => fetch(url + path, { headers: { authorization: token } })),
+  const read = (path: string, authorization: string) =>
+    Promise.all(
+      urls.map(async (url) => {
+        const response = await fetch(url + path, { headers: { authorization } });
+        return `${response.status} ${await response.text()}`;
+      }),
     );
-    return Promise.all(responses.map(async (response) => `${response.status} ${await response.text()}`));
-  };
   for (const path of ROUTES) {
     const bodies = await read(path, authorization);
     if (new Set(bodies).size > 1 || !bodies[0]?.startsWith("200 "))

@@ -35,9 +35,8 @@ export async function createPasskeys(
     async logIn(): Promise<void> {
       const id = `${next++ % count}`.padStart(32, "0");
       const { options, state } = await sendTo<Begun>("/auth/login/passkey/options", 200, {});
-      await sendTo("/auth/login/passkey", 200, {
-        body: { state, response: get(options, { id }) },
-      });
+      const body = { state, response: get(options, { id }) };
+      await sendTo("/auth/login/passkey", 200, { body });
     },
   };
 }
