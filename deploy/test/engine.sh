@@ -12,12 +12,9 @@ commands() {
 between() { sed -n "/$1/,/$2/p"; }
 execute() { bash -euo pipefail -x -c "$1"; }
 ready() { curl --silent --show-error --fail http://127.0.0.1:3000/readyz; }
-login() {
-  curl --silent --show-error --fail http://127.0.0.1:3000/auth/login -H 'Content-Type: application/json' \
-    -d '{"email":"grace@example.com","password":"correct horse battery staple"}' > /dev/null
-}
-register() {
-  curl --silent --show-error --fail http://127.0.0.1:3000/auth/register -H 'Content-Type: application/json' \
+# Sends the same user to `login` or `register`.
+send() {
+  curl --silent --show-error --fail "http://127.0.0.1:3000/auth/$1" -H 'Content-Type: application/json' \
     -d '{"email":"grace@example.com","username":"grace","password":"correct horse battery staple"}' > /dev/null
 }
 new_key() { echo "AUTH_SECRET_KEY=$(openssl rand -hex 32)" > gateway.env; }
@@ -55,7 +52,7 @@ size=$(docker image inspect --format '{{.Size}}' latchkey)
 execute "$(sed -n 's/.*`\(docker compose exec gateway bun .* hash bench\)`.*/\1/p' $guide)"
 
 echo '== rolling update, rollback and a changed number of replicas: no request is lost'
-register
+send register
 before=$(replicas)
 without_loss 0 deploy/roll.sh
 [ "$(replicas | wc -l)" -eq "$(wc -l <<< "$before")" ]
@@ -82,7 +79,7 @@ docker compose exec -T postgres psql --username=latchkey --command 'delete from 
 new_key
 execute "$(commands $guide '### PostgreSQL' | between 'stop gateway' 'up --wait')"
 ready
-login
+send login
 [ "$(replicas | wc -l)" -eq 3 ]
 rm latchkey.dump
 
@@ -93,11 +90,11 @@ git archive "$(sed -n 's/^Previous release: .*`\(.*\)`.*/\1/p' CHANGELOG.md)" | 
 cat .env gateway.env > "$previous/.env"
 (cd "$previous" && docker compose up --build --detach)
 until ready; do sleep 1; done
-register
+send register
 without_loss 0 deploy/roll.sh
 execute "$(commands $guide '## Upgrade' | grep 'compose create')"
 until ready; do sleep 1; done
-login
+send login
 without_loss 0 docker compose up --wait
 
 echo '== the embedded profile, without a PostgreSQL password; backup and restore'
@@ -106,13 +103,13 @@ set_env COMPOSE_PROFILES embedded
 set_env POSTGRES_PASSWORD ''
 docker compose up --build --wait
 ready
-register
+send register
 execute "$(commands $guide '### The embedded database' | grep 'backup -')"
 docker compose exec gateway-embedded bun -e 'new (await import("bun:sqlite")).Database("/data/latchkey.db").run("delete from users")'
 new_key
 execute "$(commands $guide '### The embedded database' | between 'stop gateway-embedded' 'up --wait')"
 ready
-login
+send login
 rm latchkey-backup.db
 
 echo '== invalid settings are named, and nothing starts'

@@ -1,24 +1,28 @@
 /** HAProxy's own errors, with its deployed configuration: the error envelope of the service, with a code and a request id. */
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { haproxyTest, startBalancer } from "./balancer.ts";
 
 setDefaultTimeout(60_000);
 
+/** Called when a request that gets no response has reached the replica. */
+let onHang = () => {};
 /** A replica that fails: it closes the connection, breaks the protocol, or never responds. */
-const replica = createServer((socket) => {
-  socket.on("error", () => {});
-  socket.once("data", (head) => {
-    const path = head.toString().split(" ")[1];
-    if (path === "/close") socket.end();
-    if (path === "/break") socket.end("no HTTP\r\n\r\n");
-    if (path === "/healthz" || path === "/readyz") socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-  });
+const replica = Bun.listen({
+  hostname: "127.0.0.1",
+  port: 0,
+  socket: {
+    data(socket, head) {
+      const path = head.toString().split(" ")[1];
+      if (path === "/close") socket.end();
+      if (path === "/break") socket.end("no HTTP\r\n\r\n");
+      if (path === "/healthz" || path === "/readyz")
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+      if (path === "/hang") onHang();
+    },
+  },
 });
-await new Promise<void>((resolve) => replica.listen(0, "127.0.0.1", resolve));
-afterAll(() => void replica.close());
-const address = replica.address();
-const server = `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+afterAll(() => replica.stop(true));
 
 /** Sends the beginning of a request, and expects an error of the balancer, such as `502 Bad Gateway`. */
 async function expectEnvelope(socket: Socket, request: string, error: string): Promise<void> {
@@ -37,38 +41,32 @@ async function expectEnvelope(socket: Socket, request: string, error: string): P
   expect(received).toEndWith(`\r\n\r\n${JSON.stringify({ detail, code })}`);
 }
 
-haproxyTest("502, 503 and 504 if a replica fails, none exists or one does not respond in time", async () => {
+haproxyTest("each error of HAProxy has the envelope of the service", async () => {
   const edit = (configuration: string) =>
     `${configuration}\nbackend empty\n`
+      .replace("http-request 10s", "http-request 500ms")
       .replace("timeout server 30s", "timeout server 500ms")
       .replace("default_backend", "use_backend empty if { path /none }\n    default_backend");
-  await using balancer = await startBalancer({ addresses: [server], edit });
+  await using balancer = await startBalancer({ addresses: [`127.0.0.1:${replica.port}`], edit });
+  const open = () => connect({ host: "127.0.0.1", port: balancer.port });
   for (const [path, error] of [
     ["/close", "502 Bad Gateway"],
     ["/break", "502 Bad Gateway"],
     ["/none", "503 Service Unavailable"],
     ["/hang", "504 Gateway Timeout"],
-  ] as const) {
-    const socket = connect({ host: "127.0.0.1", port: balancer.port });
-    await expectEnvelope(socket, `POST ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`, error);
-  }
-});
+  ] as const)
+    await expectEnvelope(open(), `POST ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`, error);
 
-haproxyTest("400 for a body with a malformed chunk", async () => {
-  await using balancer = await startBalancer({ addresses: [server] });
-  const socket = connect({ host: "127.0.0.1", port: balancer.port });
-  // The balancer forwards the head once its buffer is full.
+  // A body that arrives a byte at a time.
+  const slow = open();
+  const sending = setInterval(() => slow.write(" "), 100);
+  const slowRequest = "POST /hang HTTP/1.1\r\nContent-Length: 9000\r\n\r\n{";
+  await expectEnvelope(slow, slowRequest, "408 Request Timeout").finally(() => clearInterval(sending));
+
+  // A malformed chunk. The balancer forwards the head once its buffer is full.
+  const malformed = open();
+  onHang = () => malformed.write("zz\r\n");
   const chunk = `${(0x8000).toString(16)}\r\n${" ".repeat(0x8000)}\r\n`;
-  replica.once("connection", (forwarded) => forwarded.once("data", () => socket.write("zz\r\n")));
-  const request = `POST /hang HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`;
-  await expectEnvelope(socket, request, "400 Bad Request");
-});
-
-haproxyTest("408 for a body that arrives a byte at a time", async () => {
-  const edit = (configuration: string) => configuration.replace("http-request 10s", "http-request 500ms");
-  await using balancer = await startBalancer({ addresses: [server], edit });
-  const socket = connect({ host: "127.0.0.1", port: balancer.port });
-  const sending = setInterval(() => socket.write(" "), 100);
-  const request = "POST /hang HTTP/1.1\r\nContent-Length: 9000\r\n\r\n{";
-  await expectEnvelope(socket, request, "408 Request Timeout").finally(() => clearInterval(sending));
+  const chunkedRequest = `POST /hang HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`;
+  await expectEnvelope(malformed, chunkedRequest, "400 Bad Request");
 });
