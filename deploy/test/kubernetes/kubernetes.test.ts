@@ -51,18 +51,10 @@ const labels = deployment.spec?.template.metadata?.labels ?? {};
 
 const settings = parseEnvFile(await Bun.file(join(FOLDER, "gateway.env")).text());
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
-const secrets = Object.fromEntries(
-  [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)].map(([, name = "", value = ""]) => [
-    name,
-    value,
-  ]),
-);
-const checked = checkConfiguration({
-  NODE_ENV: "production",
-  ...settings,
-  AUTH_SECRET_KEY: SECRET,
-  ...secrets,
-});
+const literals = [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)];
+const secrets = Object.fromEntries(literals.map(([, name = "", value = ""]) => [name, value]));
+const required = { NODE_ENV: "production", AUTH_SECRET_KEY: SECRET };
+const checked = checkConfiguration({ ...required, ...settings, ...secrets });
 
 test("no manifest contains a field that its kind does not define", () => {
   const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler];
@@ -84,13 +76,10 @@ test("the service reads all settings, and accepts the documented URLs, which are
   expect(checked.warnings.filter((warning) => /DATABASE_URL|REDIS_URL/.test(warning))).toEqual([]);
 });
 
-const databaseUrl = {
-  name: "DATABASE_URL",
-  valueFrom: { secretKeyRef: { name: "latchkey", key: "DATABASE_URL" } },
-};
+const secretKeyRef = { name: "latchkey", key: "DATABASE_URL" };
 describe.each([
   ["gateway", gateway, [{ secretRef: { name: "latchkey" } }], undefined],
-  ["migration", migration, [], [databaseUrl]],
+  ["migration", migration, [], [{ name: "DATABASE_URL", valueFrom: { secretKeyRef } }]],
 ])("%s", (_, { spec, container }, secretRefs, env) => {
   test("it reads the ConfigMap that the kustomization generates, and from the secret only what it needs", () => {
     const configMapRef = { name: configMap?.name ?? "" };
@@ -144,20 +133,14 @@ test("each selector selects the gateway's pods, and not the migration's", () => 
 
 test("the network policy admits only the ingress controller to the service, and only Prometheus to the metrics", () => {
   expect(policy.spec?.policyTypes).toEqual(["Ingress"]);
-  const peer = (namespace: string, pod: Readonly<Record<string, string>>) => ({
+  const peer = (namespace: string, name: string, labels = {}) => ({
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
-    podSelector: { matchLabels: pod },
+    podSelector: { matchLabels: { "app.kubernetes.io/name": name, ...labels } },
   });
-  const controller = {
-    "app.kubernetes.io/name": "ingress-nginx",
-    "app.kubernetes.io/component": "controller",
-  };
+  const controller = peer("ingress-nginx", "ingress-nginx", { "app.kubernetes.io/component": "controller" });
   expect<unknown>(policy.spec?.ingress).toEqual([
-    { from: [peer("ingress-nginx", controller)], ports: [{ port: "http" }] },
-    {
-      from: [peer("monitoring", { "app.kubernetes.io/name": "prometheus" })],
-      ports: [{ port: "metrics" }],
-    },
+    { from: [controller], ports: [{ port: "http" }] },
+    { from: [peer("monitoring", "prometheus")], ports: [{ port: "metrics" }] },
   ]);
 });
 
