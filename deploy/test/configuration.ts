@@ -34,7 +34,10 @@ const known: ReadonlySet<string> = new Set([...names, ...fileNames]);
 export const unknownNames = (variables: Variables): string[] =>
   Object.keys(variables).filter((name) => !known.has(name));
 
-/** Twice the pools, for the seconds after the server was frozen, two for each replica that starts, and three that are reserved for superusers. */
+/**
+ * Twice the pools, for the seconds after the server was frozen, two for each replica that starts, and three that PostgreSQL
+ * reserves for superusers.
+ */
 export const connectionsOf = (replicas: number, poolSize: number): number =>
   replicas * (2 * poolSize + 2) + 3;
 
