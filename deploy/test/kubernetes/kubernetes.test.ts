@@ -94,8 +94,9 @@ describe.each([
     expect(paths).toEqual([settings.NODE_EXTRA_CA_CERTS ?? ""]);
   });
 
-  test("it runs without root, capabilities or a writable file system, within resource limits", () => {
+  test("it runs without root, capabilities, a service account token or a writable file system, within resource limits", () => {
     expect(spec?.securityContext?.runAsNonRoot).toBe(true);
+    expect(spec?.automountServiceAccountToken).toBe(false);
     expect(container?.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
