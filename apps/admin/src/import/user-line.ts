@@ -9,7 +9,7 @@ import { Compile } from "typebox/schema";
 import { parseEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
-  /** The name of the hash's format; `latchkey` for this service's own; without a hash `none`, with the line's reason. */
+  /** The name of the hash's format: `latchkey` is that of this service; `none` means no hash, followed by the reason in the line. */
   readonly format: string;
 }
 
@@ -31,7 +31,7 @@ const LINE = Compile(
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
-      /** Their number: passkeys cannot be exported. */
+      /** A count: passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
       null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
@@ -63,7 +63,7 @@ export function parseLine(text: string, options: { readonly usernameFromEmail: b
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
     const [, [error]] = LINE.Errors(line);
-    // The schema of an unknown member is false.
+    // The schema of an unknown member is `false`.
     const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
@@ -104,7 +104,7 @@ function usernameOf(email: string): string {
 /** The names of the members in which a user of the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
   const hash = hashing.validImportedHash(existing);
-  // Except in this service's own form, a password can have been replaced after the import.
+  // A hash that is not in this service's own format can have been replaced since the import.
   const isSameOrReplaced = line.format !== "latchkey" || existing.hashedPassword === line.hashedPassword;
   const same = {
     username: existing.username === line.username,

@@ -46,7 +46,7 @@ function createReader({ properties }: Type.TObject): JsonReader {
 }
 
 /**
- * For the `parse` of a route that changes something and has no body: reads the body before the route runs, and ignores it.
+ * For the `parse` of a route that needs no body: reads the body that a client sends, before the route runs, and ignores it.
  * @throws PAYLOAD_TOO_LARGE like `jsonBody`
  */
 export async function ignoreBody({ request }: { readonly request: Request }): Promise<null> {

@@ -26,7 +26,7 @@ export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Typ
 
 /**
  * Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues.
- * @param name in the OpenAPI document. @default none: the document repeats the schema
+ * @param name in the OpenAPI document. @default none: the document contains the schema at each use
  * @param refine finds issues in what the schema accepts. @default none
  */
 export function validator<Schema extends Type.TObject>(
@@ -36,8 +36,8 @@ export function validator<Schema extends Type.TObject>(
   refine?: Refine<Schema>,
 ): Validator<Schema> {
   const check = createCheck(schema, location, refine);
-  // It throws instead of returning issues: the router's own error would contain the submitted value. It is not
-  // enumerable, because it must not appear in the OpenAPI document.
+  // `validate` throws instead of returning issues: the router's own error would contain the submitted value. `~standard` is
+  // not enumerable, because it must not appear in the OpenAPI document.
   const named: Schema = { ...schema, $id: name };
   return Object.defineProperty(named, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
@@ -91,7 +91,7 @@ export function createCheck<Schema extends Type.TObject>(
       throw new ServiceError("INVALID_REQUEST", { issues });
     }
 
-    // The other members are checked as if these were empty.
+    // Texts that are too long are emptied, to check the other members.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
     const [, errors] = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
     const issues = [

@@ -41,7 +41,7 @@ const unusable = (path: string, reason: string): CliError =>
   new CliError(`AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`, EXIT.config);
 
 /**
- * Writes the file under another name, then links it: it appears complete, and only once. If several processes start
+ * Writes a draft, then links it to the path: the file is never partial and never overwritten. If several processes start
  * together, all return the same key.
  */
 function create(folder: string, path: string): string {

@@ -20,7 +20,7 @@ test("each kind of mail counts in one budget of its recipient", () => {
 
 const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
 const perClient = (limit = 0) => `${limit} per minute and client address`;
-const perEmail = describeRefill(LOGIN_ATTEMPTS, " from unfamiliar networks");
+const perEmail = describeRefill(LOGIN_ATTEMPTS);
 const wrong = inWords(WRONG_PASSWORDS.capacity);
 const addresses = describeRefill(MAIL_BUDGETS.addresses, " resets in 24 hours");
 const { resets, notifications, emailChanges } = MAIL_BUDGETS;
@@ -30,7 +30,7 @@ test.each([
     path: "README.md",
     sentences: [
       `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
-      `| 200 token | ${perClient(rateLimits?.login.limit)}; per e-mail, ${perEmail} |`,
+      `| 200 token | ${perClient(rateLimits?.login.limit)}; per e-mail, from unfamiliar networks, ${perEmail} |`,
       `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
       `revokes all tokens; ${perClient(rateLimits?.mail.limit)} |`,
       `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,

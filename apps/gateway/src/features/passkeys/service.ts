@@ -1,6 +1,6 @@
 /**
- * Passkeys without HTTP: enrolment, management and logins. Challenges are signed statements; the database enforces that each
- * is used once, also by several replicas.
+ * Passkeys without HTTP: enrolment, management and logins. Challenges are signed statements. The database enforces that
+ * each statement is used only once, across all replicas.
  */
 import { randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
@@ -18,13 +18,13 @@ type Configured = NonNullable<Config["passkeys"]> &
   Pick<TokenKeys, "passkeyStatements">;
 
 interface PasskeyServiceOptions extends Configured {
-  /** Whether a passkey needs a verified e-mail: without mail, none can be verified. */
+  /** Whether passkeys need a verified e-mail. A service without mail cannot verify e-mails. */
   readonly sendsMail: boolean;
-  /** Returns the user as read afterwards. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
+  /** Returns the user, read again after the verification. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
   readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
-  /** Throws why the token of the principal is not valid any more, if it is not. */
+  /** Throws the reason if the principal's token is no longer valid. */
   readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
-  /** Returns an access token for a user who was authenticated when the user had this version. */
+  /** Returns an access token for a user who was authenticated at this `tokenVersion`. */
   readonly completeLogin: (
     user: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
     request: AuthRequest,
@@ -35,7 +35,7 @@ type FoundPasskey = Awaited<ReturnType<Database["passkeys"]["findById"]>>;
 
 export type PasskeyService = ReturnType<typeof createPasskeyService>;
 
-/** Clocks of replicas can differ: a statement is remembered for longer than any of them accepts it. */
+/** The clocks of replicas can differ: a used statement is stored until no replica accepts it. */
 const CLOCK_DIFFERENCE_MS = 10_000;
 
 export function createPasskeyService(options: PasskeyServiceOptions) {
@@ -71,7 +71,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return { options: creationOptions, state };
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys have changed since the options */
+    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys have changed since `requestCreation` */
     async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: AuthRequest) {
       const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
       const { state, response, name } = body;
@@ -124,7 +124,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
       if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
         return reject(passkey.counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
-      // With the version from before the statement was used: a reset since then revokes the token.
+      // The version was read before the statement was used: a reset since then revokes the token.
       return completeLogin(passkey, request);
     },
   };
