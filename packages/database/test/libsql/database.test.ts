@@ -10,7 +10,7 @@ import { openClient } from "../../src/libsql/client.ts";
 import * as schema from "../../src/libsql/schema.ts";
 import { createRepositories } from "../../src/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
-import { migrateConcurrently } from "../support/replica.ts";
+import { migrateInProcesses } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { createTest } from "../support/test-database.ts";
 
@@ -82,19 +82,15 @@ describe("the database file", () => {
 });
 
 test("timestamps are stored as RFC 3339 in UTC with milliseconds", async ({ todos, query }) => {
-  const { id, createdAt } = await todos.create({ title: "x", completed: false });
-  await todos.update(id, { title: "y" });
-  const [row] = await query<{ created_at: string; updated_at: string }>("select * from todos");
-  expect(row?.created_at).toBe(createdAt);
-  expect(row?.updated_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const { createdAt } = await todos.create({ title: "x", completed: false });
+  expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(await query<object>("select created_at from todos")).toEqual([{ created_at: createdAt }]);
 });
 
-describe("the libsql schema", () => {
-  it("is created once when several processes start on the same missing file", async () => {
-    await using folder = await openFolder();
-    const url = `file:${join(folder.path, "new", "latchkey.db")}`;
-    await migrateConcurrently(url);
-    await using database = await openDatabase({ url });
-    expect(await database.todos.list({ after: 0, limit: 1 })).toEqual([]);
-  });
+it("creates the schema once when several processes start on the same missing file", async () => {
+  await using folder = await openFolder();
+  const url = `file:${join(folder.path, "new", "latchkey.db")}`;
+  await migrateInProcesses(4, url);
+  await using database = await openDatabase({ url });
+  expect(await database.todos.list({ after: 0, limit: 1 })).toEqual([]);
 });

@@ -10,7 +10,7 @@ import Database from "libsql";
 import { readTimestamp } from "../../src/libsql/columns.ts";
 import { openReader, type Reader } from "../../src/libsql/reader.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
-import { spawnReplica } from "../support/replica.ts";
+import { migrateInProcesses, spawnReplica } from "../support/replica.ts";
 import { createTest } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
@@ -54,9 +54,7 @@ it("while another process recovers the file after a killed writer, reads wait; t
   const url = folder.databaseUrl;
   const path = url.slice("file:".length);
   // In other processes, because a closed connection of this one can hold its locks until it is garbage collected.
-  await using migration = spawnReplica("migrate", url);
-  await migration.stdin.end();
-  await migration.exited;
+  await migrateInProcesses(1, url);
   await using writer = spawnReplica("write", url);
   let acknowledged = 0;
   for await (const chunk of writer.stdout.pipeThrough(new TextDecoderStream())) {
@@ -140,7 +138,6 @@ it.skipIf(process.platform !== "linux")("a closed database does not keep its fil
   // The driver closes the file when the last statement is garbage collected.
   Bun.gc(true);
   expect(await openFiles(testDatabase.path)).toBeLessThanOrEqual(before);
-  await expect(count()).rejects.toMatchObject({ reason: "CLIENT_CLOSED" });
 });
 
 test("values that an operator wrote are read as the column's type, also if they are not valid UTF-8", async (testDatabase) => {

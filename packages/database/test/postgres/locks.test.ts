@@ -4,7 +4,8 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import type { UserRepository, ValidToken } from "../../src/index.ts";
+import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { ada, type TestDatabase } from "../support/test-database.ts";
 
 const server = await startPostgresServer();
@@ -16,13 +17,6 @@ async function open() {
   const testDatabase = await openPostgresTestDatabase(server);
   const user = await testDatabase.database.users.create(ada);
   return { ...testDatabase, id: user.id };
-}
-
-/** Runs `sql` in a transaction that stays open until `commit`. */
-async function hold({ url }: TestDatabase, sql: string) {
-  const client = new Bun.SQL(url, { max: 1 });
-  await client.unsafe(`begin; ${sql}`).simple();
-  return { commit: () => client.unsafe("commit").simple(), [Symbol.asyncDispose]: () => client.close() };
 }
 
 /** Resolves once `count` connections wait for a lock, or `change` settles without waiting. */
@@ -65,19 +59,20 @@ test("a network is not stored while a new hash is not yet committed", async () =
   expect(await networks(testDatabase)).toEqual([]);
 });
 
-test.each(["update", "revokeTokens", "delete"] as const)(
-  "%s does not happen if the token is revoked while it waits for the user",
-  async (method) => {
-    await using testDatabase = await open();
-    const { users } = testDatabase.database;
-    const { id } = testDatabase;
-    await using holder = await hold(testDatabase, `update users set token_version = 1 where id = ${id}`);
-    const token = { version: 0, tokenId: null };
-    const change =
-      method === "update" ? users.update(id, { username: "countess" }, token) : users[method](id, token);
-    await untilWaiting(testDatabase, 1, change);
-    await holder.commit();
-    expect(await change).toBeFalsy();
-    expect(await users.findById(id)).toMatchObject({ ...ada, tokenVersion: 1 });
-  },
-);
+test.each<[name: string, (users: UserRepository, id: number, token: ValidToken) => Promise<unknown>]>([
+  ["a new username", (users, id, token) => users.update(id, { username: "countess" }, token)],
+  ["a new hash", (users, id, token) => users.update(id, NEW_HASH, token)],
+  ["a revocation", (users, id, token) => users.revokeTokens(id, token)],
+  ["a deletion", (users, id, token) => users.delete(id, token)],
+])("%s requires a token that is not revoked, also while the change waits for the user", async (_, change) => {
+  await using testDatabase = await open();
+  const { users } = testDatabase.database;
+  const { id } = testDatabase;
+  await using holder = await hold(testDatabase, `update users set token_version = 1 where id = ${id}`);
+  const changed = change(users, id, { version: 0, tokenId: null });
+  await untilWaiting(testDatabase, 1, changed);
+  await holder.commit();
+  expect(await changed).toBeFalsy();
+  expect(await users.findById(id)).toMatchObject({ ...ada, tokenVersion: 1 });
+  expect(await change(users, id, { version: 1, tokenId: null })).toBeTruthy();
+});

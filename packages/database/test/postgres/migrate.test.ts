@@ -5,7 +5,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
-import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 
 const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -14,9 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 async function openLockedDatabase(...statements: string[]) {
   const folder = await openMigrationsFolder("postgres", { oldestRelease: "1.0.0", statements });
   const testDatabase = await openPostgresTestDatabase(server, { poolSize: 3 });
-  const client = new Bun.SQL(testDatabase.url, { max: 1 });
-  await client`begin`;
-  await client`select * from todos`;
+  const holder = await hold(testDatabase, "select * from todos");
   return {
     ...testDatabase,
     migration: { address: parsePostgresUrl(testDatabase.url), migrationsFolder: folder.path },
@@ -24,9 +22,9 @@ async function openLockedDatabase(...statements: string[]) {
       testDatabase.query<{ name: string }>(
         "select attname as name from pg_attribute where attname in ('extra_1', 'extra_2') order by 1",
       ),
-    unlock: () => client`commit`,
+    unlock: holder.commit,
     [Symbol.asyncDispose]: async () => {
-      await client.close();
+      await holder[Symbol.asyncDispose]();
       await testDatabase[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },

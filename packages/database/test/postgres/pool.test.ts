@@ -124,13 +124,10 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
     };
     const outcomes = await Promise.allSettled(Array.from({ length: CLIENTS }, client));
     expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
-    const range = "min(id)::int as first, max(id)::int as last, count(*)::int as count";
-    expect(await server.query(`select ${range} from todos`, url)).toEqual([
-      { first: 1, last: ROWS, count: ROWS },
-    ]);
-    expect(await server.query(`select ${range} from users`, url)).toEqual([
-      { first: ROWS + 1, last: 2 * ROWS, count: ROWS },
-    ]);
+    const others = `
+      select (select count(*)::int from todos where id <= ${ROWS}) as todos,
+        (select count(*)::int from users where id > ${ROWS}) as users`;
+    expect(await server.query(others, url)).toEqual([{ todos: ROWS, users: ROWS }]);
   });
 
   test("statements are prepared on direct connections, and through a pooler only if that is required", async () => {

@@ -1,5 +1,5 @@
 /** The outbox on all databases: what writes and deletes mails, who gets them, and the budgets of recipients. */
-import { describe, expect } from "bun:test";
+import { expect } from "bun:test";
 import type { MailKind } from "@latchkey/contracts";
 import {
   type Database,
@@ -8,7 +8,7 @@ import {
   type User,
   UserAlreadyExists,
 } from "../../src/index.ts";
-import { ada, bob, createTest, type TestDatabase } from "./test-database.ts";
+import { ada, bob, type Test, type TestDatabase } from "./test-database.ts";
 
 const HOUR_MS = 3_600_000;
 const budgets: readonly MailBudget[] = [
@@ -18,7 +18,7 @@ const budgets: readonly MailBudget[] = [
   { per: "user", kinds: ["email-change"], capacity: 3, refillMs: 24 * HOUR_MS },
 ];
 const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
-const claim = ({ outbox }: Database) => outbox.claim({ digestMailbox, budgets });
+export const claim = ({ outbox }: Database) => outbox.claim({ digestMailbox, budgets });
 
 interface Row {
   readonly kind: MailKind;
@@ -56,223 +56,212 @@ async function send(database: Database): Promise<Partial<Record<MailKind, number
   return sent;
 }
 
-export function outboxConformance(name: string, open: () => Promise<TestDatabase>): void {
-  const test = createTest(open);
+export function outboxConformance(test: Test): void {
+  test("a mail is written together with its cause, or not at all", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    const verified: NewUser = { ...ada, verifies: true };
+    const { id, emailVerified } = await users.create(verified);
+    expect(emailVerified).toBe(false);
+    await users.create(verified).catch(() => null);
+    await users.update(id, { hashedPassword: "b$b", notifies: true }, { version: 9, tokenId: null });
+    await users.update(id, { hashedPassword: "c$c", notifies: true, emailVerified: true });
+    await users.update(id, { hashedPassword: "d$d" });
+    await outbox.request("verification", ada.email);
+    await outbox.request("reset", ada.email);
+    await outbox.request("reset", "nobody@example.org");
+    expect(await waiting(testDatabase)).toEqual([
+      `verification ${id}`,
+      `password ${id}`,
+      `verification ${id}`,
+      `reset ${id}`,
+      "reset null",
+    ]);
+    expect(await outbox.count()).toBe(5);
+    expect((await users.findById(id))?.emailVerified).toBe(true);
+    await testDatabase.query("alter table outbox rename to gone");
+    const failed = users.update(id, { hashedPassword: "e$e", notifies: true }).catch((error) => error.code);
+    expect(await failed).toBe("DATABASE_UNAVAILABLE");
+    expect((await users.findById(id))?.hashedPassword).toBe("d$d");
+  });
 
-  describe(`the outbox on ${name}`, () => {
-    test("a mail is written together with its cause, or not at all", async (testDatabase) => {
-      const { users, outbox } = testDatabase;
-      const verified: NewUser = { ...ada, verifies: true };
-      const { id, emailVerified } = await users.create(verified);
-      expect(emailVerified).toBe(false);
-      await users.create(verified).catch(() => null);
-      await users.update(id, { hashedPassword: "b$b", notifies: true }, { version: 9, tokenId: null });
-      await users.update(id, { hashedPassword: "c$c", notifies: true, emailVerified: true });
-      await users.update(id, { hashedPassword: "d$d" });
-      await outbox.request("verification", ada.email);
+  test("a new hash, a revocation, a deactivation and its end delete the user's queued resets only", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    const [first, second] = [await users.create(ada), await users.create(bob)];
+    const changes = [
+      () => users.update(first.id, { hashedPassword: "new$digest" }),
+      () => users.revokeTokens(first.id),
+      () => users.setActive(first.id, false),
+    ];
+    await outbox.request("reset", bob.email);
+    await outbox.request("verification", ada.email);
+    const others = [`reset ${second.id}`, `verification ${first.id}`];
+    for (const change of changes) {
       await outbox.request("reset", ada.email);
-      await outbox.request("reset", "nobody@example.org");
-      expect(await waiting(testDatabase)).toEqual([
-        `verification ${id}`,
-        `password ${id}`,
-        `verification ${id}`,
-        `reset ${id}`,
-        "reset null",
-      ]);
-      expect(await outbox.count()).toBe(5);
-      expect((await users.findById(id))?.emailVerified).toBe(true);
-      await testDatabase.query("alter table outbox rename to gone");
-      const failed = users.update(id, { hashedPassword: "e$e", notifies: true }).catch((error) => error.code);
-      expect(await failed).toBe("DATABASE_UNAVAILABLE");
-      expect((await users.findById(id))?.hashedPassword).toBe("d$d");
-    });
-
-    test("a new hash, a revocation, a deactivation and its end delete the user's queued resets only", async (testDatabase) => {
-      const { users, outbox } = testDatabase;
-      const [first, second] = [await users.create(ada), await users.create(bob)];
-      const changes = [
-        () => users.update(first.id, { hashedPassword: "new$digest" }),
-        () => users.revokeTokens(first.id),
-        () => users.setActive(first.id, false),
-      ];
-      await outbox.request("reset", bob.email);
-      await outbox.request("verification", ada.email);
-      const others = [`reset ${second.id}`, `verification ${first.id}`];
-      for (const change of changes) {
-        await outbox.request("reset", ada.email);
-        await users.update(first.id, { username: "countess" });
-        await users.setActive(first.id, true);
-        expect(await waiting(testDatabase)).toEqual([...others, `reset ${first.id}`]);
-        await change();
-        expect(await waiting(testDatabase)).toEqual(others);
-      }
-      await outbox.request("reset", ada.email);
+      await users.update(first.id, { username: "countess" });
       await users.setActive(first.id, true);
+      expect(await waiting(testDatabase)).toEqual([...others, `reset ${first.id}`]);
+      await change();
       expect(await waiting(testDatabase)).toEqual(others);
-    });
+    }
+    await outbox.request("reset", ada.email);
+    await users.setActive(first.id, true);
+    expect(await waiting(testDatabase)).toEqual(others);
+  });
 
-    test("a reset that is being sent when its user revokes all tokens is counted, and not sent again", async (testDatabase) => {
-      const { users, outbox } = testDatabase;
-      const { id } = await users.create(ada);
-      const results: (boolean | undefined)[] = [];
-      for (let index = 0; index < 4; index++) {
-        await outbox.request("reset", ada.email);
-        const mail = await claim(testDatabase);
-        results.push(mail?.isWithinBudget);
-        await users.revokeTokens(id);
-        if (mail) await outbox.postpone(mail, -1);
-        expect(await waiting(testDatabase)).toEqual([]);
-      }
-      expect(results).toEqual([true, true, true, false]);
-    });
-
-    test("a mail is claimed by one of two replicas, and again after its lease or its pause", async (testDatabase) => {
-      const { database, query, reopen } = testDatabase;
-      await using second = await reopen();
-      const { users, outbox } = database;
-      await users.create(ada);
-      expect(await claim(second)).toBeNull();
-      await outbox.request("verification", ada.email);
-      const databases = Array.from({ length: 6 }, (_, index) => (index % 2 ? second : database));
-      const claims = (await Promise.all(databases.map(claim))).filter((mail) => mail !== null);
-      expect(claims).toMatchObject([{ kind: "verification", attempts: 1, user: { email: ada.email } }]);
-      const [mail = { id: 0, attempts: 0 }] = claims;
-      const [lease] = await query<{ next_attempt_at: string }>("select next_attempt_at from outbox");
-      expect(Date.parse(lease?.next_attempt_at ?? "") - Date.now()).toBeWithin(50_000, 61_000);
-      await outbox.postpone(mail, -1);
-      expect(await claim(second)).toMatchObject({ attempts: 2, isWithinBudget: true });
-      // The first replica was too slow: the mail stays claimed.
-      await outbox.postpone(mail, -1);
-      expect(await claim(second)).toBeNull();
-      await outbox.finish(mail.id);
-      expect(await outbox.count()).toBe(0);
-    });
-
-    test("mails are claimed in the order in which they are due, of whichever kind", async (testDatabase) => {
-      const { outbox, query } = testDatabase;
-      for (const day of ["2026-01-01", "2026-01-02"]) {
-        await outbox.request("reset", ada.email);
-        await outbox.requestEmailChange({ userId: 1, recipient: bob.email, state: "state" });
-        await query(`update outbox set due_at = '${day}T01:00:00.000Z' where due_at > '2026-02-01'`);
-        const reset = "next_attempt_at > '2026-02-01'";
-        await query(`update outbox set next_attempt_at = '${day}T02:00:00.000Z' where ${reset}`);
-      }
-      const recipient = { email: bob.email, emailVerified: false };
-      const change = { kind: "email-change", state: "state", recipient, isTaken: false, user: null };
-      const reset = { kind: "reset", recipient: null };
-      for (const mail of [change, reset, change, reset])
-        expect(await claim(testDatabase)).toMatchObject(mail);
-    });
-
-    test("two replicas share the budgets of recipients, and that of a user who changes the e-mail", async (testDatabase) => {
-      const { database, query, reopen } = testDatabase;
-      await using second = await reopen();
-      const { users, outbox } = database;
-      const [{ id }, other] = [await users.create(ada), await users.create(bob)];
-      const change = (recipient: string) =>
-        outbox.requestEmailChange({ userId: other.id, recipient, state: "" });
-      const request = async () => {
-        for (let index = 0; index < 8; index++) {
-          await outbox.request("reset", ada.email);
-          await outbox.request("verification", ada.email);
-          await query(`insert into outbox (kind, user_id) values ('password', ${id})`);
-          await change(`new${index}@example.org`);
-        }
-      };
-      const sendBoth = async () => {
-        const [one, other] = await Promise.all([send(database), send(second)]);
-        const total = (kind: MailKind) => (one[kind] ?? 0) + (other[kind] ?? 0);
-        return (["reset", "verification", "password", "email-change"] as const).map(total);
-      };
-      await request();
-      expect(await sendBoth()).toEqual([3, 3, 5, 3]);
-      await age(testDatabase, 1.9);
-      await request();
-      expect(await sendBoth()).toEqual([0, 0, 0, 0]);
-      await age(testDatabase, 2.1);
-      await request();
-      expect(await sendBoth()).toEqual([1, 1, 0, 0]);
-      // The budget belongs to the address: a new user with it has no other one.
-      await users.delete(id);
-      const { id: userId } = await users.create(ada);
-      await outbox.request("verification", ada.email);
-      await outbox.requestEmailChange({ userId, recipient: ada.email, state: "" });
-      expect(await sendBoth()).toEqual([0, 0, 0, 0]);
-      await age(testDatabase, 24.1);
-      await change("new@example.org");
-      expect(await sendBoth()).toEqual([0, 0, 0, 1]);
-      await outbox.deleteOld();
-      expect(await query("select recipient, due_at from outbox")).toEqual([
-        { recipient: null, due_at: null },
-      ]);
-    });
-
-    test("a changed e-mail ends the links of the old one, which gets all warnings, also after a deletion", async (testDatabase) => {
-      const { users, outbox, query } = testDatabase;
-      const created = await users.create({ ...ada, verifies: true, networkDigest: "home" });
-      const { id } = created;
-      await users.markImported([id]);
+  test("a reset that is being sent when its user revokes all tokens is counted, and not sent again", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    const { id } = await users.create(ada);
+    const results: (boolean | undefined)[] = [];
+    for (let index = 0; index < 4; index++) {
       await outbox.request("reset", ada.email);
-      const user = await users.update(id, { hashedPassword: "b$b", notifies: true });
-      if (!user) throw new Error("The user does not exist");
-      await users.update(id, { emailVerified: true });
-      await outbox.request("reset", ada.email);
-      const passkey = `'credential', ${id}, 'key', 0, 'phone'`;
-      await query(
-        `insert into passkeys (credential_id, user_id, public_key, counter, name) values (${passkey})`,
-      );
-      await users.create(bob);
-      expect(await changeEmail(testDatabase, created, "new@example.org")).toBeNull();
-      await expect(changeEmail(testDatabase, user, bob.email)).rejects.toThrow(UserAlreadyExists);
-      const results = await Promise.all(
-        ["new@example.org", "other@example.org"].map((email) => changeEmail(testDatabase, user, email)),
-      );
-      const changed = results.find((one) => one !== null);
-      expect(changed).toMatchObject({ emailVerified: true, tokenVersion: user.tokenVersion + 1 });
-      expect(results).toContain(null);
-      expect(await users.findNetworkTimes(id)).toEqual([]);
-      expect(await query("select name from passkeys")).toEqual([]);
-      expect(await users.findDeleted([ada.email])).toEqual([ada.email]);
-      expect(await waiting(testDatabase)).toEqual([`password ${id}`, `email ${id}`]);
-      await users.delete(id);
-      const { email } = ada;
-      for (const kind of ["password", "email"])
-        expect(await claim(testDatabase)).toMatchObject({ kind, user: null, recipient: { email } });
-      expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
-    });
-
-    test("an earlier release neither claims nor deletes mails whose kind or recipient it does not know", async (testDatabase) => {
-      const { users, outbox, query } = testDatabase;
-      const { id } = await users.create(ada);
-      const user = await users.update(id, { hashedPassword: ada.hashedPassword, notifies: true });
-      if (user) await changeEmail(testDatabase, user, "new@example.org");
-      await outbox.requestEmailChange({ userId: id, recipient: "other@example.org", state: "" });
-      const kinds = ["password", "email", "email-change"].map((kind) => `${kind} ${id}`);
-      const yesterday = new Date(Date.now() - 86_400_000).toISOString();
-      for (const attempts of [1, 2]) {
-        // Its statements.
-        expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
-        await query(`delete from outbox where next_attempt_at is null and attempted_at < '${yesterday}'`);
-        expect(await waiting(testDatabase)).toEqual(kinds);
-        const mails = [await claim(testDatabase), await claim(testDatabase), await claim(testDatabase)];
-        for (const mail of mails) {
-          expect(mail).toMatchObject({ attempts });
-          if (mail) await outbox.postpone(mail, -1);
-        }
-      }
-    });
-
-    test("resets of the operator have no limit, and a revoked one is deleted", async (testDatabase) => {
-      const { users, outbox, query } = testDatabase;
-      const { id } = await users.create(ada);
-      const operate = () => outbox.request("reset", ada.email, { isLimited: false });
-      for (let index = 0; index < 4; index++) await operate();
-      expect(await send(testDatabase)).toEqual({ reset: 4 });
-      await operate();
+      const mail = await claim(testDatabase);
+      results.push(mail?.isWithinBudget);
       await users.revokeTokens(id);
-      await age(testDatabase, 24.1);
-      await outbox.deleteOld();
-      expect(await query("select id from outbox")).toEqual([]);
-    });
+      if (mail) await outbox.postpone(mail, -1);
+      expect(await waiting(testDatabase)).toEqual([]);
+    }
+    expect(results).toEqual([true, true, true, false]);
+  });
+
+  test("a mail is claimed by one of two replicas, and again after its lease or its pause", async (testDatabase) => {
+    const { database, query, reopen } = testDatabase;
+    await using second = await reopen();
+    const { users, outbox } = database;
+    await users.create(ada);
+    expect(await claim(second)).toBeNull();
+    await outbox.request("verification", ada.email);
+    const databases = Array.from({ length: 6 }, (_, index) => (index % 2 ? second : database));
+    const claims = (await Promise.all(databases.map(claim))).filter((mail) => mail !== null);
+    expect(claims).toMatchObject([{ kind: "verification", attempts: 1, user: { email: ada.email } }]);
+    const [mail = { id: 0, attempts: 0 }] = claims;
+    const [lease] = await query<{ next_attempt_at: string }>("select next_attempt_at from outbox");
+    expect(Date.parse(lease?.next_attempt_at ?? "") - Date.now()).toBeWithin(50_000, 61_000);
+    await outbox.postpone(mail, -1);
+    expect(await claim(second)).toMatchObject({ attempts: 2, isWithinBudget: true });
+    // The first replica was too slow: the mail stays claimed.
+    await outbox.postpone(mail, -1);
+    expect(await claim(second)).toBeNull();
+    await outbox.finish(mail.id);
+    expect(await outbox.count()).toBe(0);
+  });
+
+  test("mails are claimed in the order in which they are due, of whichever kind", async (testDatabase) => {
+    const { outbox, query } = testDatabase;
+    for (const day of ["2026-01-01", "2026-01-02"]) {
+      await outbox.request("reset", ada.email);
+      await outbox.requestEmailChange({ userId: 1, recipient: bob.email, state: "state" });
+      await query(`update outbox set due_at = '${day}T01:00:00.000Z' where due_at > '2026-02-01'`);
+      const reset = "next_attempt_at > '2026-02-01'";
+      await query(`update outbox set next_attempt_at = '${day}T02:00:00.000Z' where ${reset}`);
+    }
+    const recipient = { email: bob.email, emailVerified: false };
+    const change = { kind: "email-change", state: "state", recipient, isTaken: false, user: null };
+    const reset = { kind: "reset", recipient: null };
+    for (const mail of [change, reset, change, reset]) expect(await claim(testDatabase)).toMatchObject(mail);
+  });
+
+  test("two replicas share the budgets of recipients, and that of a user who changes the e-mail", async (testDatabase) => {
+    const { database, query, reopen } = testDatabase;
+    await using second = await reopen();
+    const { users, outbox } = database;
+    const [{ id }, other] = [await users.create(ada), await users.create(bob)];
+    const change = (recipient: string) =>
+      outbox.requestEmailChange({ userId: other.id, recipient, state: "" });
+    const request = async () => {
+      for (let index = 0; index < 8; index++) {
+        await outbox.request("reset", ada.email);
+        await outbox.request("verification", ada.email);
+        await query(`insert into outbox (kind, user_id) values ('password', ${id})`);
+        await change(`new${index}@example.org`);
+      }
+    };
+    const sendBoth = async () => {
+      const [one, other] = await Promise.all([send(database), send(second)]);
+      const total = (kind: MailKind) => (one[kind] ?? 0) + (other[kind] ?? 0);
+      return (["reset", "verification", "password", "email-change"] as const).map(total);
+    };
+    await request();
+    expect(await sendBoth()).toEqual([3, 3, 5, 3]);
+    await age(testDatabase, 1.9);
+    await request();
+    expect(await sendBoth()).toEqual([0, 0, 0, 0]);
+    await age(testDatabase, 2.1);
+    await request();
+    expect(await sendBoth()).toEqual([1, 1, 0, 0]);
+    // The budget belongs to the address: a new user with it has no other one.
+    await users.delete(id);
+    const { id: userId } = await users.create(ada);
+    await outbox.request("verification", ada.email);
+    await outbox.requestEmailChange({ userId, recipient: ada.email, state: "" });
+    expect(await sendBoth()).toEqual([0, 0, 0, 0]);
+    await age(testDatabase, 24.1);
+    await change("new@example.org");
+    expect(await sendBoth()).toEqual([0, 0, 0, 1]);
+    await outbox.deleteOld();
+    expect(await query("select recipient, due_at from outbox")).toEqual([{ recipient: null, due_at: null }]);
+  });
+
+  test("a changed e-mail ends the links of the old one, which gets all warnings, also after a deletion", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const created = await users.create({ ...ada, verifies: true });
+    const { id } = created;
+    await users.markImported([id]);
+    await outbox.request("reset", ada.email);
+    const user = await users.update(id, { hashedPassword: "b$b", notifies: true });
+    if (!user) throw new Error("The user does not exist");
+    await users.update(id, { emailVerified: true });
+    await outbox.request("reset", ada.email);
+    await users.storeNetwork(id, "home");
+    await users.create(bob);
+    expect(await changeEmail(testDatabase, created, "new@example.org")).toBeNull();
+    await expect(changeEmail(testDatabase, user, bob.email)).rejects.toThrow(UserAlreadyExists);
+    const results = await Promise.all(
+      ["new@example.org", "other@example.org"].map((email) => changeEmail(testDatabase, user, email)),
+    );
+    const changed = results.find((one) => one !== null);
+    expect(changed).toMatchObject({ emailVerified: true, tokenVersion: user.tokenVersion + 1 });
+    expect(results).toContain(null);
+    expect(await users.findNetworkTimes(id)).toEqual([]);
+    expect(await users.findDeleted([ada.email])).toEqual([ada.email]);
+    expect(await waiting(testDatabase)).toEqual([`password ${id}`, `email ${id}`]);
+    await users.delete(id);
+    const { email } = ada;
+    for (const kind of ["password", "email"])
+      expect(await claim(testDatabase)).toMatchObject({ kind, user: null, recipient: { email } });
+    expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
+  });
+
+  test("an earlier release neither claims nor deletes mails whose kind or recipient it does not know", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const { id } = await users.create(ada);
+    const user = await users.update(id, { hashedPassword: ada.hashedPassword, notifies: true });
+    if (user) await changeEmail(testDatabase, user, "new@example.org");
+    await outbox.requestEmailChange({ userId: id, recipient: "other@example.org", state: "" });
+    const kinds = ["password", "email", "email-change"].map((kind) => `${kind} ${id}`);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+    for (const attempts of [1, 2]) {
+      // Its statements.
+      expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
+      await query(`delete from outbox where next_attempt_at is null and attempted_at < '${yesterday}'`);
+      expect(await waiting(testDatabase)).toEqual(kinds);
+      const mails = [await claim(testDatabase), await claim(testDatabase), await claim(testDatabase)];
+      for (const mail of mails) {
+        expect(mail).toMatchObject({ attempts });
+        if (mail) await outbox.postpone(mail, -1);
+      }
+    }
+  });
+
+  test("resets of the operator have no limit, and a revoked one is deleted", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const { id } = await users.create(ada);
+    const operate = () => outbox.request("reset", ada.email, { isLimited: false });
+    for (let index = 0; index < 4; index++) await operate();
+    expect(await send(testDatabase)).toEqual({ reset: 4 });
+    await operate();
+    await users.revokeTokens(id);
+    await age(testDatabase, 24.1);
+    await outbox.deleteOld();
+    expect(await query("select id from outbox")).toEqual([]);
   });
 }

@@ -40,6 +40,8 @@ export const createTest =
       await run({ ...testDatabase.database, ...testDatabase });
     });
 
+export type Test = ReturnType<typeof createTest<TestDatabase>>;
+
 export const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
 export const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };
 
