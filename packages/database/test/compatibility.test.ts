@@ -5,8 +5,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../../package.json";
 import { parseOldestRelease } from "../src/compatibility.ts";
-import { toMigrationError } from "../src/errors.ts";
-import { DatabaseUnavailable, MigrationRejected, SchemaTooNew } from "../src/index.ts";
+import { MigrationRejected, SchemaTooNew } from "../src/index.ts";
 import { EXPAND, migrateWithExtra } from "./support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
@@ -61,13 +60,4 @@ test("every migration except the first names the oldest compatible release, the 
   });
   expect(libsql).toEqual(postgres);
   expect(postgres?.slice(1)).not.toContain(null);
-});
-
-test("an error of a migration means either that the database rejected a statement or that it is unavailable", () => {
-  const isRejected = (reason: string) =>
-    toMigrationError(new DatabaseUnavailable(reason)) instanceof MigrationRejected;
-  const unavailable = ["DEADLINE", "28P01", "53300", "55P03", "ERR_POSTGRES_CONNECTION_REFUSED"];
-  unavailable.push("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "SQLITE_CANTOPEN", "SQLITE_NOTADB", "SQLITE_BUSY");
-  expect(unavailable.filter(isRejected)).toEqual([]);
-  expect(["42P07", "42501", "SQLITE_ERROR"].every(isRejected)).toBe(true);
 });

@@ -1,7 +1,6 @@
-/** Which path a file: URL refers to, and that `openDatabase` rejects what is not the URL of a database. */
+/** Which path a file: URL refers to. */
 import { expect, test } from "bun:test";
-import { UnsupportedDatabaseUrl } from "@latchkey/contracts";
-import { databaseFile, openDatabase } from "../src/index.ts";
+import { databaseFile } from "../src/index.ts";
 
 test.each([
   ["file:./data/a.db", `${process.cwd()}/data/a.db`],
@@ -16,9 +15,4 @@ test.each([
 
 test("a relative path refers to the base directory", () => {
   expect(databaseFile({ url: "file:./data/a.db", baseDirectory: "/srv" })).toBe("/srv/data/a.db");
-});
-
-test("a URL of another kind is rejected", async () => {
-  for (const url of ["libsql://example.org", "FILE:/srv/a.db"])
-    expect(openDatabase({ url })).rejects.toBeInstanceOf(UnsupportedDatabaseUrl);
 });
