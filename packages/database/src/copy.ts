@@ -78,12 +78,11 @@ async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTab
   for (let last: Row | undefined; ; ) {
     const values = keys.map(([member, column]) => sql.param(last?.[member], column));
     const after = sql`(${sql.join(columns, sql`, `)}) > (${sql.join(values, sql`, `)})`;
-    const query = orm
+    const rows = orm
       .select()
       .from(table)
-      .where(last && after)
-      .limit(PAGE_ROWS);
-    const page = await select(query.orderBy(...columns));
+      .where(last && after);
+    const page = await select(rows.orderBy(...columns).limit(PAGE_ROWS));
     if (page.length > 0) yield page;
     if (page.length < PAGE_ROWS) return;
     last = page.at(-1);

@@ -97,9 +97,8 @@ export function createImports(
       await removeOld(transaction);
       const [known] = await transaction.select({ digestKey }).from(deletedImports).limit(1);
       const key = known?.digestKey ?? randomBytes(32).toString("hex");
-      const query = transaction
-        .insert(deletedImports)
-        .values({ emailDigest: digestOf(email, key), digestKey: key });
+      const values = { emailDigest: digestOf(email, key), digestKey: key };
+      const query = transaction.insert(deletedImports).values(values);
       await query.onConflictDoUpdate({ target: emailDigest, set: { deletedAt: now } });
     },
   };

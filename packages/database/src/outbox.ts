@@ -106,11 +106,9 @@ export function createOutboxRepository(
   };
 
   const claim = async (transaction: Orm, { digestMailbox, budgets }: MailPolicy): Promise<Mail | null> => {
-    const [mail] = await transaction
-      .update(outbox)
-      .set({ attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) })
-      .where(eq(outbox.id, sql`(${next(skipLocked)})`))
-      .returning();
+    const attempt = { attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) };
+    const query = transaction.update(outbox).set(attempt);
+    const [mail] = await query.where(eq(outbox.id, sql`(${next(skipLocked)})`)).returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
     const found = (condition: SQL) => transaction.select().from(users).where(condition);

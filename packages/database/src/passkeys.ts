@@ -39,25 +39,16 @@ export function createPasskeyRepository(
 ) {
   const given = placeholders("id", "userId", "counter", "digest", "expiresAt", "forgetBefore");
   const { passkeyUserHandle } = users;
-  const byId = prepare(
-    orm
-      .select({
-        ...getTableColumns(passkeys),
-        email: users.email,
-        tokenVersion: users.tokenVersion,
-        userHandle: passkeyUserHandle,
-      })
-      .from(passkeys)
-      .innerJoin(users, eq(users.id, passkeys.userId))
-      .where(eq(passkeys.id, given.id)),
-  );
-  const ofUser = prepare(
-    orm
-      .select()
-      .from(passkeys)
-      .where(eq(passkeys.userId, given.userId))
-      .orderBy(asc(passkeys.createdAt), asc(passkeys.id)),
-  );
+  const columns = {
+    ...getTableColumns(passkeys),
+    email: users.email,
+    tokenVersion: users.tokenVersion,
+    userHandle: passkeyUserHandle,
+  };
+  const withUser = orm.select(columns).from(passkeys).innerJoin(users, eq(users.id, passkeys.userId));
+  const byId = prepare(withUser.where(eq(passkeys.id, given.id)));
+  const ofUser = orm.select().from(passkeys).where(eq(passkeys.userId, given.userId));
+  const oldestFirst = prepare(ofUser.orderBy(asc(passkeys.createdAt), asc(passkeys.id)));
 
   const used = jsonMembers(passkeys.usedStatements);
   const remembered = sql`${used} where cast(value as bigint) >= ${given.forgetBefore}`;
@@ -86,12 +77,9 @@ export function createPasskeyRepository(
 
   /** Returns the user, or null if the condition is not met. */
   const incrementRevision = async (transaction: Orm, userId: number, condition?: SQL) => {
-    const query = transaction
-      .update(users)
-      .set({ passkeyRevision: sql`${users.passkeyRevision} + 1` })
-      .where(and(eq(users.id, userId), condition))
-      .returning();
-    return (await query)[0] ?? null;
+    const query = transaction.update(users).set({ passkeyRevision: sql`${users.passkeyRevision} + 1` });
+    const [user = null] = await query.where(and(eq(users.id, userId), condition)).returning();
+    return user;
   };
 
   /** An earlier release does not know this kind. */
@@ -102,7 +90,7 @@ export function createPasskeyRepository(
     /** Returns the passkey with what a login depends on of its user. */
     findById: async (id: string) => (await byId({ id }))[0] ?? null,
     /** The oldest first. */
-    list: (userId: number) => ofUser({ userId }),
+    list: (userId: number) => oldestFirst({ userId }),
     /** Returns the number of passkeys of each of these users who has any. */
     count: async (userIds: readonly number[]) => {
       const { userId } = passkeys;
@@ -114,12 +102,9 @@ export function createPasskeyRepository(
     },
     /** Returns the user's handle, which is `candidate` if there was none; null if the user does not exist. */
     chooseUserHandle: async (userId: number, candidate: string) => {
-      const query = orm
-        .update(users)
-        .set({ passkeyUserHandle: sql`coalesce(${passkeyUserHandle}, ${candidate})` })
-        .where(eq(users.id, userId))
-        .returning({ handle: passkeyUserHandle });
-      return (await run(query))[0]?.handle ?? null;
+      const handle = sql`coalesce(${passkeyUserHandle}, ${candidate})`;
+      const query = orm.update(users).set({ passkeyUserHandle: handle }).where(eq(users.id, userId));
+      return (await run(query.returning({ handle: passkeyUserHandle })))[0]?.handle ?? null;
     },
     /** Returns null if the condition is not met, the user has `MAX_PASSKEYS`, or the id is taken. */
     create: (

@@ -75,16 +75,11 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const { rememberDeletion, ...imports } = createImports(client, tables);
   const given = placeholders("id", "email", "networkDigest");
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
-  const byEmail = prepare(
-    orm
-      .select({ ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt })
-      .from(users)
-      .leftJoin(
-        userNetworks,
-        and(eq(userNetworks.userId, users.id), eq(userNetworks.networkDigest, given.networkDigest)),
-      )
-      .where(eq(users.email, given.email)),
-  );
+  const columns = { ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt };
+  const isNetwork = eq(userNetworks.networkDigest, given.networkDigest);
+  const isOwn = and(eq(userNetworks.userId, users.id), isNetwork);
+  const withNetwork = orm.select(columns).from(users).leftJoin(userNetworks, isOwn);
+  const byEmail = prepare(withNetwork.where(eq(users.email, given.email)));
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
