@@ -75,15 +75,14 @@ export function lock(database: Database.Database): void {
 }
 
 async function checkBackup(path: string): Promise<void> {
-  const [problem] = await connected(path, 0, ({ database }) => {
+  await connected(path, 0, ({ database }) => {
     // A copy of a file that was in use has this mode, and would leave files beside it.
     database.exec("PRAGMA journal_mode = DELETE");
     const rows = database.prepare("PRAGMA integrity_check(1)").raw().all();
-    if (String(rows) !== "ok") return ["is damaged"];
+    if (String(rows) !== "ok") throw new InvalidBackup("is damaged");
     const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").all();
-    return tables.length === 0 ? ["is not a database of this service"] : [];
-  }).catch((error: unknown) =>
-    isDamaged(error) ? ["is damaged, or not a database"] : Promise.reject(error),
-  );
-  if (problem !== undefined) throw new InvalidBackup(problem);
+    if (tables.length === 0) throw new InvalidBackup("is not a database of this service");
+  }).catch((error: unknown) => {
+    throw isDamaged(error) ? new InvalidBackup("is damaged, or not a database") : error;
+  });
 }

@@ -12,10 +12,6 @@ import { withTimeout } from "../timeout.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
-interface PostgresClient extends RepositoryClient {
-  close(): Promise<void>;
-}
-
 /** Minimum time between two pool replacements because of a read-only server. */
 const READ_ONLY_PAUSE_MS = 1_000;
 
@@ -31,13 +27,11 @@ function createOrm(query: Query): BunSQLDatabase {
   return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
-const createDeadlineError = () => unavailable(DEADLINE_REASON);
-
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
 export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
-  withTimeout(query, deadlineMs, createDeadlineError);
+  withTimeout(query, deadlineMs, () => unavailable(DEADLINE_REASON));
 
-export function openClient(options: ConnectionPoolOptions): PostgresClient {
+export function openClient(options: ConnectionPoolOptions): RepositoryClient & { close(): Promise<void> } {
   let pool = new ConnectionPool(options);
   let replacedAt = Number.NEGATIVE_INFINITY;
   let closed = false;

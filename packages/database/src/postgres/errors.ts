@@ -71,14 +71,13 @@ export const isLostStatement = hasReason(...LOST_STATEMENT_REASONS);
 export function toDomainError(error: unknown): unknown {
   // The message of Drizzle's wrapper contains SQL and parameters.
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
-  if (!(cause instanceof SQL.PostgresError)) return certificateError(cause) ?? cause;
+  if (!(cause instanceof SQL.PostgresError)) return convertCertificateError(cause);
   const isTaken = cause.errno === "23505" && USER_CONSTRAINTS.has(cause.constraint ?? "");
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
 }
 
 /** The client throws the errors of its TLS library as they are; their messages contain no secret. */
-function certificateError(error: unknown): DatabaseUnavailable | null {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (!(error instanceof Error) || !TLS_ERROR.test(code)) return null;
-  return new DatabaseUnavailable(code, `TLS: ${error.message}`);
+function convertCertificateError(error: unknown): unknown {
+  if (!(error instanceof Error && "code" in error) || !TLS_ERROR.test(String(error.code))) return error;
+  return new DatabaseUnavailable(String(error.code), `TLS: ${error.message}`);
 }

@@ -91,16 +91,16 @@ export async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
 }
 
 /** Returns no rows if the table does not exist: `create table if not exists` would need a privilege even if it exists. */
-async function selectIfExists<Row>(orm: Orm, table: string, query: SQL): Promise<Row[]> {
+async function selectIfExists<Row>(orm: Orm, table: string, columns: string): Promise<Row[]> {
   const found = sql`select to_regclass(${`public.${table}`}::text) is not null as exists`;
   const { exists } = singleRow(await select<{ exists: boolean }>(orm, found));
-  return exists ? select(orm, query) : [];
+  return exists ? select(orm, sql.raw(`select ${columns} from public.${table}`)) : [];
 }
 
 /** Returns the times of all applied migrations. */
 async function readHistory(orm: Orm): Promise<number[]> {
-  const query = sql`select created_at::float8 as "createdAt" from public.__drizzle_migrations`;
-  const rows = await selectIfExists<{ createdAt: number }>(orm, "__drizzle_migrations", query);
+  const time = `created_at::float8 as "createdAt"`;
+  const rows = await selectIfExists<{ createdAt: number }>(orm, "__drizzle_migrations", time);
   return rows.map(({ createdAt }) => createdAt);
 }
 
@@ -108,8 +108,7 @@ const readProgress = (orm: Orm): Promise<Progress[]> =>
   selectIfExists(
     orm,
     "__latchkey_migrations",
-    sql`select created_at::float8 as "createdAt", oldest_release as "oldestRelease",
-      applied_statements as "appliedStatements" from public.__latchkey_migrations`,
+    `created_at::float8 as "createdAt", oldest_release as "oldestRelease", applied_statements as "appliedStatements"`,
   );
 
 /** Whether the database has the schema of this release, neither an older nor a newer one. */
@@ -165,11 +164,9 @@ async function retryLockTimeouts(attempt: () => Promise<void>, deadline: number,
 async function applyMigrations(
   orm: BunSQLDatabase,
   lockHolder: Orm,
-  {
-    migrations,
-    deadline,
-    log,
-  }: Pick<MigrateOptions, "log"> & { migrations: MigrationMeta[]; deadline: number },
+  migrations: readonly MigrationMeta[],
+  deadline: number,
+  log: MigrateOptions["log"],
 ): Promise<SchemaState> {
   const server = sql`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
@@ -236,7 +233,7 @@ export async function migrate({
       log?.(POOLER_MESSAGE);
     }
     return await withDeadline(
-      orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, { migrations, deadline, log })),
+      orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, migrations, deadline, log)),
       deadlineMs,
     );
   } catch (error) {
