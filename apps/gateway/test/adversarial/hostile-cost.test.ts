@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { startInFolder } from "../support/service-process.ts";
-import { openWire } from "../support/wire.ts";
+import { jsonRequest, openWire } from "../support/wire.ts";
 import { collidingName } from "./hostile-requests.ts";
 
 const ROOM = BODY_MAX_BYTES - 100;
@@ -34,9 +34,7 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   const clients = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => stack.use(await openWire({ port, deadlineMs: 60_000 }))),
   );
-  const head = ["POST /auth/login HTTP/1.1", "Host: x", "Content-Type: application/json"];
-  const login = [...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n");
-  for (const client of clients) client.send(login.repeat(REQUESTS));
+  for (const client of clients) client.send(jsonRequest("POST /auth/login", body).repeat(REQUESTS));
   // The first response shows that the service has begun to process them.
   await clients[0]?.readResponse("POST");
   const sentAt = performance.now();

@@ -1,5 +1,6 @@
 /** The most expensive single requests that are known, as bytes: each fills what the service reads of a head or a body. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
+import { chunked } from "../support/wire.ts";
 
 export interface HostileRequest {
   readonly name: string;
@@ -59,15 +60,6 @@ function request(name: string, operation: string, { headers = [], body, chunkByt
     method,
     bytes: Buffer.concat([Buffer.from(head, "latin1"), chunkBytes ? chunked(bytes, chunkBytes) : bytes]),
   };
-}
-
-function chunked(bytes: Buffer, chunkBytes: number): Buffer {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
-    const chunk = bytes.subarray(at, at + chunkBytes);
-    chunks.push(Buffer.from(`${chunk.byteLength.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
-  }
-  return Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]);
 }
 
 const ROOM = BODY_MAX_BYTES - 100;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Hasher } from "@latchkey/hashing";
 import { type Service, startService } from "../support/service.ts";
-import { openWire, type Wire } from "../support/wire.ts";
+import { jsonRequest, openWire, type Wire } from "../support/wire.ts";
 
 /** A request with this password waits. */
 const SLOW = "slow password";
@@ -35,12 +35,8 @@ async function sendRequest(
   operation: string,
   { body = {}, token = "none" } = {},
 ): Promise<Wire> {
-  const text = JSON.stringify(body);
-  const head = [`${operation} HTTP/1.1`, "Host: x", "Content-Type: application/json"];
   const wire = await openWire({ port, deadlineMs: 30_000 });
-  wire.send(
-    [...head, `Authorization: Bearer ${token}`, `Content-Length: ${text.length}`, "", text].join("\r\n"),
-  );
+  wire.send(jsonRequest(operation, JSON.stringify(body), `Authorization: Bearer ${token}`));
   return wire;
 }
 

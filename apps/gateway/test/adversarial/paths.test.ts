@@ -1,14 +1,14 @@
 /** Unusual spellings of paths, sent over a raw socket: router, rate limit and log always agree on the route. */
 import { expect, test } from "bun:test";
 import { type Service, shareService, startService } from "../support/service.ts";
-import { parseResponses } from "../support/wire.ts";
+import { jsonRequest, openWire } from "../support/wire.ts";
 
 /** The response to one request with exactly this target. */
 async function get(service: Service, target: string, host = "x") {
-  const response = await service.raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-  const [first] = parseResponses(response, ["GET"]);
-  if (!first) throw new Error(`No response to ${target}`);
-  return { status: first.status, text: first.body.toString() };
+  using wire = await openWire(service);
+  wire.send(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  const response = await wire.readResponse("GET");
+  return { status: response?.status, text: String(response?.body) };
 }
 
 const LIVE = '{"status":"ok"}';
@@ -47,11 +47,7 @@ test("dot segments do not bypass a quota", async () => {
   const env = { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "4/hour", RATE_LIMIT_LOGIN: "1/hour" };
   await using service = await startService({ env });
   const body = '{"email":"nobody@example.org","password":"whatever"}';
-  const login = (target: string) =>
-    service.raw(
-      `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`,
-    );
+  const login = (target: string) => service.raw(jsonRequest(`POST ${target}`, body, "Connection: close"));
   expect(await login("/todos/../auth/login")).toStartWith("HTTP/1.1 401 ");
   expect(await login("/auth/./login")).toStartWith("HTTP/1.1 429 ");
   expect(service.derivations()).toBe(1);

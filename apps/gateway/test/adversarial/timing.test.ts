@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { createMemoryStore } from "../../src/rate-limit/store.ts";
 import { type Service, startService } from "../support/service.ts";
+import { jsonRequest } from "../support/wire.ts";
 
 test("an unknown e-mail, a wrong password and an inactive user return the same bytes, also when they are limited per e-mail", async () => {
   // The budgets do not refill during the test.
@@ -28,16 +29,8 @@ test("an unknown e-mail, a wrong password and an inactive user return the same b
 
 /** Returns the response to a wrong password without its date. Each address has its own remaining quota. */
 async function logIn(service: Service, email: string, address: string): Promise<string> {
-  const body = JSON.stringify({ email, password: "not the password" });
-  const head = [
-    "POST /auth/login HTTP/1.1",
-    "Host: x",
-    "Connection: close",
-    "Content-Type: application/json",
-    `X-Forwarded-For: ${address}`,
-    "X-Request-ID: same",
-    `Content-Length: ${body.length}`,
-  ];
-  const response = await service.raw([...head, "", body].join("\r\n"));
+  const text = JSON.stringify({ email, password: "not the password" });
+  const headers = ["Connection: close", `X-Forwarded-For: ${address}`, "X-Request-ID: same"];
+  const response = await service.raw(jsonRequest("POST /auth/login", text, ...headers));
   return response.replace(/^Date: .*\r\n/im, "");
 }

@@ -7,9 +7,9 @@ import { createMetrics } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Exposition, parseExposition, scrape } from "../support/exposition.ts";
-import { exchangeBytes } from "../support/raw.ts";
 import { newCredentials, type Service, startService } from "../support/service.ts";
 import { startInFolder } from "../support/service-process.ts";
+import { exchangeBytes } from "../support/wire.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 

@@ -25,8 +25,8 @@ import {
   type SentRequest,
 } from "./openapi/contract.ts";
 import { fetchDocument } from "./openapi/document.ts";
-import { exchangeBytes } from "./raw.ts";
 import { sharedHasher, sharedPostgresServer } from "./shared-resources.ts";
+import { exchangeBytes } from "./wire.ts";
 
 export { SECRET_KEY };
 

@@ -11,15 +11,17 @@ export interface WireResponse {
 export type Wire = Awaited<ReturnType<typeof openWire>>;
 
 interface WireOptions {
+  /** @default "127.0.0.1" */
+  readonly hostname?: string;
   readonly port: number;
   /** @default 10_000 */
   readonly deadlineMs?: number;
 }
 
-export async function openWire({ port, deadlineMs = 10_000 }: WireOptions) {
+export async function openWire({ hostname = "127.0.0.1", port, deadlineMs = 10_000 }: WireOptions) {
   const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true }, opened.resolve);
+  const socket = connect({ host: hostname, port, allowHalfOpen: true }, opened.resolve);
   let received: Buffer = Buffer.alloc(0);
   let isOpen = true;
   let wake = (): void => {};
@@ -65,6 +67,11 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions) {
         clearTimeout(timer);
       }
     },
+    /** All bytes that are not read yet, once the connection is closed. */
+    async readRest(): Promise<string> {
+      await closed.promise;
+      return received.toString();
+    },
     get isOpen() {
       return isOpen;
     },
@@ -77,17 +84,28 @@ export async function openWire({ port, deadlineMs = 10_000 }: WireOptions) {
   };
 }
 
-/** All responses in what one connection received, to requests of these methods. Throws if the bytes are incomplete. */
-export function parseResponses(text: string, methods: readonly string[]): WireResponse[] {
-  const responses: WireResponse[] = [];
-  let bytes: Buffer = Buffer.from(text);
-  while (bytes.byteLength > 0) {
-    const parsed = parseResponse(bytes, methods[responses.length] ?? "GET");
-    if (!parsed) throw new Error(`Incomplete response: ${bytes.toString()}`);
-    responses.push(parsed.response);
-    bytes = parsed.rest;
+/** Sends `bytes` and returns everything received until the server closes the connection. */
+export async function exchangeBytes(options: WireOptions, bytes: string | Uint8Array): Promise<string> {
+  using wire = await openWire(options);
+  wire.send(bytes);
+  return await wire.readRest();
+}
+
+/** A request with a JSON text of announced length. */
+export const jsonRequest = (operation: string, text: string, ...headers: readonly string[]): string =>
+  [
+    ...[`${operation} HTTP/1.1`, "Host: x", "Content-Type: application/json", ...headers],
+    ...[`Content-Length: ${Buffer.byteLength(text)}`, "", text],
+  ].join("\r\n");
+
+/** The bytes in chunks of this length. */
+export function chunked(bytes: Uint8Array, chunkBytes: number): Buffer {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    parts.push(Buffer.from(`${chunk.byteLength.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
   }
-  return responses;
+  return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")]);
 }
 
 /** The first response in `bytes` (RFC 9112 §6.3), or null if it is incomplete. The service sends no chunked responses. */

@@ -50,8 +50,9 @@ export function violationsOf({ status, headers, body }: WireResponse, method: st
   return violations;
 }
 
+/** @throws {Error} if the text is not JSON */
 function isEnvelope(text: string): boolean {
-  const { detail, code, ...others } = parseObject(text);
+  const { detail, code, ...others } = JSON.parse(text);
   if (Object.keys(others).length > 0 || !CODES.has(code)) return false;
   if (code !== "INVALID_REQUEST") return typeof detail === "string";
   return Array.isArray(detail) && detail.length > 0 && detail.every(isIssue);
@@ -59,11 +60,3 @@ function isEnvelope(text: string): boolean {
 
 const isIssue = (issue: unknown): boolean =>
   typeof issue === "object" && issue !== null && Object.keys(issue).sort().join() === "loc,msg,type";
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return { ...JSON.parse(text) };
-  } catch {
-    return {};
-  }
-}

@@ -1,5 +1,6 @@
 /** Hostile requests: every route in many forms, with valid framing, and damage to the bytes of some of them. */
 import fc from "fast-check";
+import { chunked } from "../../support/wire.ts";
 import { body, ECHO, SECRET, secretText, text, weighted } from "./values.ts";
 
 /** In a header, stands for a token that the running service issues. */
@@ -173,21 +174,10 @@ export function encodeRequest(hostile: HostileRequest, token: string): Buffer {
     ...(bytes === null ? [] : [framing]),
   ];
   const parts: Uint8Array[] = [Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1")];
-  if (bytes !== null) parts.push(...(isChunked ? chunks(bytes) : [bytes]));
+  if (bytes !== null) parts.push(isChunked ? chunked(bytes, Math.ceil(bytes.byteLength / 2)) : bytes);
   return damage.reduce<Buffer>((whole, { at, drop, insert }) => {
     const place = Math.floor(whole.byteLength * at);
     const [before, after] = [whole.subarray(0, place), whole.subarray(place + drop)];
     return Buffer.concat([before, Buffer.from(insert, "latin1"), after]);
   }, Buffer.concat(parts));
-}
-
-function chunks(bytes: Uint8Array): Uint8Array[] {
-  const half = Math.ceil(bytes.byteLength / 2);
-  const halves = [bytes.subarray(0, half), bytes.subarray(half)].filter(({ byteLength }) => byteLength > 0);
-  const written = halves.flatMap((part) => [
-    Buffer.from(`${part.byteLength.toString(16)}\r\n`),
-    part,
-    Buffer.from("\r\n"),
-  ]);
-  return [...written, Buffer.from("0\r\n\r\n")];
 }

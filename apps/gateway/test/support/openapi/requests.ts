@@ -8,7 +8,7 @@ import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.
 import { signOneTimeToken } from "../one-time-token.ts";
 import { createVerified, preparePasskey } from "../passkeys.ts";
 import { EVERY_FEATURE, newCredentials, SECRET_KEY, type Service, startService } from "../service.ts";
-import { parseResponses } from "../wire.ts";
+import { openWire } from "../wire.ts";
 import type { ReceivedResponse } from "./contract.ts";
 import type { NamedOperation } from "./document.ts";
 
@@ -120,10 +120,9 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
   async 413({ method, path }, { working }) {
     const target = path.replace("{id}", "1");
-    const raw = await working.raw(
-      `${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\nConnection: close\r\n\r\n`,
-    );
-    const [response] = parseResponses(raw, [method]);
+    using wire = await openWire(working);
+    wire.send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY_MAX_BYTES + 1}\r\n\r\n`);
+    const response = await wire.readResponse(method);
     if (!response) throw new Error("No response");
     const headers = new Headers(response.headers.map(([name, value]): [string, string] => [name, value]));
     return { status: response.status, headers, text: String(response.body) };
