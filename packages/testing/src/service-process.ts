@@ -6,7 +6,7 @@ import { GATEWAY_MAIN } from "./repository.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
-interface StartOptions {
+export interface StartOptions {
   /** Receives each line instead of `lines`, for processes that log too much to keep. */
   readonly onLine?: (line: Line) => void;
   /** The program, such as that of another release. @default the gateway of this repository */

@@ -5,16 +5,10 @@ import { join } from "node:path";
 import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
 import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
+import { runProcess } from "@latchkey/testing/run-process";
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = Bun.spawn([process.execPath, GATEWAY_MAIN, ...args], { env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
-}
+const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  runProcess([process.execPath, GATEWAY_MAIN, ...args], { env });
 
 test("it prints values to stdout and warnings to stderr, and creates neither a key nor a database", async () => {
   await using folder = await openFolder();

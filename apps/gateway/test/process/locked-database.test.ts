@@ -1,15 +1,14 @@
 /** Another process holds the write lock of the embedded database: only writes wait for it, and clients take turns. */
 import { expect, test } from "bun:test";
 import { type Line, post, request } from "@latchkey/testing/service-process";
-import { holdSqliteLock, spawnSqlite } from "@latchkey/testing/sqlite";
+import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { scrape } from "../support/exposition.ts";
 import { startInFolder } from "../support/service-process.ts";
 
 test.concurrent("a lock held longer than the busy timeout causes a 503 in the envelope within five seconds", async () => {
   await using service = await startInFolder();
   const url = await service.ready();
-  await using holder = spawnSqlite("hold", service.folder.databaseUrl);
-  await holder.stdout.getReader().read();
+  const lock = await holdSqliteLock(service.folder.databaseUrl);
   const sentAt = performance.now();
   const refused = await post(`${url}/todos`, { title: "times out" });
   expect(refused.status).toBe(503);
@@ -18,8 +17,7 @@ test.concurrent("a lock held longer than the busy timeout causes a 503 in the en
     code: "DATABASE_UNAVAILABLE",
   });
   expect(performance.now() - sentAt).toBeLessThan(5_000);
-  await holder.stdin.end();
-  await holder.exited;
+  await lock[Symbol.asyncDispose]();
   expect((await post(`${url}/todos`, { title: "again" })).status).toBe(201);
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
+import { runProcess } from "@latchkey/testing/run-process";
 import { ERROR_CODES, ERROR_TABLE } from "../../src/errors.ts";
 import { createFileTransport } from "../../src/mail/file-transport.ts";
 import { startSender } from "../support/mail-sender.ts";
@@ -32,22 +33,13 @@ describe("the README", async () => {
       await using _sender = await startSender(service, transport);
       const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("Run all tests"));
       const script = `set -e\n${blocksOf(tour).join("").replace("http://127.0.0.1:3000", service.url)}`;
-      const child = Bun.spawn([shell, "-c", script], {
-        cwd: folder.path,
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [output, errors] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      expect(errors).toBe("");
-      expect(await child.exited).toBe(0);
-      expect(output).toContain('"username":"countess"');
-      expect(output).toContain('{"items":[{"id":3,"title":"Tea"');
-      expect(output).toContain("204\n");
-      expect(output).toEndWith('{"status":"ok"}\n{"status":"ready"}\n');
-      expect(output).not.toContain('"detail"');
+      const { stdout, ...others } = await runProcess([shell, "-c", script], { cwd: folder.path });
+      expect(others).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toContain('"username":"countess"');
+      expect(stdout).toContain('{"items":[{"id":3,"title":"Tea"');
+      expect(stdout).toContain("204\n");
+      expect(stdout).toEndWith('{"status":"ok"}\n{"status":"ready"}\n');
+      expect(stdout).not.toContain('"detail"');
     },
   );
 

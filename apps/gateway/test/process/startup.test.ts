@@ -4,7 +4,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { startProcess } from "@latchkey/testing/service-process";
-import { spawnSqlite } from "@latchkey/testing/sqlite";
+import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { VERSION } from "../../src/version.ts";
 
 test("the ready line is the only line, describes the service, and its URLs work", async () => {
@@ -62,16 +62,14 @@ test("with LOG_FORMAT=pretty the ready line contains the URL, and each request i
 
 test("the port is closed until migrations are done", async () => {
   await using folder = await openFolder();
-  const holder = spawnSqlite("hold", folder.databaseUrl);
-  await holder.stdout.getReader().read();
+  const lock = await holdSqliteLock(folder.databaseUrl);
   const url = `http://127.0.0.1:${freePort()}`;
   await using service = startProcess({ PORT: new URL(url).port, DATABASE_URL: folder.databaseUrl });
   /** null while the port is closed. */
   const request = (path: string) => fetch(url + path).catch(() => null);
   const heldUntil = performance.now() + 1000;
   while (performance.now() < heldUntil) expect(await request("/healthz")).toBeNull();
-  holder.stdin.end();
+  await lock[Symbol.asyncDispose]();
   await service.ready();
   expect((await request("/todos"))?.status).toBe(200);
-  await holder.exited;
 });
