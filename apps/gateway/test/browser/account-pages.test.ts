@@ -1,24 +1,19 @@
 /** The pages of mails in a real browser, on a phone and on a wide window: from the link of a real mail to the new password. */
-import { afterAll, expect, setDefaultTimeout } from "bun:test";
-import type { Browser, Page } from "@latchkey/testing/chromium";
-import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { expect, setDefaultTimeout } from "bun:test";
+import type { Page } from "@latchkey/testing/chromium";
+import { DESKTOP, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
 
 const PASSWORD = "a new long passphrase";
 const RESET_PAGE = "/account/reset-password";
 
-let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
-
-async function visit(url: string) {
-  browser ??= openBrowser();
-  return (await browser).visit(url, PHONE);
-}
+const visit = async (url: string) => (await sharedBrowser()).visit(url, PHONE);
 
 /** A service whose mails a real server receives. */
 async function startWithMail(env = {}) {

@@ -2,8 +2,9 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import type { Page } from "@latchkey/testing/chromium";
-import { browserTest, DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import { browserTest, DESKTOP } from "@latchkey/testing/chromium";
 import { startService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
 
@@ -57,7 +58,7 @@ browserTest(
     await using service = await startService({
       env: { CORS_ORIGINS: home.origin, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_LOGIN: "2/hour" },
     });
-    await using browser = await openBrowser();
+    const browser = await sharedBrowser();
     const { user, token } = await service.createUser();
     const { page } = await browser.visit(home.origin, DESKTOP);
     const call = (path: string, options: Omit<Call, "url"> = {}) =>
@@ -92,7 +93,7 @@ browserTest(
     using home = servePage();
     using foreign = servePage();
     await using service = await startService({ env: { CORS_ORIGINS: home.origin } });
-    await using browser = await openBrowser();
+    const browser = await sharedBrowser();
     const { token } = await service.createUser();
     const { page } = await browser.visit(foreign.origin, DESKTOP);
     const before = service.log.length;

@@ -1,22 +1,19 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
-import { afterAll, describe, expect, setDefaultTimeout } from "bun:test";
-import type { Browser, ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
-import { DESKTOP, openBrowser, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { describe, expect, setDefaultTimeout } from "bun:test";
+import type { ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
+import { DESKTOP, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { brokenWordsOf, contrastOf } from "../support/legibility.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { shareService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(120_000);
 
 const shared = shareService();
-let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
 
-/** Opens a page of the service in a new profile of the browser that all tests share. */
-async function visit(path: string, scheme: ColorScheme = "light"): Promise<Visit> {
-  browser ??= openBrowser();
-  return (await browser).visit(shared().url + path, DESKTOP, scheme);
-}
+/** Opens a page of the service. */
+const visit = async (path: string, scheme: ColorScheme = "light"): Promise<Visit> =>
+  (await sharedBrowser()).visit(shared().url + path, DESKTOP, scheme);
 
 async function authorize(page: Page, token: string): Promise<void> {
   await page.click("button.authorize");

@@ -1,10 +1,9 @@
 /** Passkeys in a real browser with the authenticators of its DevTools, on a phone and on a wide window, and over two replicas. */
-import { afterAll, expect, setDefaultTimeout } from "bun:test";
-import type { Browser, ViewportSize } from "@latchkey/testing/chromium";
+import { expect, setDefaultTimeout } from "bun:test";
+import type { ViewportSize } from "@latchkey/testing/chromium";
 import {
   addAuthenticator,
   DESKTOP,
-  openBrowser,
   overflowOf,
   PHONE,
   browserTest as test,
@@ -12,11 +11,9 @@ import {
 import { freePort } from "@latchkey/testing/server-process";
 import { createVerified } from "../support/passkeys.ts";
 import { startService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
-
-let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.[Symbol.asyncDispose]());
 
 /** One port for two replicas with one database, which get the requests in turn. */
 async function startReplicas() {
@@ -43,8 +40,7 @@ async function startReplicas() {
 
 /** Opens the page in a browser with one authenticator. */
 async function visit(url: string, viewport: ViewportSize, authenticator: object) {
-  browser ??= openBrowser();
-  const visit = await (await browser).visit(url, viewport);
+  const visit = await (await sharedBrowser()).visit(url, viewport);
   await addAuthenticator(visit.page, authenticator);
   return visit;
 }

@@ -1,10 +1,11 @@
 /** Two tabs of the typed client in a real browser share one session: they renew it with one request per lifetime, and end together. */
 import { expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
-import { openBrowser, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { ROOT } from "@latchkey/testing/repository";
 import { openToken } from "../support/forge-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(120_000);
 
@@ -42,7 +43,7 @@ test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating t
     }),
   });
   const { user, email, password } = await service.register();
-  await using browser = await openBrowser();
+  const browser = await sharedBrowser();
   const url = `${site.origin}#${service.url}`;
   const { page: first } = await browser.visit(url, PHONE);
   const second = await first.context().newPage();

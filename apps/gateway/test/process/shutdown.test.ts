@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { post } from "@latchkey/testing/service-process";
 import { startInFolder } from "../support/service-process.ts";
-import { openWire, type Wire } from "../support/wire.ts";
+import { jsonRequest, openWire, type Wire } from "../support/wire.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 /** One derivation at a time: concurrent logins wait for each other. */
@@ -23,21 +23,34 @@ async function untilRefused(url: string): Promise<void> {
     await Bun.sleep(5);
 }
 
-test("SIGTERM lets waiting logins finish, and the exit code is 0", async () => {
-  await using service = await startInFolder({ ...UNLIMITED });
-  const url = await service.ready();
-  expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
-  const logins = Array.from({ length: 6 }, () => post(`${url}/auth/login`, USER));
-  // After the first response, the others are in the queue.
-  await Promise.race(logins);
-  service.signal("SIGTERM");
-  await service.line("stopping");
-  const responses = await Promise.all(logins);
-  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-  for (const response of responses) expect(await response.json()).toMatchObject({ token_type: "bearer" });
-  expect(await service.ended()).toEqual({ code: 0, stderr: "" });
-  expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
-});
+const FATAL = {
+  level: "fatal",
+  err: { type: "TypeError", message: "a bug outside of any request", stack: expect.any(String) },
+};
+
+test.each([
+  ["SIGTERM", 0, "SIGTERM", "stopping", { level: "info" }],
+  ["an exception outside of any request", 1, "SIGUSR1", "uncaughtException", FATAL],
+  ["a rejection outside of any request", 1, "SIGUSR2", "unhandledRejection", FATAL],
+] as const)(
+  "after %s, which is logged, waiting logins are finished, and the exit code is %d",
+  async (_cause, code, signal, event, line) => {
+    const preload = `--preload=${join(import.meta.dir, "../support/fail-on-signal.ts")}`;
+    await using service = await startInFolder({ ...UNLIMITED, BUN_OPTIONS: preload });
+    const url = await service.ready();
+    expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
+    const logins = Array.from({ length: 6 }, () => post(`${url}/auth/login`, USER));
+    // After the first response, the others are in the queue.
+    await Promise.race(logins);
+    service.signal(signal);
+    expect(await service.line(event)).toMatchObject(line);
+    const responses = await Promise.all(logins);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    for (const response of responses) expect(await response.json()).toMatchObject({ token_type: "bearer" });
+    expect(await service.ended()).toEqual({ code, stderr: "" });
+    expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
+  },
+);
 
 test.concurrent("an idle connection does not delay the shutdown", async () => {
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "60" });
@@ -86,14 +99,13 @@ test.concurrent("while draining, new connections are refused and a partly sent r
   await using service = await startInFolder();
   const url = await service.ready();
   using wire = await connectTo(url);
-  const body = '{"title":"sent in two parts"}';
-  const head = `POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-  wire.send(head + body.slice(0, 10));
+  const todo = jsonRequest("POST /todos", '{"title":"sent in two parts"}');
+  wire.send(todo.slice(0, -10));
   // After another complete request, the first part has arrived too.
   await fetch(`${url}/healthz`);
   service.signal("SIGTERM");
   await untilRefused(`${url}/healthz`);
-  wire.send(body.slice(10));
+  wire.send(todo.slice(-10));
   const response = await wire.readResponse("POST");
   expect([response?.status, String(response?.body)]).toEqual([
     201,
@@ -106,35 +118,9 @@ test.concurrent("a client that never finishes its request delays the exit by no 
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "1" });
   const url = await service.ready();
   using wire = await connectTo(url);
-  wire.send(
-    "POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
-  );
+  wire.send(jsonRequest("POST /todos", '{"title":"never complete"}').slice(0, -1));
   await fetch(`${url}/healthz`);
   service.signal("SIGTERM");
   expect(await service.ended()).toEqual({ code: 1, stderr: "" });
   expect(await service.line("shutdown took longer than its grace")).toMatchObject({ level: "error" });
 });
-
-test.each([
-  ["SIGUSR1", "uncaughtException"],
-  ["SIGUSR2", "unhandledRejection"],
-] as const)(
-  "an error outside of any request (%s) is logged, accepted requests are finished, and the exit code is 1",
-  async (signal, event) => {
-    const preload = `--preload=${join(import.meta.dir, "../support/fail-on-signal.ts")}`;
-    await using service = await startInFolder({ ...UNLIMITED, BUN_OPTIONS: preload });
-    const url = await service.ready();
-    expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
-    const logins = Array.from({ length: 4 }, () => post(`${url}/auth/login`, USER));
-    await Promise.race(logins);
-    service.signal(signal);
-    const responses = await Promise.all(logins);
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await service.ended()).toEqual({ code: 1, stderr: "" });
-    expect(await service.line(event)).toMatchObject({
-      level: "fatal",
-      err: { type: "TypeError", message: "a bug outside of any request", stack: expect.any(String) },
-    });
-    expect(await service.line("stopped")).toBeDefined();
-  },
-);

@@ -2,10 +2,12 @@
 import { afterAll } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher } from "@latchkey/hashing";
+import type { Browser } from "@latchkey/testing/chromium";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 
 let server: ReturnType<typeof startMigratedServer> | undefined;
 let hasher: Hasher | undefined;
+let browser: Promise<Browser> | undefined;
 
 async function startMigratedServer() {
   const postgres = await startPostgresServer();
@@ -22,7 +24,12 @@ export const sharedPostgresServer = () => (server ??= startMigratedServer());
 /** The portable kernel starts without measuring any other. */
 export const sharedHasher = (): Hasher => (hasher ??= createHasher({ workers: 1, kernel: "portable" }));
 
+/** Imported on first use, because few tests need a browser. */
+export const sharedBrowser = () =>
+  (browser ??= import("@latchkey/testing/chromium").then(({ openBrowser }) => openBrowser()));
+
 afterAll(async () => {
+  await (await browser)?.[Symbol.asyncDispose]();
   await hasher?.close();
   await (await server)?.[Symbol.asyncDispose]();
 });
