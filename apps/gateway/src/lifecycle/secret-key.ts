@@ -19,7 +19,10 @@ interface SecretKeyOptions {
 export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
   const path = join(folder, "auth-secret-key");
   try {
-    const key = existsSync(path) ? read(path) : create(folder, path);
+    if (!existsSync(path)) create(folder, path);
+    // Without the line ending that an editor may have added.
+    const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+    if (key === "") throw unusable(path, "it is empty");
     const mode = statSync(path).mode & 0o777;
     const weakness = weaknessOf(key, algorithm);
     if (weakness)
@@ -42,9 +45,9 @@ const unusable = (path: string, reason: string): CliError =>
 
 /**
  * Writes a draft, then links it to the path: the file is never partial and never overwritten. If several processes start
- * together, all return the same key.
+ * together, all read the same key.
  */
-function create(folder: string, path: string): string {
+function create(folder: string, path: string): void {
   const draft = join(folder, `.secret-key-${crypto.randomUUID()}`);
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString("base64url");
   writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
@@ -55,12 +58,4 @@ function create(folder: string, path: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  return read(path);
-}
-
-/** Without the line ending that an editor may have added. */
-function read(path: string): string {
-  const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
-  if (key === "") throw unusable(path, "it is empty");
-  return key;
 }

@@ -2,11 +2,13 @@
 import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
+import type { SecretAlgorithm } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 import { openSecretKey } from "../../src/lifecycle/secret-key.ts";
+
+const SHORT_KEY = SECRET_KEY.slice(0, 40);
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
@@ -22,7 +24,6 @@ test("the first call generates a key that production accepts, in a file of mode 
   const path = join(folder.path, "auth-secret-key");
   const { key, warnings } = open(folder.path, "HS512");
   expect(key).toMatch(/^[\w-]{86}$/);
-  expect(weaknessOf(key, "HS512")).toBeNull();
   expect(warnings).toEqual([]);
   const { mtimeMs, ino } = await stat(path);
   expect(await modeOf(path)).toBe(0o600);
@@ -32,36 +33,26 @@ test("the first call generates a key that production accepts, in a file of mode 
   expect(await readdir(folder.path)).toEqual(["auth-secret-key"]);
 });
 
-test("a key that the operator stored is used without its line ending", async () => {
-  await using folder = await openFolder();
-  await writeFile(join(folder.path, "auth-secret-key"), `${SECRET_KEY}\n`, { mode: 0o600 });
-  expect(open(folder.path)).toEqual({ key: SECRET_KEY, warnings: [] });
-});
-
-test("a key file that other users can access causes a warning and is left as it is", async () => {
-  await using folder = await openFolder();
-  open(folder.path);
-  const path = join(folder.path, "auth-secret-key");
-  for (const mode of [0o640, 0o604, 0o644]) {
+test.each([
+  ["with a line ending", `${SECRET_KEY}\n`, 0o600, "HS256", null],
+  ["that is long enough for HS256", SHORT_KEY, 0o600, "HS256", null],
+  ["that is too short for HS512", SHORT_KEY, 0o600, "HS512", "is shorter than the 64 bytes"],
+  ["that its group can read", SECRET_KEY, 0o640, "HS256", "(mode 640); run chmod 600"],
+  ["that others can read", SECRET_KEY, 0o604, "HS256", "(mode 604); run chmod 600"],
+] as const)(
+  "a stored key %s is used and left as it is, and only one that is weak or not private causes a warning",
+  async (_name, stored, mode, algorithm, warning) => {
+    await using folder = await openFolder();
+    const path = join(folder.path, "auth-secret-key");
+    await writeFile(path, stored);
     await chmod(path, mode);
-    const { warnings } = open(folder.path);
-    expect(warnings).toEqual([
-      `other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`,
-    ]);
-    expect(await modeOf(path)).toBe(mode);
-  }
-});
-
-test("a key that is too short for the algorithm causes a warning that does not contain it", async () => {
-  await using folder = await openFolder();
-  const stored = SECRET_KEY.slice(0, 40);
-  await writeFile(join(folder.path, "auth-secret-key"), stored, { mode: 0o600 });
-  expect(open(folder.path, "HS256").warnings).toEqual([]);
-  const { key, warnings } = open(folder.path, "HS512");
-  expect(key).toBe(stored);
-  expect(warnings).toEqual([expect.stringContaining("is shorter than the 64 bytes that HS512 requires")]);
-  expect(warnings.join()).not.toContain(stored);
-});
+    const { key, warnings } = open(folder.path, algorithm);
+    expect(key).toBe(stored.trimEnd());
+    expect(warnings).toEqual(warning === null ? [] : [expect.stringContaining(warning)]);
+    expect(warnings.join()).not.toContain(key);
+    expect([await readFile(path, "utf8"), await modeOf(path)]).toEqual([stored, mode]);
+  },
+);
 
 test("the service logs the warnings about its key file when it starts", async () => {
   await using folder = await openFolder();
