@@ -53,20 +53,9 @@ interface AppOptions {
   readonly isStopping: () => boolean;
 }
 
-export function createApp({
-  config,
-  keys,
-  database,
-  hasher,
-  logger,
-  passkeyFeature,
-  isListedPassword = () => false,
-  store = createMemoryStore(),
-  idleTimeoutSeconds = 60,
-  observe,
-  layers,
-  isStopping,
-}: AppOptions) {
+export function createApp(options: AppOptions) {
+  const { config, keys, database, hasher, logger, passkeyFeature, observe, isStopping } = options;
+  const { isListedPassword = () => false, store = createMemoryStore(), idleTimeoutSeconds = 60 } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
   const { digests, oneTimeTokens, publicKeySet } = keys;
   const { users, passkeys, outbox } = database;
@@ -134,7 +123,7 @@ export function createApp({
     accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }),
   ];
   const app = createRouter(idleTimeoutSeconds, fallbackErrorHandler(logger));
-  for (const each of middleware.slice(0, layers)) app.use(each);
+  for (const each of middleware.slice(0, options.layers)) app.use(each);
   app.use(features).use(
     pageRoutes({
       createDocument: () => createDocument(features, config.auth),

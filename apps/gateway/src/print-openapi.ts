@@ -6,7 +6,7 @@ import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
 import { passkeyRoutes } from "./features/passkeys/routes.ts";
-import { createFeatures } from "./features/routes.ts";
+import { createFeatures, type FeatureOptions } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
 
 /** The cast is safe because describing the routes calls none of their services. */
@@ -21,16 +21,12 @@ const rules: AccountRules = {
   passwordMinLength: PASSWORD_MIN_LENGTH,
 };
 const features = createFeatures({
-  readiness: uncalled(),
+  ...uncalled<FeatureOptions>(),
   authService: uncalled(),
   sendsMail: true,
   rules,
-  isListedPassword: uncalled(),
   passkeys: isComplete ? { routes: passkeyRoutes, service: uncalled() } : null,
   limiters: null,
-  digests: uncalled(),
-  todoService: uncalled(),
-  publicKeySet: uncalled(),
 });
 exitOnOutputError();
 await write(await createDocument(features, rules));

@@ -71,9 +71,8 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const { poolSize } = config.database;
   const observability = config.metrics && (await import("./observability/metrics.ts"));
-  const metrics = observability?.createMetrics({ ...database, hasher, poolSize });
+  const metrics = observability?.createMetrics({ ...database, hasher, poolSize: config.database.poolSize });
 
   const app = createApp({
     config,

@@ -10,7 +10,7 @@ import type { Readiness } from "./probes/service.ts";
 import { todoRoutes } from "./todos/routes.ts";
 import type { TodoService } from "./todos/service.ts";
 
-interface FeatureOptions extends AuthRoutesOptions {
+export interface FeatureOptions extends AuthRoutesOptions {
   readonly readiness: Readiness;
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;
