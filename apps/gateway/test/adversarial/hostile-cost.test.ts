@@ -1,5 +1,5 @@
 /** A hostile body takes about as long as an ordinary one of its length, and so does not delay other clients. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { startInFolder } from "../support/service-process.ts";
 import { jsonRequest, openWire } from "../support/wire.ts";
@@ -50,23 +50,16 @@ async function healthLatencyMs(port: number, body: string): Promise<number> {
   return latencyMs;
 }
 
-let service: Awaited<ReturnType<typeof startInFolder>>;
-beforeAll(async () => {
-  service = await startInFolder({ RATE_LIMIT_ENABLED: "false" });
-});
-afterAll(() => service[Symbol.asyncDispose]());
-
-test.each(Object.entries(BODIES))(
-  "/healthz responds while other connections send %s",
-  async (_name, { hostile, ordinary }) => {
-    const port = Number(new URL(await service.ready()).port);
-    const latencies = async (body: string) => {
-      const measured: number[] = [];
-      for (let round = 0; round < 3; round++) measured.push(await healthLatencyMs(port, body));
-      return Math.min(...measured);
-    };
-    const ordinaryMs = await latencies(ordinary);
-    expect(await latencies(hostile)).toBeLessThan(5 * Math.max(FLOOR_MS, ordinaryMs));
-  },
-  120_000,
-);
+test("/healthz responds while other connections send a hostile body, about as soon as with an ordinary one", async () => {
+  await using service = await startInFolder({ RATE_LIMIT_ENABLED: "false" });
+  const port = Number(new URL(await service.ready()).port);
+  const latencyMs = async (body: string) => {
+    const measured: number[] = [];
+    for (let round = 0; round < 3; round++) measured.push(await healthLatencyMs(port, body));
+    return Math.min(...measured);
+  };
+  for (const [name, { hostile, ordinary }] of Object.entries(BODIES)) {
+    const ordinaryMs = await latencyMs(ordinary);
+    expect(await latencyMs(hostile), name).toBeLessThan(5 * Math.max(FLOOR_MS, ordinaryMs));
+  }
+}, 300_000);

@@ -66,9 +66,6 @@ async function openPostgresDatabase(): Promise<ServiceDatabase> {
   };
 }
 
-/** The databases on which the service is tested. */
-const DATABASES = { libsql: openLibsqlFile, postgres: openPostgresDatabase } as const;
-
 interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
   readonly users?: Partial<Database["users"]>;
   readonly passkeys?: Partial<Database["passkeys"]>;
@@ -119,7 +116,10 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 /** Runs the same tests on every database, each in a block named `on <database>`. */
 export function eachDatabase(tests: (startOn: typeof startService) => void): void {
-  for (const [kind, openDatabase] of Object.entries(DATABASES))
+  for (const [kind, openDatabase] of Object.entries({
+    libsql: openLibsqlFile,
+    postgres: openPostgresDatabase,
+  }))
     describe(`on ${kind}`, () => tests((options) => startService({ openDatabase, ...options })));
 }
 

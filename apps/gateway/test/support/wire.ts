@@ -23,7 +23,6 @@ export async function openWire({ hostname = "127.0.0.1", port, deadlineMs = 10_0
   const closed = Promise.withResolvers<void>();
   const socket = connect({ host: hostname, port, allowHalfOpen: true }, opened.resolve);
   let received: Buffer = Buffer.alloc(0);
-  let isOpen = true;
   let wake = (): void => {};
   socket.on("data", (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
@@ -33,7 +32,6 @@ export async function openWire({ hostname = "127.0.0.1", port, deadlineMs = 10_0
   // A reset also closes the connection.
   socket.on("error", opened.reject);
   socket.on("close", () => {
-    isOpen = false;
     wake();
     closed.resolve();
   });
@@ -58,7 +56,7 @@ export async function openWire({ hostname = "127.0.0.1", port, deadlineMs = 10_0
             if (parsed.response.status >= 200) return parsed.response;
             continue;
           }
-          if (!isOpen) return null;
+          if (socket.destroyed) return null;
           const more = Promise.withResolvers<void>();
           wake = more.resolve;
           await Promise.race([more.promise, late.promise]);
@@ -73,14 +71,11 @@ export async function openWire({ hostname = "127.0.0.1", port, deadlineMs = 10_0
       return received.toString();
     },
     get isOpen() {
-      return isOpen;
+      return !socket.destroyed;
     },
     /** Resolves when the connection is closed, by either side. */
     closed: closed.promise,
-    [Symbol.dispose]() {
-      isOpen = false;
-      socket.destroy();
-    },
+    [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 
