@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import type { Page } from "@latchkey/testing/chromium";
 import { DESKTOP, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
-import { startMailServer } from "@latchkey/testing/mail-server";
+import { type MailServer, startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
@@ -15,22 +15,10 @@ const RESET_PAGE = "/account/reset-password";
 
 const visit = async (url: string) => (await sharedBrowser()).visit(url, PHONE);
 
-/** A service whose mails a real server receives. */
-async function startWithMail(env = {}) {
-  await using resources = new AsyncDisposableStack();
-  const server = resources.use(await startMailServer());
-  const service = resources.use(await startService({ env }));
-  resources.use(await startSender(service, smtp(server)));
-  const owned = resources.move();
-  return {
-    service,
-    /** The link in the mail with this number. */
-    async link(number: number): Promise<string> {
-      const mail = (await server.waitFor(number))[number - 1];
-      return /^http\S+/m.exec(mail?.message ?? "")?.[0] ?? "";
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+/** The link in the mail with this number. */
+async function linkOf(server: MailServer, number: number): Promise<string> {
+  const mail = (await server.waitFor(number))[number - 1];
+  return /^http\S+/m.exec(mail?.message ?? "")?.[0] ?? "";
 }
 
 /** Expects that nothing is wider than the window. */
@@ -42,12 +30,13 @@ async function expectFitting(page: Page): Promise<void> {
 }
 
 test("an expired link leads to a new request, and its mail to a new password, with the keyboard alone", async () => {
-  await using mail = await startWithMail();
-  const { service } = mail;
+  await using server = await startMailServer();
+  await using service = await startService();
+  await using _sender = await startSender(service, smtp(server));
   const { email, id, token } = await service.createUser();
   const user = await service.readUser(id);
   // The verification.
-  await mail.link(1);
+  await server.waitFor(1);
   const expiredLink = `${service.url}${RESET_PAGE}#token=${signOneTimeToken("reset", user, { expiresAt: Date.now() })}`;
 
   const expired = await visit(expiredLink);
@@ -62,7 +51,7 @@ test("an expired link leads to a new request, and its mail to a new password, wi
   await expired.page.getByText("a link is on its way").waitFor();
   expect(expired.faults).toEqual([expect.stringContaining("400")]);
 
-  const { page, faults } = await visit(await mail.link(2));
+  const { page, faults } = await visit(await linkOf(server, 2));
   // Opening the link used nothing, and the token is neither in the address nor in the history.
   expect(new URL(page.url()).hash).toBe("");
   await submit(page, PASSWORD);
@@ -100,10 +89,12 @@ test("a new e-mail is confirmed with the keyboard, unless another user has it no
 });
 
 test("a click confirms the address, and a page without a token offers no form until a link is opened in it", async () => {
-  await using mail = await startWithMail({ PRODUCT_URL: "https://app.example.com" });
-  const { id } = await mail.service.createUser();
-  const isVerified = async () => (await mail.service.database.users.findById(id))?.emailVerified;
-  const { page, faults } = await visit(await mail.link(1));
+  await using server = await startMailServer();
+  await using service = await startService({ env: { PRODUCT_URL: "https://app.example.com" } });
+  await using _sender = await startSender(service, smtp(server));
+  const { id } = await service.createUser();
+  const isVerified = async () => (await service.readUser(id)).emailVerified;
+  const { page, faults } = await visit(await linkOf(server, 1));
   expect(await isVerified()).toBe(false);
   await page.click("button");
   await page.getByText("Your e-mail address is confirmed").waitFor();
@@ -111,11 +102,11 @@ test("a click confirms the address, and a page without a token offers no form un
   expect(await page.getByRole("link", { name: "Continue" }).getAttribute("href")).toBe(
     "https://app.example.com",
   );
-  const empty = await visit(mail.service.url + RESET_PAGE);
+  const empty = await visit(service.url + RESET_PAGE);
   expect(await empty.page.locator("form").isVisible()).toBe(false);
   expect(await empty.page.getByText("Request a new link").isVisible()).toBe(true);
   expect([...faults, ...empty.faults]).toEqual([]);
   // Only the fragment of the address changes.
-  await empty.page.goto(`${mail.service.url}${RESET_PAGE}#token=x`);
+  await empty.page.goto(`${service.url}${RESET_PAGE}#token=x`);
   await empty.page.locator("form").waitFor();
 });

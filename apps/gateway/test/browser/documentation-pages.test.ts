@@ -15,13 +15,6 @@ const shared = shareService();
 const visit = async (path: string, scheme: ColorScheme = "light"): Promise<Visit> =>
   (await sharedBrowser()).visit(shared().url + path, DESKTOP, scheme);
 
-async function authorize(page: Page, token: string): Promise<void> {
-  await page.click("button.authorize");
-  await page.fill(".modal-ux input", token);
-  await page.click(".modal-ux button.authorize");
-  await page.click(".modal-ux button.btn-done");
-}
-
 /** Opens an operation, executes it unchanged, and returns status and body of the response. */
 async function execute(page: Page, operation: string): Promise<{ status: string; body: string }> {
   await page.click(`#operations-${operation} .opblock-summary-control`);
@@ -74,7 +67,10 @@ test("the explorer executes operations with the examples of the document, and ke
   expect(login.status).toStartWith("200");
   expect(login.body).toContain('"access_token"');
 
-  await authorize(page, user.token);
+  await page.click("button.authorize");
+  await page.fill(".modal-ux input", user.token);
+  await page.click(".modal-ux button.authorize");
+  await page.click(".modal-ux button.btn-done");
   const { status, body } = await execute(page, "Auth-getMe");
   expect(status).toStartWith("200");
   expect(body).toContain(`"email": "${user.email}"`);

@@ -1,9 +1,9 @@
 /** The examples of docs/resource-servers.md, as they are there, verify tokens from the URL of the public keys alone. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Token } from "@latchkey/contracts";
-import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
+import { openFolder } from "@latchkey/testing/folder";
 import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
@@ -20,7 +20,6 @@ const page = await Bun.file(join(ROOT, "docs/resource-servers.md")).text();
 const blocks = new Map(
   [...page.matchAll(/^```(\w+)\n([\s\S]+?)^```/gm)].map(([, language = "", code = ""]) => [language, code]),
 );
-const succeeds = (...command: string[]): boolean => Bun.spawnSync(command).success;
 
 interface Example {
   readonly language: string;
@@ -44,7 +43,9 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   FastAPI: {
     language: "python",
     file: "main.py",
-    isInstalled: existsSync(PYTHON) && succeeds(PYTHON, "-c", "import cryptography, fastapi, jwt, uvicorn"),
+    isInstalled:
+      existsSync(PYTHON) &&
+      Bun.spawnSync([PYTHON, "-c", "import cryptography, fastapi, jwt, uvicorn"]).success,
     // Without -B, Python could use the code of the previous test: it compares the size and the second of a file.
     prepare: (_, port) => [PYTHON, "-B", "-m", "uvicorn", "main:app", "--port", String(port)],
   },
@@ -87,54 +88,54 @@ async function startExample({ language, file, prepare }: Example, folder: string
   };
 }
 
-describe.each(Object.entries(EXAMPLES))("%s", (name, example) => {
-  if (!example.isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
-  const exampleTest = test.skipIf(!example.isInstalled && !process.env.CI);
-  let folder: TemporaryFolder;
-  beforeAll(async () => {
-    folder = await openFolder();
+/** The example accepts the tokens of a service that signs with this algorithm, and no others. */
+async function expectVerification(example: Example, folder: string, alg: "ES256" | "EdDSA"): Promise<void> {
+  const [own, next, unknown] = [createKeyPair(alg), createKeyPair("EdDSA"), createKeyPair(alg)];
+  await using service = await startService({
+    env: {
+      ...EVERY_FEATURE,
+      ...privateKeyVariables(alg, own),
+      AUTH_NEXT_PUBLIC_KEY: next.publicPem,
+      AUTH_ISSUER: ISSUER,
+      AUTH_AUDIENCE: AUDIENCE,
+    },
   });
-  afterAll(() => folder[Symbol.asyncDispose]());
+  await using server = await startExample(example, folder, service.url);
+  const { id, token } = await service.createUser();
+  const renewed = (await service.call("POST", "/auth/tokens", { token })).expect<Token>(200);
+  const { header, claims } = openToken(token);
+  const [first = "", content = "", signature = ""] = token.split(".");
+  const { body } = await service.call("GET", "/.well-known/jwks.json");
+  const { keys } = body as { keys: readonly { readonly kid: string }[] };
+  const nextHeader = { alg: "EdDSA", kid: keys[1]?.kid };
 
-  exampleTest.each(["ES256", "EdDSA"] as const)(
-    "accepts tokens of %s and of the next key, and rejects every other",
-    async (alg) => {
-      const [own, next, unknown] = [createKeyPair(alg), createKeyPair("EdDSA"), createKeyPair(alg)];
-      await using service = await startService({
-        env: {
-          ...EVERY_FEATURE,
-          ...privateKeyVariables(alg, own),
-          AUTH_NEXT_PUBLIC_KEY: next.publicPem,
-          AUTH_ISSUER: ISSUER,
-          AUTH_AUDIENCE: AUDIENCE,
-        },
-      });
-      await using server = await startExample(example, folder.path, service.url);
-      const { id, token } = await service.createUser();
-      const renewed = (await service.call("POST", "/auth/tokens", { token })).expect<Token>(200);
-      const { header, claims } = openToken(token);
-      const [first = "", content = "", signature = ""] = token.split(".");
-      const { body } = await service.call("GET", "/.well-known/jwks.json");
-      const { keys } = body as { keys: readonly { readonly kid: string }[] };
-      const nextHeader = { alg: "EdDSA", kid: keys[1]?.kid };
+  const ofNextKey = forgeWithPrivateKey({ header: nextHeader, claims, pem: next.privatePem });
+  const accepted = [token, renewed.access_token, ofNextKey];
+  const rejected = [
+    undefined,
+    `${first}.${encode({ ...claims, sub: "1000" })}.${signature}`,
+    `${first}.${content}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
+    `${encode({ ...header, kid: keys[1]?.kid })}.${content}.${signature}`,
+    forgeWithPrivateKey({ header, claims, pem: unknown.privatePem }),
+    ...[{ exp: 1 }, { aud: "https://other.example.com" }, { iss: "https://other.example.com" }].map((other) =>
+      forgeWithPrivateKey({ header, claims: { ...claims, ...other }, pem: own.privatePem }),
+    ),
+    forge({ header: { kid: header.kid }, claims, key: own.publicPem }),
+    `${encode({ alg: "none", kid: header.kid })}.${content}.`,
+  ];
+  const subjects = await Promise.all([...accepted, ...rejected].map(server.subject));
+  expect(subjects, alg).toEqual([...accepted.map(() => String(id)), ...rejected.map(() => 401)]);
+}
 
-      const ofNextKey = forgeWithPrivateKey({ header: nextHeader, claims, pem: next.privatePem });
-      const accepted = [token, renewed.access_token, ofNextKey];
-      const rejected = [
-        undefined,
-        `${first}.${encode({ ...claims, sub: "1000" })}.${signature}`,
-        `${first}.${content}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
-        `${encode({ ...header, kid: keys[1]?.kid })}.${content}.${signature}`,
-        forgeWithPrivateKey({ header, claims, pem: unknown.privatePem }),
-        ...[{ exp: 1 }, { aud: "https://other.example.com" }, { iss: "https://other.example.com" }].map(
-          (other) => forgeWithPrivateKey({ header, claims: { ...claims, ...other }, pem: own.privatePem }),
-        ),
-        forge({ header: { kid: header.kid }, claims, key: own.publicPem }),
-        `${encode({ alg: "none", kid: header.kid })}.${content}.`,
-      ];
-      const subjects = await Promise.all([...accepted, ...rejected].map(server.subject));
-      expect(subjects).toEqual([...accepted.map(() => String(id)), ...rejected.map(() => 401)]);
+for (const [name, example] of Object.entries(EXAMPLES)) {
+  if (!example.isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
+  const title = `${name} accepts tokens of ES256, EdDSA and the next key, and rejects every other`;
+  test.skipIf(!example.isInstalled && !process.env.CI)(
+    title,
+    async () => {
+      await using folder = await openFolder();
+      for (const alg of ["ES256", "EdDSA"] as const) await expectVerification(example, folder.path, alg);
     },
     120_000,
   );
-});
+}
