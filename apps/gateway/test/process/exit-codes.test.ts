@@ -1,5 +1,5 @@
 /** Each error that prevents the start is one line on stderr without a stack trace; the exit code states its kind. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "@latchkey/cli";
@@ -10,6 +10,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
+import { startInFolder } from "../support/service-process.ts";
 
 async function exitOf(env: Readonly<Record<string, string>>) {
   await using service = startProcess(env);
@@ -49,32 +50,30 @@ test("the exit code is 78 for configuration errors, which are reported together 
   expect(lines.join("\n")).not.toContain("hunter2");
 });
 
-describe("with an embedded database", () => {
-  test("the exit code is 69 if the folder cannot be created or the file is not a database, and no key is generated next to it", async () => {
-    await using folder = await openFolder();
-    const file = join(folder.path, "latchkey.db");
-    await Bun.write(file, "This is not a database. ".repeat(100));
-    for (const url of [`file:${file}/x.db`, folder.databaseUrl]) {
-      const unavailable = { code: 69, lines: [expect.stringContaining("unavailable")] };
-      expect(await exitOf({ DATABASE_URL: url })).toEqual(unavailable);
-    }
-    expect(await readdir(folder.path)).toEqual(["latchkey.db"]);
-  });
+test("with an embedded database the exit code is 69 if the folder cannot be created or the file is not a database, and no key is generated next to it", async () => {
+  await using folder = await openFolder();
+  const file = join(folder.path, "latchkey.db");
+  await Bun.write(file, "This is not a database. ".repeat(100));
+  for (const url of [`file:${file}/x.db`, folder.databaseUrl]) {
+    const unavailable = { code: 69, lines: [expect.stringContaining("unavailable")] };
+    expect(await exitOf({ DATABASE_URL: url })).toEqual(unavailable);
+  }
+  expect(await readdir(folder.path)).toEqual(["latchkey.db"]);
+});
 
-  test("the exit code is 65 if a newer release has migrated the database to an incompatible schema, and the service starts with a compatible one", async () => {
-    await using folder = await openFolder();
-    await using database = await openDatabase({ url: folder.databaseUrl });
-    await database.migrate();
-    await querySqlite(folder.databaseUrl, NEWER_SCHEMA);
-    expect(await exitWith(folder.databaseUrl)).toEqual({
-      code: 65,
-      lines: [expect.stringContaining("newer than this release")],
-    });
-    await querySqlite(folder.databaseUrl, COMPATIBLE);
-    await using service = startProcess({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: folder.databaseUrl });
-    await service.line("The database schema is newer than this release and compatible with it.");
-    expect((await fetch(`${await service.ready()}/todos`)).status).toBe(200);
+test("with an embedded database the exit code is 65 if a newer release has migrated the database to an incompatible schema, and the service starts with a compatible one", async () => {
+  await using folder = await openFolder();
+  await using database = await openDatabase({ url: folder.databaseUrl });
+  await database.migrate();
+  await querySqlite(folder.databaseUrl, NEWER_SCHEMA);
+  expect(await exitWith(folder.databaseUrl)).toEqual({
+    code: 65,
+    lines: [expect.stringContaining("newer than this release")],
   });
+  await querySqlite(folder.databaseUrl, COMPATIBLE);
+  await using service = startProcess({ AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: folder.databaseUrl });
+  await service.line("The database schema is newer than this release and compatible with it.");
+  expect((await fetch(`${await service.ready()}/todos`)).status).toBe(200);
 });
 
 test("on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wrong password or an unreachable server", async () => {
@@ -93,28 +92,23 @@ test("on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wron
   expect((await exitWith(url)).code).toBe(69);
 });
 
-describe("the exit code is 71", () => {
-  test("if PORT or METRICS_PORT is in use, without affecting the process that uses it", async () => {
-    await using folder = await openFolder();
-    const env = { DATABASE_URL: folder.databaseUrl };
-    await using first = startProcess({ ...env, METRICS_PORT: "0" });
-    const { url, metrics } = await first.line("ready");
-    for (const [variable, address] of [
-      ["PORT", url],
-      ["METRICS_PORT", metrics],
-    ] as const) {
-      const { port } = new URL(String(address));
-      const { code, lines } = await exitOf({ ...env, [variable]: port });
-      const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error).*, such as ${variable}=\\d+$`;
-      expect([code, lines]).toEqual([71, [expect.stringMatching(new RegExp(message))]]);
-    }
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  });
-
-  test("if HOST is not an address of this machine", async () => {
-    await using folder = await openFolder();
-    expect((await exitOf({ DATABASE_URL: folder.databaseUrl, HOST: "192.0.2.1" })).code).toBe(71);
-  });
+test("the exit code is 71 if HOST is not an address of this machine, or PORT or METRICS_PORT is in use, without affecting the process that uses it", async () => {
+  await using first = await startInFolder({ METRICS_PORT: "0" });
+  const env = { DATABASE_URL: first.folder.databaseUrl };
+  const { url, metrics } = await first.line("ready");
+  for (const [variable, address] of [
+    ["PORT", url],
+    ["METRICS_PORT", metrics],
+  ] as const) {
+    const { port } = new URL(String(address));
+    const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error).*, such as ${variable}=\\d+$`;
+    expect(await exitOf({ ...env, [variable]: port })).toEqual({
+      code: 71,
+      lines: [expect.stringMatching(new RegExp(message))],
+    });
+  }
+  expect((await exitOf({ ...env, HOST: "192.0.2.1" })).code).toBe(71);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
 test("docs/operations.md explains every exit code", async () => {

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { type Line, post, request } from "@latchkey/testing/service-process";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { scrape } from "../support/exposition.ts";
+import { newCredentials } from "../support/service.ts";
 import { startInFolder } from "../support/service-process.ts";
 
 test.concurrent("a lock held longer than the busy timeout causes a 503 in the envelope within five seconds", async () => {
@@ -31,12 +32,6 @@ test.concurrent("a registration waits for the earlier writes of its own client, 
   const ready = await service.line("ready");
   const send = (address: string, path: string, body: unknown) =>
     request(ready.url + path, { method: "POST", body, headers: { "x-forwarded-for": address } });
-  const register = (address: string, username: string) =>
-    send(address, "/auth/register", {
-      username,
-      email: `${username}@example.org`,
-      password: "correct horse",
-    });
   const lock = await holdSqliteLock(service.folder.databaseUrl);
   let created = 0;
   const todos = Array.from({ length: 80 }, async (_, index) => {
@@ -45,8 +40,8 @@ test.concurrent("a registration waits for the earlier writes of its own client, 
     created += 1;
   });
   await queriesInFlight(ready, todos.length);
-  const registrations = ["192.0.2.0", "192.0.2.99"].map(async (address, index) => {
-    const { status } = await register(address, `user${index}`);
+  const registrations = ["192.0.2.0", "192.0.2.99"].map(async (address) => {
+    const { status } = await send(address, "/auth/register", newCredentials());
     return { status, created };
   });
   await queriesInFlight(ready, todos.length + registrations.length);

@@ -13,7 +13,7 @@ test.skipIf(!hasOpenssl)(
     await using folder = await openFolder();
     const trusted = await createCertificate(folder.path, "trusted");
     const other = await createCertificate(folder.path, "other");
-    const server = await startMailServer({ certificate: trusted });
+    await using server = await startMailServer({ certificate: trusted });
     const variables = {
       DATABASE_URL: folder.databaseUrl,
       AUTH_SECRET_KEY: SECRET_KEY,
@@ -36,9 +36,9 @@ test.skipIf(!hasOpenssl)(
     expect(server.received).toEqual([]);
     // As if the pause after the failed attempt were over.
     await querySqlite(folder.databaseUrl, "update outbox set next_attempt_at = created_at");
-    const replicas = [0, 1].map(() => startProcess({ ...variables, NODE_EXTRA_CA_CERTS: trusted.caFile }));
     await using stack = new AsyncDisposableStack();
-    for (const replica of replicas) stack.use(replica);
+    const env = { ...variables, NODE_EXTRA_CA_CERTS: trusted.caFile };
+    const replicas = [0, 1].map(() => stack.use(startProcess(env)));
     await Promise.all(replicas.map((replica) => replica.ready()));
     const mails = await server.waitFor(2);
     expect(mails.map(({ recipients }) => recipients)).toEqual([[email], [email]]);
@@ -50,6 +50,5 @@ test.skipIf(!hasOpenssl)(
     for (const replica of replicas) replica.signal("SIGTERM");
     for (const replica of replicas) expect((await replica.ended()).code).toBe(0);
     expect(server.received).toHaveLength(2);
-    await server[Symbol.asyncDispose]();
   },
 );

@@ -1,6 +1,6 @@
-/** The service on a failing PostgreSQL server: errors in time, correct probes, and no lost writes after the recovery. */
+/** The service on a failing PostgreSQL server: errors in time, correct probes, and a recovery; the database package tests that no write is lost. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Todo, TodoPage, Token } from "@latchkey/contracts";
+import type { Token } from "@latchkey/contracts";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "../support/client.ts";
@@ -71,12 +71,12 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
       call("PATCH", "/auth/me", { token, body: { username } }),
       call("POST", "/auth/register", { body: newCredentials() }),
     ]);
-  const acknowledged: number[] = [];
+  let written = 0;
   const writeUntilFailure = async (): Promise<string> => {
     for (;;) {
-      const { status, body, text } = await call("POST", "/todos", { body: { title: "written" } });
+      const { status, text } = await call("POST", "/todos", { body: { title: "written" } });
       if (status !== 201) return text;
-      acknowledged.push((body as Todo).id);
+      written += 1;
     }
   };
   let isDown = true;
@@ -89,11 +89,11 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
   };
 
   const writers = Promise.all(Array.from({ length: WRITERS }, writeUntilFailure));
-  while (acknowledged.length < 50) await Bun.sleep(10);
+  while (written < 50) await Bun.sleep(10);
   {
     await using _fault = await injectFault();
     const live = expectLive();
-    const [unready, responses, written] = await Promise.all([
+    const [unready, responses, failures] = await Promise.all([
       within(UNREADY_MS, call("GET", "/readyz")),
       within(RESPONSE_MS, requestAll()),
       within(RESPONSE_MS, writers),
@@ -102,20 +102,18 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
     await live;
     expect([unready.status, unready.text]).toEqual([503, '{"status":"unavailable"}']);
     expect(responses.map(({ text }) => text)).toEqual(HEALTHY.map(() => DATABASE_UNAVAILABLE));
-    expect(written).toEqual(Array(WRITERS).fill(DATABASE_UNAVAILABLE));
+    expect(failures).toEqual(Array(WRITERS).fill(DATABASE_UNAVAILABLE));
   }
 
-  const statuses = async () => (await requestAll()).map(({ status }) => status);
   const recover = async (): Promise<void> => {
-    while (!Bun.deepEquals(await statuses(), HEALTHY)) await Bun.sleep(10);
+    while (
+      !Bun.deepEquals(
+        (await requestAll()).map(({ status }) => status),
+        HEALTHY,
+      )
+    )
+      await Bun.sleep(10);
   };
   await within(RECOVERY_MS, recover());
   expect((await call("GET", "/readyz")).status).toBe(200);
-  const ids = new Set<number>();
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: TodoPage = (await call("GET", `/todos?limit=100&cursor=${cursor}`)).expect(200);
-    for (const { id } of page.items) ids.add(id);
-    cursor = page.next_cursor;
-  }
-  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
 });

@@ -14,13 +14,7 @@ const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 /** Resolves when `url` refuses connections: draining has begun. */
 async function untilRefused(url: string): Promise<void> {
-  while (
-    await fetch(url, { keepalive: false }).then(
-      () => true,
-      () => false,
-    )
-  )
-    await Bun.sleep(5);
+  while (await fetch(url, { keepalive: false }).catch(() => null)) await Bun.sleep(5);
 }
 
 const FATAL = {
