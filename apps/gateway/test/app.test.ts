@@ -5,18 +5,21 @@ import { QueueFull } from "@latchkey/hashing";
 import { readAssets } from "../src/pages/assets.ts";
 import { createMemoryStore, type Store } from "../src/rate-limit/store.ts";
 import type { CallOptions } from "./support/client.ts";
-import { type Service, type ServiceOptions, startService } from "./support/service.ts";
+import { forge, secondsFromNow } from "./support/forge-token.ts";
+import { newCredentials, type Service, type ServiceOptions, startService } from "./support/service.ts";
 
 const ORIGIN = "https://app.example";
 const REQUEST_ID = "order-test.1";
-const LOGIN = { body: { email: "nobody@example.org", password: "whatever it is" } };
+const USER = newCredentials();
+/** Of the first user. */
+const TOKEN = forge({ claims: { sub: "1", exp: secondsFromNow(3600) } });
 const TOO_LARGE = " ".repeat(BODY_MAX_BYTES + 1);
 const [ASSET = ""] = readAssets().contents.keys();
 
 interface Details extends CallOptions {
   readonly start?: ServiceOptions;
-  /** Runs before the request; returns what it depends on. */
-  readonly prepare?: (service: Service) => Promise<CallOptions>;
+  /** Runs before the request. */
+  readonly prepare?: (service: Service) => Promise<unknown>;
   /** Not rate-limited, so it has no RateLimit headers. */
   readonly skipRateLimit?: true;
   /** The documentation pages have their own policy. */
@@ -25,74 +28,39 @@ interface Details extends CallOptions {
   readonly isCacheable?: true;
 }
 
-/** For a preparation on whose result the request does not depend. */
-const none = (): CallOptions => ({});
+const limit = (name: string): ServiceOptions => ({ env: { [`RATE_LIMIT_${name}`]: "1/hour" } });
+const fail = (error: Error) => () => Promise.reject(error);
+
+async function registerInactive({ register, database }: Service): Promise<void> {
+  await database.users.setActive((await register()).user.id, false);
+}
 
 const CASES: readonly (readonly [status: number, request: string, details?: Details])[] = [
   [200, "GET /todos"],
   [200, "HEAD /todos"],
   [201, "POST /todos", { body: { title: "Buy milk" } }],
-  [
-    204,
-    "DELETE /todos/1",
-    { prepare: ({ call }) => call("POST", "/todos", { body: { title: "x" } }).then(none) },
-  ],
+  [204, "DELETE /todos/1", { prepare: ({ call }) => call("POST", "/todos", { body: { title: "x" } }) }],
   [303, "GET /", { headers: { accept: "text/html" } }],
   [401, "GET /auth/me"],
-  [
-    403,
-    "GET /auth/me",
-    {
-      async prepare(service) {
-        const { id, token } = await service.createUser();
-        await service.database.users.setActive(id, false);
-        return { token };
-      },
-    },
-  ],
+  [403, "GET /auth/me", { token: TOKEN, prepare: registerInactive }],
   [404, "GET /nowhere"],
   [405, "POST /healthz"],
-  [409, "POST /auth/register", { prepare: async (service) => ({ body: await service.register() }) }],
+  [409, "POST /auth/register", { body: USER, prepare: ({ register }) => register(USER) }],
   [413, "POST /todos", { body: TOO_LARGE }],
   [413, "PATCH /todos/1", { body: new Blob([TOO_LARGE]).stream() }],
   [422, "POST /todos", { body: { title: 1 } }],
   [422, "POST /todos", { body: "{" }],
-  [
-    429,
-    "GET /todos",
-    {
-      start: { env: { RATE_LIMIT_DEFAULT: "1/hour" } },
-      prepare: ({ call }) => call("GET", "/todos").then(none),
-    },
-  ],
+  [429, "GET /todos", { start: limit("DEFAULT"), prepare: ({ call }) => call("GET", "/todos") }],
   [
     429,
     "POST /auth/login",
-    {
-      ...LOGIN,
-      start: { env: { RATE_LIMIT_LOGIN: "1/hour" } },
-      prepare: ({ call }) => call("POST", "/auth/login", LOGIN).then(none),
-    },
+    { body: USER, start: limit("LOGIN"), prepare: ({ call }) => call("POST", "/auth/login", { body: USER }) },
   ],
-  [
-    500,
-    "GET /todos",
-    {
-      start: {
-        wrapDatabase: (database) => ({
-          ...database,
-          todos: { ...database.todos, list: () => Promise.reject(new TypeError("a bug")) },
-        }),
-      },
-    },
-  ],
+  [500, "GET /todos", { start: { wrapDatabase: () => ({ todos: { list: fail(new TypeError("a bug")) } }) } }],
   [
     503,
     "POST /auth/login",
-    {
-      ...LOGIN,
-      start: { wrapHasher: (hasher) => ({ ...hasher, verify: () => Promise.reject(new QueueFull(1)) }) },
-    },
+    { body: USER, start: { wrapHasher: () => ({ verify: fail(new QueueFull(1)) }) } },
   ],
   [503, "GET /readyz", { start: { isStopping: () => true }, skipRateLimit: true }],
   [200, "GET /healthz", { skipRateLimit: true }],
@@ -154,15 +122,15 @@ test.each(CASES)(
       };
       return { isSynchronous: true, increment };
     };
-    const { start, prepare = async () => ({}), skipRateLimit, body, headers } = details;
+    const { start, prepare, skipRateLimit, body, token, headers } = details;
     const env = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN, ...start?.env };
     await using service = await startService({ store: { ...memory, fixedWindow }, ...start, env });
-    const prepared = await prepare(service);
+    await prepare?.(service);
     const countedBefore = counted;
     const [method = "", path = ""] = request.split(" ");
     const response = await service.call(method, path, {
       body,
-      ...prepared,
+      ...(token !== undefined && { token }),
       headers: { origin: ORIGIN, "x-request-id": REQUEST_ID, ...headers },
     });
     expect(response.status).toBe(status);
