@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { toUserWithRoles, type User } from "@latchkey/contracts";
-import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { EMAIL, openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 
@@ -11,10 +10,6 @@ const NEW_PASSWORD = "another one, just as long";
 
 const create = (shared: SharedDatabase) =>
   shared.json<User>(["users", "create", EMAIL, "--username", "ada"], PASSWORD);
-
-/** Changes the password as the service does for PATCH /auth/me: the token of the request stays valid. */
-const changeOwnPassword = ({ database }: SharedDatabase, id: number) =>
-  database.users.update(id, { hashedPassword: "salt$digest", passwordChangeTokenId: "kept" });
 
 test("create prints the user as the API does, and the user can log in", async () => {
   await using shared = await openSharedDatabase();
@@ -32,7 +27,6 @@ test("create prints the user as the API does, and the user can log in", async ()
 
 test("show lists passkeys, export writes their number, and remove-passkeys and set-password delete them", async () => {
   await using shared = await openSharedDatabase();
-  await using folder = await openFolder();
   const { passkeys } = shared.database;
   const { id: userId } = await create(shared);
   const enrol = async (revision: number, version = 0) => {
@@ -44,7 +38,7 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   const shown = await shared.json<{ passkeys: object[] }>(["users", "show", EMAIL]);
   expect(shown.passkeys).toMatchObject([{ id: "one", name: "Phone", last_used_at: null }]);
   expect((await shared.tool(["users", "show", EMAIL])).stdout).toContain("Phone");
-  const file = join(folder.path, "users.jsonl");
+  const file = join(shared.folder, "users.jsonl");
   await shared.tool(["users", "export", file]);
   const exported = await Bun.file(file).text();
   expect(JSON.parse(exported)).toMatchObject({ email: EMAIL, passkeys: 1 });
@@ -57,17 +51,21 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   expect(await passkeys.list(userId)).toEqual([]);
 });
 
-test("delete --domain asks, and deletes the users of exactly this domain in batches", async () => {
+test("delete requires --yes without a terminal, and deletes one user, or those of exactly one domain in batches", async () => {
   await using shared = await openSharedDatabase();
-  await shared.insert(
-    Array.from({ length: 1_201 }, (_, index) => `u${index}`),
-    "a.example",
-  );
+  const usernames = Array.from({ length: 1_202 }, (_, index) => `u${index}`);
+  await shared.insert(usernames, "a.example");
   for (const domain of ["sub.a.example", "xa.example", "a_example.org"])
     await shared.insert([domain], domain);
-  const command = ["users", "delete", "--domain", " A.Example"];
-  expect((await shared.tool(command, "")).code).toBe(64);
-  const { code, stdout, stderr } = await shared.tool([...command, "--yes"]);
+  const [one, many] = [
+    ["users", "delete", "1"],
+    ["users", "delete", "--domain", " A.Example"],
+  ];
+  const refused = { code: 64, stdout: "", stderr: "Cannot prompt without a terminal; pass --yes.\n" };
+  for (const command of [one, many]) expect(await shared.tool(command, "")).toEqual(refused);
+  const first = await shared.tool([...one, "--yes"]);
+  expect(first).toMatchObject({ code: 0, stdout: "Deleted u0@a.example (id 1, username u0).\n" });
+  const { code, stdout, stderr } = await shared.tool([...many, "--yes"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Deleted 1201 users of a.example.\n" });
   expect(stderr.match(/"event":"user.deleted"/g)).toHaveLength(1_201);
   expect(await shared.database.users.list({ after: 0, limit: 9 })).toHaveLength(3);
@@ -102,50 +100,35 @@ test("each change is logged on standard error with its event and the user's id, 
   expect(events).toEqual([...expected, "tokens.revoked", "user.deleted"].map(entry));
 });
 
+const TAKEN = "A user with this e-mail address or username already exists.";
+
 test.each([
-  [EMAIL, "ada2"],
-  ["other@example.com", "ada"],
+  [`create ${EMAIL} --username ada2`, 1, "USER_ALREADY_EXISTS", TAKEN],
+  ["create other@example.com --username ada", 1, "USER_ALREADY_EXISTS", TAKEN],
+  ["show nobody@example.com", 1, "USER_NOT_FOUND", "No user has the e-mail address nobody@example.com."],
+  ["set-password 9007199254740991", 1, "USER_NOT_FOUND", "No user has the id 9007199254740991."],
+  ["delete 42", 1, "USER_NOT_FOUND", "No user has the id 42."],
+  ["frob", 64, "USAGE_ERROR", "Unknown command 'frob'; see --help."],
 ])(
-  "create rejects a duplicate, %s with the username %s, before it reads a password",
-  async (email, username) => {
+  "%s exits with %i before anything is read, and with --json prints the error as an object with the code %s",
+  async (line, code, name, message) => {
     await using shared = await openSharedDatabase();
     await shared.insert(["ada"]);
-    expect(await shared.tool(["users", "create", email, "--username", username])).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "A user with this e-mail address or username already exists.\n",
-    });
+    const command = ["users", ...line.split(" ")];
+    expect(await shared.tool(command)).toEqual({ code, stdout: "", stderr: `${message}\n` });
+    const json = await shared.tool([...command, "--json"]);
+    expect([json.code, JSON.parse(json.stderr)]).toEqual([code, { code: name, message }]);
   },
 );
 
-test("with --json, an error is one JSON object on standard error, with the same exit code", async () => {
-  await using shared = await openSharedDatabase();
-  for (const [args, code, name] of [
-    [["show", "nobody@example.com"], 1, "USER_NOT_FOUND"],
-    [["show", "nobody"], 64, "USAGE_ERROR"],
-    [["frob"], 64, "USAGE_ERROR"],
-  ] as const) {
-    const text = await shared.tool(["users", ...args]);
-    const json = await shared.tool(["users", ...args, "--json"]);
-    expect([text.code, json.code]).toEqual([code, code]);
-    expect(JSON.parse(json.stderr)).toEqual({ code: name, message: text.stderr.trim() });
-  }
-});
-
-test("set-password changes only the password, revokes all tokens and deletes all networks; revoke-tokens keeps the password", async () => {
+test("set-password changes only the password and revokes all tokens; revoke-tokens keeps the password", async () => {
   await using shared = await openSharedDatabase();
   const ada = await create(shared);
-  await changeOwnPassword(shared, ada.id);
-  await shared.database.users.storeNetwork(ada.id, "home");
   const changed = await shared.json<User>(["users", "set-password", EMAIL], NEW_PASSWORD);
   expect({ ...changed, updated_at: ada.updated_at }).toEqual(ada);
-  expect(await shared.database.users.findByEmail(EMAIL, "home")).toMatchObject({
-    tokenVersion: 2,
-    passwordChangeTokenId: null,
-    networkSeenAt: null,
-  });
+  expect(await shared.database.users.findById(ada.id)).toMatchObject({ tokenVersion: 1 });
   await shared.json<User>(["users", "revoke-tokens", EMAIL]);
-  expect((await shared.database.users.findById(ada.id))?.tokenVersion).toBe(3);
+  expect(await shared.database.users.findById(ada.id)).toMatchObject({ tokenVersion: 2 });
   expect(await shared.canLogIn(PASSWORD)).toBe(false);
   expect(await shared.canLogIn(NEW_PASSWORD)).toBe(true);
 });
@@ -163,32 +146,6 @@ test("set-roles replaces the roles, which list prints, and rejects more than 20 
     expect((await shared.tool(["users", "set-roles", "1", ...roles])).code).toBe(64);
 });
 
-test("delete requires --yes without a terminal", async () => {
-  await using shared = await openSharedDatabase();
-  await shared.insert(["ada"]);
-  const unasked = await shared.tool(["users", "delete", EMAIL], "");
-  expect(unasked).toMatchObject({ code: 64, stdout: "", stderr: expect.stringContaining("--yes") });
-  expect(await shared.database.users.findById(1)).not.toBeNull();
-
-  const deleted = await shared.tool(["users", "delete", EMAIL, "--yes"]);
-  expect(deleted).toMatchObject({ code: 0, stdout: "Deleted ada@example.com (id 1, username ada).\n" });
-  expect(await shared.database.users.findById(1)).toBeNull();
-});
-
-test.each(["show", "activate", "deactivate", "set-password", "revoke-tokens", "delete"])(
-  "%s reports a user that does not exist, before it reads a password",
-  async (command) => {
-    await using shared = await openSharedDatabase();
-    for (const [user, name] of [
-      ["nobody@example.com", "the e-mail address nobody@example.com"],
-      ["9007199254740991", "the id 9007199254740991"],
-    ] as const) {
-      const missing = { code: 1, stdout: "", stderr: `No user has ${name}.\n` };
-      expect(await shared.tool(["users", command, user])).toEqual(missing);
-    }
-  },
-);
-
 test("list prints all pages in ascending order of ids, or the requested range", async () => {
   await using shared = await openSharedDatabase();
   await shared.insert(Array.from({ length: 1_203 }, (_, index) => `p${index}`));
@@ -203,15 +160,13 @@ test("list prints all pages in ascending order of ids, or the requested range", 
   expect(table.stdout.split("\n")).toHaveLength(1 + ids.length + 1);
 });
 
-test("list finds users by a part of the e-mail or username, and inactive ones; other processes see the state immediately", async () => {
+test("activate and deactivate change the state; list finds inactive users, and those whose e-mail or username contains a text", async () => {
   await using shared = await openSharedDatabase();
   await shared.insert(["ada", "bob", "ada_2"]);
-  const setActive = async (command: string) => {
+  for (const command of ["deactivate", "activate", "deactivate", "deactivate"]) {
     const user = await shared.json<User>(["users", command, "ada_2@example.com"]);
     expect(user.is_active).toBe(command === "activate");
-    expect((await shared.database.users.findById(user.id))?.isActive).toBe(user.is_active);
-  };
-  for (const command of ["deactivate", "activate", "deactivate", "deactivate"]) await setActive(command);
+  }
   const list = async (...options: string[]) =>
     (await shared.json<User[]>(["users", "list", ...options])).map(({ username }) => username);
   expect(await list("--search", "ADA")).toEqual(["ada", "ada_2"]);
