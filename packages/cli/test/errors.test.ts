@@ -16,8 +16,6 @@ test.each([
 });
 
 test("an error without a code gets the one of the exit code", () => {
-  expect(databaseError(new TypeError("x"), EXIT.dataError)).toMatchObject({
-    exitCode: 65,
-    code: "DATA_ERROR",
-  });
+  const error = databaseError(new TypeError("x"), EXIT.dataError);
+  expect(error).toMatchObject({ exitCode: 65, code: "DATA_ERROR" });
 });

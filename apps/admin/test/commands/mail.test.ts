@@ -16,18 +16,15 @@ const ONE_RESET: MailPolicy = {
 test("mail test sends a mail, or reports the server's code without its text", async () => {
   let code = 250;
   await using server = await startMailServer({ answer: () => code });
-  const run = () =>
-    runTool(["mail", "test", " Ada@Example.COM"], { env: { MAIL_URL: server.url, MAIL_FROM } });
-  expect(await run()).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("a mail to ada@example.com.\n"),
-  });
+  const run = (env: Readonly<Record<string, string>> = { MAIL_FROM }) =>
+    runTool(["mail", "test", " Ada@Example.COM"], { env: { MAIL_URL: server.url, ...env } });
+  const stdout = "The mail server accepted a mail to ada@example.com.\n";
+  expect(await run()).toEqual({ code: 0, stdout, stderr: "" });
   expect(server.received).toMatchObject([{ recipients: ["ada@example.com"] }]);
   code = 554;
-  const { stderr, ...failed } = await run();
-  expect([failed.code, stderr]).toEqual([69, "The mail server did not accept the message (554 5.1.1).\n"]);
-  const unset = await runTool(["mail", "test", "ada@example.com"], { env: { MAIL_URL: server.url } });
-  expect([unset.code, unset.stderr]).toEqual([78, "MAIL_FROM: is not set\n"]);
+  const stderr = "The mail server did not accept the message (554 5.1.1).\n";
+  expect(await run()).toEqual({ code: 69, stdout: "", stderr });
+  expect(await run({})).toEqual({ code: 78, stdout: "", stderr: "MAIL_FROM: is not set\n" });
 });
 
 test("mail test --kind sends a mail of the service, whose names cannot add a header", async () => {
@@ -65,34 +62,29 @@ test("send-reset writes a reset and set-password a notification, unless the serv
   await using shared = await openSharedDatabase();
   const { users, outbox } = shared.database;
   await shared.insert(["ada"]);
-  expect(await shared.json(["users", "send-reset", EMAIL])).toMatchObject({
-    email_verified: false,
-  });
-  const claimed = await outbox.claim(ONE_RESET);
-  expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 } });
-  for (let index = 0; index < 3; index++) await shared.json(["users", "send-reset", EMAIL]);
-  for (let index = 0; index < 3; index++)
-    expect(await outbox.claim(ONE_RESET)).toMatchObject({ isWithinBudget: true });
-  const unknown = await shared.tool(["users", "send-reset", "nobody@example.com"]);
-  expect(unknown.code).toBe(1);
+  for (let index = 0; index < 2; index++) {
+    expect(await shared.json(["users", "send-reset", EMAIL])).toMatchObject({ email_verified: false });
+    const claimed = await outbox.claim(ONE_RESET);
+    expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 }, isWithinBudget: true });
+  }
   await users.setActive(1, false);
-  const inactive = await shared.tool(["users", "send-reset", EMAIL]);
-  expect([inactive.code, inactive.stderr]).toEqual([1, "An inactive user gets no mail.\n"]);
-  for (const email of ["cy@example.invalid", "=?utf-8?q?ada?=@example.com"]) {
-    await users.create({ email, username: email, hashedPassword: "s$d" });
+  const NO_MAIL = "This e-mail gets no mail: its domain does not exist, or it could be read as another one.";
+  for (const [email, message] of [
+    [EMAIL, "An inactive user gets no mail."],
+    ["cy@example.invalid", NO_MAIL],
+    ["=?utf-8?q?ada?=@example.com", NO_MAIL],
+  ] as const) {
+    if (email !== EMAIL) await users.create({ email, username: email, hashedPassword: "s$d" });
     const refused = await shared.tool(["users", "send-reset", email]);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("gets no mail")]);
+    expect(refused).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
   }
   await users.setActive(1, true);
   await shared.json(["users", "set-password", EMAIL], "a new passphrase\n");
   expect(await outbox.claim(ONE_RESET)).toMatchObject({ kind: "password" });
   const env = { NODE_ENV: "production", ...shared.env };
-  const refused = await runTool(["users", "send-reset", EMAIL], { env });
-  expect([refused.code, refused.stderr]).toEqual([
-    78,
-    "MAIL_URL: is not set, so that the service sends no mail\n",
-  ]);
+  const stderr = "MAIL_URL: is not set, so that the service sends no mail\n";
+  expect(await runTool(["users", "send-reset", EMAIL], { env })).toEqual({ code: 78, stdout: "", stderr });
   await runTool(["users", "set-password", EMAIL], { env, input: "another passphrase\n" });
-  // The claimed notification: the reset was deleted, and nothing was added.
+  // The claimed notification: the resets were deleted, and nothing was added.
   expect(await outbox.count()).toBe(1);
 });

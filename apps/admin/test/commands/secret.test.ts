@@ -9,23 +9,21 @@ import { runProcess } from "@latchkey/testing/run-process";
 import { calculateJwkThumbprint } from "jose";
 import { runTool } from "../support/tool.ts";
 
-describe("secret generate", () => {
-  test("prints a new key that is long enough for HS512, and nothing else", async () => {
-    const first = await runTool(["secret", "generate"]);
-    const second = await runTool(["secret", "generate", "--algorithm", "HS512"]);
-    expect(first).toMatchObject({ code: 0, stderr: "" });
-    for (const { stdout } of [first, second]) expect(stdout).toMatch(/^[A-Za-z0-9_-]{86}\n$/);
-    expect(second.stdout).not.toBe(first.stdout);
-    const json = JSON.parse((await runTool(["secret", "generate", "--json"])).stdout);
-    expect(json).toEqual({ secret: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) });
-  });
+test("secret generate prints a new key that is long enough for HS512, and nothing else", async () => {
+  const first = await runTool(["secret", "generate"]);
+  const second = await runTool(["secret", "generate", "--algorithm", "HS512"]);
+  expect(first).toMatchObject({ code: 0, stderr: "" });
+  for (const { stdout } of [first, second]) expect(stdout).toMatch(/^[A-Za-z0-9_-]{86}\n$/);
+  expect(second.stdout).not.toBe(first.stdout);
+  const json = JSON.parse((await runTool(["secret", "generate", "--json"])).stdout);
+  expect(json).toEqual({ secret: expect.stringMatching(/^[A-Za-z0-9_-]{86}$/) });
+});
 
-  test("rejects other algorithms and, for a secret, --output", async () => {
-    for (const args of [["--algorithm", "RS256"], ["--algorithm"], ["--output", "key"]]) {
-      const { code, stdout } = await runTool(["secret", "generate", ...args]);
-      expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: "" });
-    }
-  });
+test("secret generate rejects other algorithms and, for a secret, --output", async () => {
+  for (const args of [["--algorithm", "RS256"], ["--algorithm"], ["--output", "key"]]) {
+    const { code, stdout } = await runTool(["secret", "generate", ...args]);
+    expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: "" });
+  }
 });
 
 const parse = (variables: Variables) =>

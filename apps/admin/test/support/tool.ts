@@ -1,4 +1,4 @@
-/** Runs the tool: in this process, or as operators do where standard input, the terminal or the working directory matters. */
+/** Runs the tool: in this process, or as operators do where standard input or the terminal matters. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
@@ -12,14 +12,13 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
   readonly input?: string | Uint8Array;
-  readonly cwd?: string;
 }
 
 /** Runs one command line. Not concurrently: without input, it captures the output of this process. */
-export const runTool = (args: readonly string[], { env = {}, input, cwd = tmpdir() }: RunOptions = {}) =>
-  input === undefined && cwd === tmpdir()
+export const runTool = (args: readonly string[], { env = {}, input }: RunOptions = {}) =>
+  input === undefined
     ? captureOutput(() => run(args, env))
-    : runProcess([process.execPath, MAIN, ...args], { cwd, env, stdin: Buffer.from(input ?? "") });
+    : runProcess([process.execPath, MAIN, ...args], { cwd: tmpdir(), env, stdin: Buffer.from(input) });
 
 /** Keys to type after a text has appeared on the terminal. */
 export type Keystrokes = readonly [after: string, keys: string];
