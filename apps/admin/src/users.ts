@@ -1,21 +1,8 @@
 /** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
-import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import type { UserRef } from "./user-arguments.ts";
-
-/** The service uses the same names for the events that users can cause, too. */
-export type AuditEvent =
-  | "user.registered"
-  | "user.activated"
-  | "user.deactivated"
-  | "user.deleted"
-  | "password.changed"
-  | "passkey.removed"
-  | "reset.requested"
-  | "roles.changed"
-  | "tokens.revoked";
 
 const PAGE_SIZE = 500;
 
@@ -25,11 +12,11 @@ export async function findUser(users: UserRepository, ref: UserRef): Promise<Use
 }
 
 /**
- * Logs a change as one JSON line on standard error, unless that is a terminal, with the fields of the service's log, and returns
- * the changed user.
+ * Logs a change as one JSON line on standard error, unless that is a terminal, with the fields of the service's log and its
+ * names of events, and returns the changed user.
  * @throws {CliError} with exit code 1 if the user does not exist
  */
-export function audited(event: AuditEvent, ref: UserRef, changed: User | null): User {
+export function audited(event: string, ref: UserRef, changed: User | null): User {
   const user = expectUser(changed, ref);
   const line = { level: "info", time: new Date().toISOString(), event, user_id: user.id, msg: event };
   if (!process.stderr.isTTY) writeError(`${toJson(line)}\n`);
@@ -47,12 +34,6 @@ export async function* listUsers(users: UserRepository, request: Partial<ListReq
     after = last.id;
     limit -= page.length;
   }
-}
-
-/** The number of networks from which logins of the user are never throttled. */
-export async function countFamiliarNetworks(users: UserRepository, id: number): Promise<number> {
-  const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
-  return (await users.findNetworkTimes(id)).filter((time) => Date.parse(time) > since).length;
 }
 
 /** Hashes in one worker that exits afterwards. */

@@ -1,7 +1,13 @@
 /** `users …`: the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
-import { EMAIL_MAX_LENGTH, ID_MAX, toPasskey, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
+import {
+  EMAIL_MAX_LENGTH,
+  FAMILIAR_NETWORK_DAYS,
+  ID_MAX,
+  toPasskey,
+  USERNAME_MAX_LENGTH,
+} from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
@@ -10,14 +16,7 @@ import { readVariables, type Variables } from "../environment.ts";
 import { readPassword } from "../prompt.ts";
 import { parseEmail, parseRoles, parseUsername, parseUserRef, passwordParser } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import {
-  type AuditEvent,
-  audited,
-  countFamiliarNetworks,
-  findUser,
-  hashPassword,
-  listUsers,
-} from "../users.ts";
+import { audited, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
@@ -62,7 +61,7 @@ export function usersCommand(variables: Variables): Command {
    * @param begin receives the other arguments; it runs before the database is opened
    */
   const changing = (
-    event: AuditEvent,
+    event: string,
     command: Command,
     begin: (args: readonly string[]) => Change | Promise<Change>,
   ) =>
@@ -116,7 +115,9 @@ export function usersCommand(variables: Variables): Command {
       const ref = parseUserRef(text);
       await withDatabase(variables, async ({ users, passkeys }) => {
         const user = await findUser(users, ref);
-        const familiar_networks = await countFamiliarNetworks(users, user.id);
+        const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
+        const times = await users.findNetworkTimes(user.id);
+        const familiar_networks = times.filter((time) => Date.parse(time) > since).length;
         const found = await passkeys.list(user.id);
         const shown = format.json ? found.map(toPasskey) : found.map(({ name }) => name);
         await printUser(user, format, { passkeys: shown, familiar_networks });

@@ -87,17 +87,20 @@ test("each change is logged on standard error with its event and the user's id, 
   };
   const entry = (event: string) => ({ level: "info", event, user_id: 1, msg: event });
   await run(["create", EMAIL, "-u", "ada"], PASSWORD);
-  await run(["deactivate", EMAIL]);
-  await run(["activate", EMAIL, "--json"]);
   await run(["set-password", EMAIL], PASSWORD);
-  await run(["revoke-tokens", EMAIL]);
+  for (const name of ["revoke-tokens", "set-roles", "send-reset", "remove-passkeys", "deactivate"])
+    await run([name, EMAIL]);
+  await run(["activate", EMAIL, "--json"]);
   for (const format of [[], ["--json"]])
     for (const command of [["show", EMAIL], ["list"]]) await run([...command, ...format]);
   expect(await run(["create", EMAIL, "-u", "bob"])).toBe(1);
   await run(["delete", EMAIL, "--yes"]);
   expect(await run(["activate", EMAIL])).toBe(1);
-  const expected = ["user.registered", "user.deactivated", "user.activated", "password.changed"];
-  expect(events).toEqual([...expected, "tokens.revoked", "user.deleted"].map(entry));
+  const expected = [
+    ...["user.registered", "password.changed", "tokens.revoked", "roles.changed", "reset.requested"],
+    ...["passkey.removed", "user.deactivated", "user.activated", "user.deleted"],
+  ];
+  expect(events).toEqual(expected.map(entry));
 });
 
 const TAKEN = "A user with this e-mail address or username already exists.";
