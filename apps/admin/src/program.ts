@@ -67,7 +67,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
   return runProgram({ program, args, convertError, jsonErrors: args.includes("--json") });
 }
 
-export function convertError(error: unknown): CliError | CommanderError {
+function convertError(error: unknown): CliError | CommanderError {
   if (error instanceof CommanderError) {
     if (error.code !== "commander.unknownOption" || !error.message.includes("'--password")) return error;
     return usageError(

@@ -19,23 +19,19 @@ export function requireText({ name, text }: Argument): string {
 }
 
 /** Plain decimal digits without leading zeros, such as `120`. @throws {CliError} with exit code 64 */
-export const parseWholeNumber = (argument: Argument, range: Range): number =>
-  parseMatching(argument, range, { pattern: /^(0|[1-9]\d*)$/, kind: "a whole number" });
+export const parseWholeNumber = numberParser(/^(0|[1-9]\d*)$/, "a whole number");
 
 /** Plain decimal digits, such as `0.5`. @throws {CliError} with exit code 64 */
-export const parseNumber = (argument: Argument, range: Range): number =>
-  parseMatching(argument, range, { pattern: /^\d+(\.\d+)?$/, kind: "a number" });
+export const parseNumber = numberParser(/^\d+(\.\d+)?$/, "a number");
 
 export const invalidArgument = ({ name, text }: Argument, expected: string): CliError =>
   usageError(`${name} must be ${expected}, not ${JSON.stringify(text)}; see --help.`);
 
-function parseMatching(
-  argument: Argument,
-  { min, max }: Range,
-  { pattern, kind }: { readonly pattern: RegExp; readonly kind: string },
-): number {
-  const text = requireText(argument);
-  const value = pattern.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw invalidArgument(argument, `${kind} from ${min} to ${max}`);
+function numberParser(pattern: RegExp, kind: string) {
+  return (argument: Argument, { min, max }: Range): number => {
+    const text = requireText(argument);
+    const value = pattern.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw invalidArgument(argument, `${kind} from ${min} to ${max}`);
+  };
 }

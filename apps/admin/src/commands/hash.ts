@@ -29,9 +29,6 @@ export function hashCommand(variables: Variables): Command {
   return new Command("hash").description("measure password hashing on this machine").addCommand(bench);
 }
 
-/** Larger than any measurement: no derivation is rejected. */
-const QUEUE_LIMIT = 1_000_000;
-const QUEUE_SECONDS = 3600;
 /** An idle system uses less. */
 const MAX_OTHER_CORES = 0.2;
 
@@ -44,7 +41,8 @@ function otherCpuMs(): number {
 
 /** @param seconds approximate duration after a warm-up round; at least one round is measured */
 async function measureCapacity(options: { kernel: string; workers?: number }, seconds: number) {
-  await using hasher = createHasher({ ...options, queueLimit: QUEUE_LIMIT, queueSeconds: QUEUE_SECONDS });
+  // Larger than any measurement: no derivation is rejected.
+  await using hasher = createHasher({ ...options, queueLimit: 1_000_000, queueSeconds: 3600 });
   const { lanes } = hasher.stats();
   /** Seconds for `count` concurrent derivations, in whole rounds: no derivation is counted partially. */
   const timeDerivations = async (count: number): Promise<number> => {

@@ -43,21 +43,19 @@ const LINE = Compile(
  * Returns the user, or a sentence that explains why the line is rejected. In both cases, it also returns the highest id that the
  * source has used, if the line contains it.
  */
-export function parseLine(text: string, options: { readonly usernameFromEmail: boolean }) {
+export function parseLine(text: string, { usernameFromEmail }: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;
-  const parse = (): LineUser | string => {
-    try {
-      const line: unknown = JSON.parse(text);
-      if (LINE_IDS.Check(line)) lastId = Math.max(line.id ?? 0, line.last_id ?? 0);
-      return parseUser(line, options.usernameFromEmail);
-    } catch (error) {
-      // The parser's message quotes the line.
-      if (error instanceof SyntaxError) return "The line is not valid JSON.";
-      if (error instanceof CliError || error instanceof hashing.UnsupportedHash) return error.message;
-      throw error;
-    }
-  };
-  return { user: parse(), lastId };
+  try {
+    const line: unknown = JSON.parse(text);
+    if (LINE_IDS.Check(line)) lastId = Math.max(line.id ?? 0, line.last_id ?? 0);
+    return { user: parseUser(line, usernameFromEmail), lastId };
+  } catch (error) {
+    // The parser's message quotes the line.
+    if (error instanceof SyntaxError) return { user: "The line is not valid JSON.", lastId };
+    if (error instanceof CliError || error instanceof hashing.UnsupportedHash)
+      return { user: error.message, lastId };
+    throw error;
+  }
 }
 
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
