@@ -1,37 +1,27 @@
 /** `backup` and `restore`, while another process uses the database as the service does, and while none does. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
-import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
+import { openFolder } from "@latchkey/testing/folder";
 import { expectSentence, MAIN, runTool } from "../support/tool.ts";
 
 setDefaultTimeout(30_000);
 
 const EMAIL = "ada@example.com";
 
-/**
- * The folder that each test copies: the database `latchkey.db` with one user. Other processes create it, because libsql keeps its
- * lock after `close` until a statement is garbage collected.
- */
-let template: TemporaryFolder;
-beforeAll(async () => {
-  template = await openFolder();
-  const env = { DATABASE_URL: template.databaseUrl };
-  for (const args of [["migrate"], ["users", "create", EMAIL, "--username", "ada"]])
-    expect(await runTool(args, { env, input: "correct horse battery staple" })).toMatchObject({ code: 0 });
-});
-afterAll(() => template[Symbol.asyncDispose]());
-
+/** A folder with the database `latchkey.db`, which has one user. */
 async function openFixture() {
   const folder = await openFolder();
-  await cp(template.path, folder.path, { recursive: true });
   const path = join(folder.path, "latchkey.db");
   const url = folder.databaseUrl;
-  const tool = (args: readonly string[], env: Record<string, string> = {}, input?: string | Uint8Array) =>
-    runTool(args, { env: { DATABASE_URL: url, ...env }, input: input ?? "" });
+  // In other processes, because libsql keeps its lock after `close` until a statement is garbage collected.
+  const tool = (args: readonly string[], env: Record<string, string> = {}, input: string | Uint8Array = "") =>
+    runTool(args, { env: { DATABASE_URL: url, ...env }, input });
+  await tool(["migrate"]);
+  const user = { email: EMAIL, username: "ada", password_hash: null };
+  await tool(["users", "import", "-", "--commit"], {}, JSON.stringify(user));
   return {
     path,
     tool,
@@ -84,6 +74,7 @@ test("- is standard output and standard input; with a configured key, restore de
   const backup = await child.stdout.bytes();
   expect(await child.exited).toBe(0);
   await Bun.file(fixture.path).delete();
+  await Bun.write(fixture.file("auth-secret-key"), "not in use");
   const key = { AUTH_SECRET_KEY: "configured" };
   const restored = await fixture.tool(["restore", "-"], key, backup);
   expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining("Set a new AUTH_SECRET_KEY") });
