@@ -36,22 +36,13 @@ test("an unset variable shows its default, or in parentheses what happens withou
   expect(lines).toContain("METRICS_PORT=(no metrics)");
   expect(lines).toContain("REDIS_URL=(requests are counted per process)");
   expect(lines).toContain("HASH_NICE=5");
-  expect(describeVariables({})).toContain(
-    "AUTH_SECRET_KEY=(generated and stored next to a file: database, unless AUTH_PRIVATE_KEY is set)",
-  );
 });
 
 describe("secrets are masked:", () => {
   test.each([
-    ["postgres://latchkey:Hunter2@db:5432/latchkey", "postgres://latchkey:***@db:5432/latchkey"],
-    ["postgres://latchkey@db/latchkey?password=Hunter2", "postgres://latchkey@db/latchkey?***"],
-    ["postgresql://u:Hunt%40er2@db/d?sslmode=require", "postgresql://u:***@db/d?***"],
-    ["postgres://latchkey:12/Hunter2@db", "***"],
-  ])("DATABASE_URL=%s", (url, masked) => {
-    expect(describeVariables({ ...PRODUCTION, DATABASE_URL: url })).toContain(`DATABASE_URL=${masked}`);
-  });
-
-  test.each([
+    ["DATABASE_URL", "postgres://u:Hunt%40er2@db:5432/d", "postgres://u:***@db:5432/d"],
+    ["DATABASE_URL", "postgresql://u@db/d?password=Hunter2", "postgresql://u@db/d?***"],
+    ["DATABASE_URL", "postgres://latchkey:12/Hunter2@db", "***"],
     ["REDIS_URL", "redis://Hunter2@cache:6379", "redis://***@cache:6379"],
     ["REDIS_URL", "rediss://latchkey:Hunter2@cache:6380/1", "rediss://***:***@cache:6380/1"],
     ["REDIS_URL", "rediss://:Hunter2@cache:6380/1", "rediss://:***@cache:6380/1"],

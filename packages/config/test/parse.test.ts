@@ -43,7 +43,7 @@ test("no message contains the value of a secret or a URL, which can contain a pa
 });
 
 test("an invalid sslmode is reported with the supported ones", () => {
-  for (const query of ["sslmode=foo", "sslmode=require&sslmode=disable"]) {
+  for (const query of ["sslmode=", "sslmode=REQUIRE", "sslmode=no-verify", "sslmode=allow&sslmode=allow"]) {
     expect(errorsOf({ DATABASE_URL: `postgres://h/d?${query}`, AUTH_SECRET_KEY: SECRET_KEY })).toEqual([
       "DATABASE_URL: contains an unsupported or repeated sslmode; " +
         "accepted: one of sslmode=disable, allow, prefer, require, verify-ca, verify-full",
@@ -90,10 +90,10 @@ test("a value that ends at an unquoted # in .env gets a hint, whether the rest i
   ]);
 });
 
-test.each<[origins: string, rpId: string | undefined, invalid: string]>([
-  ["https://app.example.com", undefined, ""],
-  ["https://app.example.com,https://www.example.com", "example.com", ""],
-  ["http://localhost:3000", undefined, ""],
+test.each<[origins: string, rpId: string | undefined, ...invalid: string[]]>([
+  ["https://app.example.com", undefined],
+  ["https://app.example.com,https://www.example.com", "example.com"],
+  ["http://localhost:3000", undefined],
   ["", undefined, "PASSKEY_ORIGINS"],
   ["*", undefined, "PASSKEY_ORIGINS"],
   ["https://192.0.2.1", undefined, "PASSKEY_ORIGINS"],
@@ -101,10 +101,7 @@ test.each<[origins: string, rpId: string | undefined, invalid: string]>([
   ["https://app.example.com", "", "PASSKEY_RP_ID"],
   ["https://app.example.com", "ample.com", "PASSKEY_RP_ID"],
   ["https://app.example.com,https://other.example", undefined, "PASSKEY_RP_ID"],
-])("passkeys of %s with the domain %s", (PasskeyOrigins, rpId, invalid) => {
-  const errors = errorsOf({
-    PASSKEY_ORIGINS: PasskeyOrigins,
-    ...(rpId !== undefined && { PASSKEY_RP_ID: rpId }),
-  });
-  expect(errors.map((line) => line.slice(0, line.indexOf(":")))).toEqual(invalid === "" ? [] : [invalid]);
+])("passkeys of %s with the domain %s", (origins, rpId, ...invalid) => {
+  const errors = errorsOf({ PASSKEY_ORIGINS: origins, PASSKEY_RP_ID: rpId });
+  expect(errors.map((line) => line.slice(0, line.indexOf(":")))).toEqual(invalid);
 });

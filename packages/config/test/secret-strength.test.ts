@@ -10,7 +10,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/run/key": `${SECRET_KEY}\n`,
   "/run/key-crlf": `${SECRET_KEY}\r\n`,
   "/run/empty": "",
-  "/run/url": "postgres://u:Hunter2@h/d?sslmode=verify-full\n",
+  "/run/url": "postgres://u:Hunter2@h/d\n",
 };
 
 const parse = (variables: Variables) => parseFrom(variables, { files: FILES });
@@ -36,18 +36,12 @@ test.each([
   expect(weaknessOf(key.slice(0, bytes - 2), algorithm)).toBe(short);
 });
 
-test("a key has at least 8 distinct characters", () => {
+test("a key has at least 8 distinct characters, and contains no placeholder in any case", () => {
   expect(weaknessOf("abcdefg".repeat(10), "HS256")).toBe("has fewer than 8 distinct characters");
   expect(weaknessOf("abcdefgh".repeat(10), "HS256")).toBeNull();
+  for (const word of ["changeme", "change-me", "your-secret", "replace-me", "example", "CHANGEME", "Example"])
+    expect(weaknessOf(`${SECRET_KEY}${word}`, "HS256")).toBe("looks like a placeholder");
 });
-
-test.each(["changeme", "change-me", "your-secret", "replace-me", "example", "CHANGEME", "Example"])(
-  "a key does not contain %s",
-  (word) => {
-    for (const key of [`${word}${SECRET_KEY}`, `${SECRET_KEY}${word}`])
-      expect(weaknessOf(key, "HS256")).toBe("looks like a placeholder");
-  },
-);
 
 test.each(KEYS)("a weak %s is an error in production, elsewhere a warning, and never printed", (name) => {
   for (const [key, weakness] of [
@@ -60,45 +54,37 @@ test.each(KEYS)("a weak %s is an error in production, elsewhere a warning, and n
     expect(errorsOf({ ...PRODUCTION, ...variables })).toEqual([
       `${name}: ${weakness}; accepted: ${accepted}`,
     ]);
-    for (const NODE_ENV of ["development", "test"]) {
-      const { values, warnings } = parse({ NODE_ENV, ...variables });
-      expect(values[name]).toBe(key);
-      expect(warnings).toEqual([`${name} ${weakness}; production rejects it`]);
-    }
+    const { values, warnings } = parse({ NODE_ENV: "test", ...variables });
+    expect([values[name], warnings]).toEqual([key, [`${name} ${weakness}; production rejects it`]]);
   }
 });
 
-test("in production, a strong secret and a PostgreSQL URL are enough, and no origin is allowed by default", () => {
+test("in production, a PostgreSQL URL and a strong secret are required and enough, and no origin is allowed by default", () => {
   const { values, warnings } = parse(PRODUCTION);
   expect(values).toMatchObject({ AUTH_SECRET_KEY: SECRET_KEY, CORS_ORIGINS: [] });
   expect(warnings).toEqual([]);
-});
-
-test("in production, the database and the secret are required", () => {
   expect(errorsOf({ NODE_ENV: "production" })).toEqual([
     expect.stringMatching(/^DATABASE_URL: is required in production; accepted: /),
     expect.stringMatching(/^AUTH_SECRET_KEY: is required in production; accepted: /),
   ]);
-  expect(errorsOf({ NODE_ENV: "production", DATABASE_URL: "file:/var/lib/latchkey.db" })).toHaveLength(1);
 });
 
 test("elsewhere, a missing secret is an error with PostgreSQL only", () => {
   expect(parse({ DATABASE_URL: "file:x.db" }).values.AUTH_SECRET_KEY).toBeNull();
-  for (const DATABASE_URL of ["postgres://h/d", "postgresql://h/d"]) {
-    expect(errorsOf({ NODE_ENV: "test", DATABASE_URL })).toEqual([
-      expect.stringMatching(/^AUTH_SECRET_KEY: is required with PostgreSQL; accepted: /),
-    ]);
-  }
+  expect(errorsOf({ NODE_ENV: "test", DATABASE_URL: "postgresql://h/d" })).toEqual([
+    expect.stringMatching(/^AUTH_SECRET_KEY: is required with PostgreSQL; accepted: /),
+  ]);
 });
 
 describe("secrets from files", () => {
-  test("are the content of the file without the last line ending", () => {
+  test("are the content of the file without the last line ending, and are checked like others", () => {
     for (const path of ["/run/key", "/run/key-crlf"]) {
       const { values } = parse({ AUTH_SECRET_KEY_FILE: path, AUTH_SECRET_KEY_PREVIOUS_FILE: path });
       expect([values.AUTH_SECRET_KEY, values.AUTH_SECRET_KEY_PREVIOUS]).toEqual([SECRET_KEY, SECRET_KEY]);
     }
-    const { values } = parse({ DATABASE_URL_FILE: "/run/url", AUTH_SECRET_KEY: SECRET_KEY });
-    expect(values.DATABASE_URL).toBe("postgres://u:Hunter2@h/d?sslmode=verify-full");
+    const { values, warnings } = parse({ DATABASE_URL_FILE: "/run/url", AUTH_SECRET_KEY: SECRET_KEY });
+    expect(values.DATABASE_URL).toBe("postgres://u:Hunter2@h/d");
+    expect(warnings).toEqual([expect.stringMatching(/^DATABASE_URL connects to another host /)]);
   });
 
   test.each([...KEYS, "DATABASE_URL", "REDIS_URL"])(

