@@ -1,5 +1,5 @@
 /** The page of a report in Chromium, opened from a file, on a desktop and on a phone. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, browserTest, DESKTOP, openBrowser, overflowOf } from "@latchkey/testing/chromium";
@@ -14,20 +14,14 @@ const PHONE = { width: 360, height: 780 };
 const HOSTILE = `</script></title><img src=x onerror="document.title='broken'">'"`;
 
 let browser: Browser | undefined;
-let folder: Awaited<ReturnType<typeof openFolder>>;
-beforeAll(async () => {
-  folder = await openFolder();
-});
-afterAll(async () => {
-  await browser?.[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+afterAll(() => browser?.[Symbol.asyncDispose]());
 
-async function open(summary: Summary, viewport = DESKTOP) {
-  const file = join(folder.path, `${Bun.randomUUIDv7()}.html`);
+async function open(summary: Summary) {
+  await using folder = await openFolder();
+  const file = join(folder.path, "report.html");
   await Bun.write(file, renderPage(summary));
   browser ??= await openBrowser();
-  return browser.visit(pathToFileURL(file).href, viewport);
+  return await browser.visit(pathToFileURL(file).href, DESKTOP);
 }
 
 const failedAssertion = { assertion: "errors < 0.1 %", passed: false, measured: 0.13, result: "0.13 %" };

@@ -2,11 +2,8 @@
 import { connect, createServer, type Socket } from "node:net";
 
 export const FAULTS = ["refused", "reset", "closed", "timed out"] as const;
-export type Fault = (typeof FAULTS)[number];
 
-const LOGIN = "POST /auth/login ";
-
-export async function startFaultyProxy(serviceUrl: string, fault: Fault) {
+export async function startFaultyProxy(serviceUrl: string, fault: (typeof FAULTS)[number]) {
   const { hostname, port } = new URL(serviceUrl);
   const sockets = new Set<Socket>();
   let logins = 0;
@@ -19,26 +16,22 @@ export async function startFaultyProxy(serviceUrl: string, fault: Fault) {
     client.on("close", () => upstream.destroy());
     client.on("data", (chunk) => {
       // The preparation sends the first login.
-      if (chunk.toString("latin1").startsWith(LOGIN)) logins += 1;
+      if (chunk.toString("latin1").startsWith("POST /auth/login ")) logins += 1;
       if (logins <= 1) upstream.write(chunk);
       else fail(client);
     });
   });
+  const close = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
   const fail = (client: Socket): void => {
     if (fault === "reset") client.resetAndDestroy();
     if (fault === "closed") client.end();
-    if (fault !== "refused") return;
-    server.close();
-    for (const socket of sockets) socket.destroy();
+    if (fault === "refused") close();
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    [Symbol.dispose]() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  return { url: `http://127.0.0.1:${address.port}`, [Symbol.dispose]: close };
 }

@@ -6,8 +6,6 @@ import { run as runProgram } from "../../src/cli/program.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-export const CTRL_C = "\x03";
-
 /** @param line arguments without spaces, separated by spaces */
 const wordsOf = (line: string): readonly string[] => line.split(" ").filter((word) => word !== "");
 

@@ -5,8 +5,6 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 
 export async function startUnlimited(env: Record<string, string> = {}) {
   const folder = await openFolder();
-  const waiters: { readonly count: number; readonly resolve: () => void }[] = [];
-  let logins = 0;
   let metrics = "";
   const service = startProcess(
     {
@@ -19,8 +17,6 @@ export async function startUnlimited(env: Record<string, string> = {}) {
     {
       onLine: (line) => {
         if (line.msg === "ready") metrics = String(line.metrics);
-        if (line.route === "/auth/login") logins += 1;
-        for (const { count, resolve } of waiters) if (logins >= count) resolve();
       },
     },
   );
@@ -34,9 +30,6 @@ export async function startUnlimited(env: Record<string, string> = {}) {
       const sql = "select count(*) as count from users where email like '%.loadtest.invalid'";
       return (await querySqlite<{ count: number }>(folder.databaseUrl, sql))[0]?.count;
     },
-    /** Resolves when the service has completed this number of further logins. */
-    completed: (count: number) =>
-      new Promise<void>((resolve) => waiters.push({ count: logins + count, resolve })),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
