@@ -171,10 +171,11 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     return sendWithToken(call, requestOptions);
   }
 
-  /** Calls an operation that ends the token. */
+  /** Calls an operation that ends the token: a renewal at the same time would store the next one. */
   async function endSession(call: Call<unknown>, requestOptions?: RequestOptions): Promise<void> {
+    session.synchronize();
     const sent = session.token;
-    await callWithToken(call, requestOptions);
+    await sendWithToken(call, requestOptions);
     session.forget(sent);
   }
 

@@ -116,6 +116,7 @@ export function createSession(
     get token() {
       return held?.token;
     },
+    synchronize,
     renewIfDue,
     /** @param next undefined: nobody is logged in any more */
     store: (next: string | undefined): void => hold(next === undefined ? undefined : receive(next)),

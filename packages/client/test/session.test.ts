@@ -75,14 +75,17 @@ test("a token without the time of its login, or of a client that has logged out,
   expect(renewals).toEqual([]);
 });
 
-test("after a sleep in which no timer ran, parallel calls cause one renewal", async () => {
+test("after a sleep in which no timer ran, parallel calls cause one renewal, and the end of the token causes none", async () => {
   const { client, renewals, events } = startClient([toResponse(tokenOf(290))]);
   await client.login(LOGIN);
   jest.setSystemTime(Date.now() + 290_000);
   await Promise.all([client.getMe(), client.getMe(), client.getMe()]);
   await settle();
+  jest.setSystemTime(Date.now() + 290_000);
+  await client.deleteMe();
+  await settle();
   expect(renewals).toEqual([tokenOf(0)]);
-  expect(events).toEqual([tokenOf(0), tokenOf(290)]);
+  expect(events).toEqual([tokenOf(0), tokenOf(290), null]);
 });
 
 test("a renewal without a response or with a 503 is repeated, and one that the path does not support is not", async () => {
