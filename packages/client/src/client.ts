@@ -11,6 +11,7 @@ import type {
   EmailChangeConfirmation,
   EmailChangeRequest,
   EmailVerificationConfirmation,
+  ErrorCode,
   LoginRequest,
   Passkey,
   PasskeyLoginRequest,
@@ -142,41 +143,47 @@ async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
 export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: ClientOptions): Client {
   // A redirect would send passwords and the token to an address that the application did not choose.
   const api = createFetchClient<paths>({ baseUrl, redirect: "manual" });
-  const initOf = ({ signal, timeoutMs = options.timeoutMs }: RequestOptions = {}) => ({
+  const initOf = ({ signal, timeoutMs = options.timeoutMs }: RequestOptions = {}, token?: string) => ({
     ...(signal && { signal }),
+    headers: { authorization: token === undefined ? undefined : `Bearer ${token}` },
     fetch: withRetries(fetch, { ...options, timeoutMs }),
   });
 
   const session = createSession(options, `latchkey ${baseUrl}`, () => client.renewToken());
 
-  type Call<Data> = (
-    init: ReturnType<typeof initOf> & { headers: Record<string, string> },
-  ) => Promise<FetchResult<Data>>;
+  type Call<Data> = (init: ReturnType<typeof initOf>) => Promise<FetchResult<Data>>;
 
-  async function sendWithToken<Data>(call: Call<Data>, requestOptions?: RequestOptions): Promise<Data> {
+  async function sendWithToken<Data>(call: Call<Data>, init?: RequestOptions): Promise<Data> {
     const sent = session.token;
-    const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
     try {
-      return await unwrap(call({ ...initOf(requestOptions), headers }));
+      return await unwrap(call(initOf(init, sent)));
     } catch (error) {
-      if (isSessionEnd(error) && session.forget(sent)) options.onSessionEnd?.(error);
+      if (isSessionEnd(error) && session.replace(sent, undefined)) options.onSessionEnd?.(error);
       throw error;
     }
   }
 
   /** Calls a protected operation. */
-  function callWithToken<Data>(call: Call<Data>, requestOptions?: RequestOptions): Promise<Data> {
+  function callWithToken<Data>(call: Call<Data>, init?: RequestOptions): Promise<Data> {
     // The timer is late after a sleep.
     session.renewIfDue();
-    return sendWithToken(call, requestOptions);
+    return sendWithToken(call, init);
   }
 
-  /** Calls an operation that ends the token: a renewal at the same time would store the next one. */
-  async function endSession(call: Call<unknown>, requestOptions?: RequestOptions): Promise<void> {
+  /** Calls an operation that returns the next token, or none because it ends the token. Neither needs a renewal before. */
+  async function replaceToken<Data extends Token | undefined>(call: Call<Data>, init?: RequestOptions) {
     session.synchronize();
     const sent = session.token;
-    await sendWithToken(call, requestOptions);
-    session.forget(sent);
+    const next = await sendWithToken(call, init);
+    session.replace(sent, next?.access_token);
+    return next;
+  }
+
+  /** Stores the token of a login. */
+  async function logIn(result: Promise<FetchResult<Token>>): Promise<Token> {
+    const token = await unwrap(result);
+    session.store(token.access_token);
+    return token;
   }
 
   const client: Client = {
@@ -184,7 +191,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       return session.token;
     },
     get tokenExpiresAt() {
-      const { exp } = readClaims(session.token ?? "");
+      const { exp } = readClaims(session.token);
       return exp === undefined ? undefined : new Date(exp * 1000);
     },
     passkeys: {
@@ -193,9 +200,8 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
           const body = { current_password: currentPassword };
           return api.POST("/auth/passkeys/options", { ...authorized, body });
         }, init);
-        type Response = CreatePasskeyRequest["response"];
-        const response = await promptForPasskey<Response>("create", { ...init, options });
-        const body = { state, response, name };
+        const response = promptForPasskey<CreatePasskeyRequest["response"]>("create", { ...init, options });
+        const body = { state, response: await response, name };
         return callWithToken((authorized) => api.POST("/auth/passkeys", { ...authorized, body }), init);
       },
       async login({ conditional: isConditional = false, ...init } = {}) {
@@ -209,10 +215,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
           if (error !== isOver.reason) throw error;
         });
         if (!response) return client.passkeys.login({ conditional: isConditional, ...init });
-        const body = { state, response };
-        const token = await unwrap(api.POST("/auth/login/passkey", { ...initOf(init), body }));
-        session.store(token.access_token);
-        return token;
+        return logIn(api.POST("/auth/login/passkey", { ...initOf(init), body: { state, response } }));
       },
       list: (init) => callWithToken((authorized) => api.GET("/auth/passkeys", authorized), init),
       remove: (id, init) =>
@@ -222,22 +225,13 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
         ),
     },
     register: (body, init) => unwrap(api.POST("/auth/register", { ...initOf(init), body })),
-    async login(body, init) {
-      const response = await unwrap(api.POST("/auth/login", { ...initOf(init), body }));
-      session.store(response.access_token);
-      return response;
-    },
+    login: (body, init) => logIn(api.POST("/auth/login", { ...initOf(init), body })),
     logout: () => session.store(undefined),
     getMe: (init) => callWithToken((authorized) => api.GET("/auth/me", authorized), init),
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
-    deleteMe: (init) => endSession((authorized) => api.DELETE("/auth/me", authorized), init),
-    async renewToken(init) {
-      const sent = session.token;
-      const response = await sendWithToken((authorized) => api.POST("/auth/tokens", authorized), init);
-      session.replace(sent, response.access_token);
-      return response;
-    },
+    deleteMe: (init) => replaceToken((authorized) => api.DELETE("/auth/me", authorized), init),
+    renewToken: (init) => replaceToken((authorized) => api.POST("/auth/tokens", authorized), init),
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
     confirmPasswordReset: (body, init) =>
       unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
@@ -250,7 +244,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     confirmEmailChange: (body, init) =>
       unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
-    revokeTokens: (init) => endSession((authorized) => api.DELETE("/auth/tokens", authorized), init),
+    revokeTokens: (init) => replaceToken((authorized) => api.DELETE("/auth/tokens", authorized), init),
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;
@@ -273,14 +267,9 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
   return client;
 }
 
-const SESSION_ENDS: unknown[] = [
-  "INVALID_TOKEN",
-  "LOGIN_REQUIRED",
-  "INACTIVE_USER",
-  "USER_NOT_FOUND",
-] satisfies LatchkeyError["code"][];
+const SESSION_ENDS: ErrorCode[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];
 
 /** Services of earlier releases send 401 without a code. The 404 of the current user is always for its token. */
 const isSessionEnd = (error: unknown): error is LatchkeyError =>
   error instanceof LatchkeyError &&
-  SESSION_ENDS.includes(error.code ?? (error.status === 401 ? "INVALID_TOKEN" : undefined));
+  (error.code === undefined ? error.status === 401 : SESSION_ENDS.includes(error.code));

@@ -72,17 +72,13 @@ function retryDelayMs(method: string, outcome: Outcome, retry: number): number |
 }
 
 /** @throws the reason of the signal, at once when it aborts */
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await new Promise<unknown>((resolve) => {
+    timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", resolve);
   });
+  clearTimeout(timer);
+  signal.throwIfAborted();
 }

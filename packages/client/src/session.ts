@@ -23,10 +23,11 @@ export interface SessionOptions {
   readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
 }
 
+/** The token of the user, or of nobody. */
 interface Held {
-  readonly token: string;
-  /** In milliseconds of the local clock; null: never. */
-  readonly renewAt: number | null;
+  readonly token: string | undefined;
+  /** In milliseconds of the local clock. Never is infinite, which JSON writes as null. */
+  readonly renewAt: number;
 }
 
 /** Fractions of a lifetime: a token is renewed after the first, and a failed renewal repeated after the second. */
@@ -44,61 +45,50 @@ export function createSession(
   key: string,
   renew: () => Promise<unknown>,
 ) {
-  const readStored = () => parseHeld(storage?.getItem(key) ?? "");
-  let held = token === undefined ? readStored() : receive(token, { receivedAt: issuedAt(token) });
+  let held =
+    token === undefined ? parseHeld(storage?.getItem(key)) : receive(token, { receivedAt: issuedAt(token) });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRenewing = false;
 
+  /** Sets the timer of the next renewal, unless one is under way, which calls this at its end. */
   const schedule = (): void => {
     clearTimeout(timer);
-    if (held?.renewAt == null) return;
+    if (isRenewing || held.renewAt === Infinity) return;
     // Without locks, the first of several tabs usually spares the others their renewals.
     const delayMs = Math.max(0, held.renewAt - Date.now()) * (1 + Math.random() / 20);
     timer = setTimeout(renewIfDue, Math.min(delayMs, MAX_TIMER_MS));
     unref(timer);
   };
-  const adopt = (next: Held | undefined): void => {
-    const isOther = held?.token !== next?.token;
+  const adopt = (next: Held): void => {
+    const isOther = held.token !== next.token;
     held = next;
     schedule();
-    if (isOther) onTokenChange?.(held?.token);
+    if (isOther) onTokenChange?.(held.token);
   };
-  const hold = (next: Held | undefined): void => {
-    if (next) storage?.setItem(key, JSON.stringify(next));
-    else storage?.removeItem(key);
+  const hold = (next: Held): void => {
+    if (next.token === undefined) storage?.removeItem(key);
+    else storage?.setItem(key, JSON.stringify(next));
     adopt(next);
   };
   /** Reads what another tab has stored. Its event arrives too late if this tab was suspended. */
-  const synchronize = (): void => {
-    const next = readStored();
-    const isOther = next?.token !== held?.token || next?.renewAt !== held?.renewAt;
-    if (storage && isOther) adopt(next);
-  };
+  const synchronize = (): void => adopt(storage ? parseHeld(storage.getItem(key)) : held);
 
-  const isDue = (): boolean => held?.renewAt != null && held.renewAt <= Date.now();
   const renewOnce = async (): Promise<void> => {
     synchronize();
-    const sent = held;
-    if (!sent || !isDue()) return;
+    const sent = held.token;
+    if (held.renewAt > Date.now()) return;
     await renew().catch((error) => {
-      if (held?.token !== sent.token) return;
-      const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent.token) * RETRY_PAUSE);
-      hold({ ...sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : null });
+      if (held.token !== sent) return;
+      const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent) * RETRY_PAUSE);
+      hold({ token: sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : Infinity });
     });
   };
   /** Keeps the lock after the renewal, because other tabs see what this one has stored only a little later. */
-  const renewAlone = async (lock: unknown): Promise<void> => {
-    if (lock) await renewOnce();
-    await pause();
-  };
+  const renewAlone = (lock: unknown): Promise<void> => (lock ? renewOnce().then(pause) : pause());
   /** Sends one request, even if several callers or, where the browser has locks, several tabs need it. */
   const renewIfDue = (): void => {
     synchronize();
-    if (isRenewing) return;
-    if (!isDue()) {
-      schedule();
-      return;
-    }
+    if (isRenewing || held.renewAt > Date.now()) return;
     isRenewing = true;
     const { locks } = browser().navigator ?? {};
     const work = storage && locks ? locks.request(key, { ifAvailable: true }, renewAlone) : renewOnce();
@@ -114,21 +104,20 @@ export function createSession(
 
   return {
     get token() {
-      return held?.token;
+      return held.token;
     },
     synchronize,
     renewIfDue,
     /** @param next undefined: nobody is logged in any more */
-    store: (next: string | undefined): void => hold(next === undefined ? undefined : receive(next)),
-    /** Stores a renewed token, unless another one has replaced the one that was sent. */
-    replace(sent: string | undefined, next: string): void {
-      if (sent !== undefined && held?.token === sent) hold(receive(next, { previous: sent }));
-    },
-    /** Forgets the token that a request sent, unless another one has replaced it, also in another tab. */
-    forget(sent: string | undefined): boolean {
+    store: (next: string | undefined): void => hold(receive(next)),
+    /**
+     * Stores what follows the token that a request sent, unless another one has replaced it, also in another tab.
+     * @param next as of `store`
+     */
+    replace(sent: string | undefined, next: string | undefined): boolean {
       synchronize();
-      if (sent === undefined || held?.token !== sent) return false;
-      hold(undefined);
+      if (sent === undefined || held.token !== sent) return false;
+      hold(receive(next, { previous: sent }));
       return true;
     },
   };
@@ -138,17 +127,17 @@ export function createSession(
  * When to renew a token, by its lifetime since its receipt: the clock of the service can differ, and browsers do not show its `Date`.
  * The last token of a login expires when the previous one does: it is not renewed.
  */
-function receive(token: string, { previous = "", receivedAt = Date.now() } = {}): Held {
+function receive(token: string | undefined, { previous = "", receivedAt = Date.now() } = {}): Held {
   const { exp = 0, auth_time } = readClaims(token);
   const isLater = exp > (readClaims(previous).exp ?? 0);
   const canRenew = auth_time !== undefined && isLater && lifetimeMs(token) > 0;
-  return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : null };
+  return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : Infinity };
 }
 
 /** When a token was issued, on the local clock. Another client can have received it. */
 const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
 
-function lifetimeMs(token: string): number {
+function lifetimeMs(token: string | undefined): number {
   const { iat = 0, exp = 0 } = readClaims(token);
   return (exp - iat) * 1000;
 }
@@ -161,17 +150,17 @@ const isTemporary = (error: unknown): boolean =>
 type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
 
 /** The times in a JWT (RFC 7519 §4.1); empty if the text is not a JWT. */
-export function readClaims(token: string): TimeClaims {
+export function readClaims(token = ""): TimeClaims {
   const [, payload = ""] = token.split(".");
   const members = readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
   return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "number"));
 }
 
 /** Reads what this client, or another version of it, has stored. */
-function parseHeld(text: string): Held | undefined {
-  const { token, renewAt } = readObject(() => text);
-  if (typeof token !== "string") return undefined;
-  return { token, renewAt: typeof renewAt === "number" ? renewAt : null };
+function parseHeld(text: string | null | undefined): Held {
+  const { token, renewAt } = readObject(() => text ?? "");
+  if (typeof token !== "string") return receive(undefined);
+  return { token, renewAt: typeof renewAt === "number" ? renewAt : Infinity };
 }
 
 /** Empty if the text is not that of a JSON object. */
