@@ -120,16 +120,16 @@ test("a renewal that the service rejects ends the session, once", async () => {
 /** Storage of two tabs. */
 function createStorage() {
   const items = new Map<string, string>();
-  const storage: TokenStorage = {
-    getItem: (key) => items.get(key) ?? null,
-    setItem: (key, value) => void items.set(key, value),
-    removeItem: (key) => void items.delete(key),
+  return {
+    items,
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
   };
-  return { items, storage };
 }
 
 test("a stored token is renewed when it was due by its receipt, also by another client, whose token this one then uses", async () => {
-  const { items, storage } = createStorage();
+  const storage = createStorage();
   await startClient([], storage).client.login(LOGIN);
   jest.setSystemTime(Date.now() + 200_000);
   const [one, other] = [startClient([toResponse(tokenOf(230))], storage), startClient([], storage)];
@@ -142,15 +142,15 @@ test("a stored token is renewed when it was due by its receipt, also by another 
   expect(other.events).toEqual([tokenOf(230)]);
   other.client.logout();
   await one.client.getMe();
-  expect([one.events, items.size]).toEqual([[tokenOf(230), null], 0]);
+  expect([one.events, storage.items.size]).toEqual([[tokenOf(230), null], 0]);
   for (const text of ["", "{}", "null", "{"]) {
-    items.set("latchkey http://service.example", text);
+    storage.setItem("latchkey http://service.example", text);
     expect(startClient([], storage).client.token).toBeUndefined();
   }
 });
 
 test("a late 401 for an earlier token does not forget the new one, also of another client", async () => {
-  const { storage } = createStorage();
+  const storage = createStorage();
   const { promise, resolve } = Promise.withResolvers<Response>();
   const late = startClient([promise], storage, tokenOf(-10));
   const rejected = late.client.renewToken().catch(({ code }) => code);
