@@ -118,11 +118,3 @@ test.each([
     expect([method, path, response.status]).toEqual([method, path, status]);
   }
 });
-
-test("malformed cookies are ignored", async () => {
-  for (const cookie of ["a=%E0%A4%A", "%", "=;=;", "__proto__=x", "a".repeat(4_000)]) {
-    expect((await shared().call("GET", "/todos", { headers: { cookie } })).status).toBe(200);
-    const login = { body: { email: "a@b.cd", password: "x" }, headers: { cookie } };
-    expect((await shared().call("POST", "/auth/login", login)).status).toBe(401);
-  }
-});

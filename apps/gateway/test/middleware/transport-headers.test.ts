@@ -50,15 +50,3 @@ test.each(REQUESTS)(
     expect(await wire.readResponse("GET")).toBeNull();
   },
 );
-
-test("a connection stays open after a request of announced length", async () => {
-  await using service = await startService();
-  using wire: Wire = await openWire(service);
-  for (let sent = 0; sent < 3; sent++) {
-    wire.send(
-      `POST /todos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${TODO.length}\r\n\r\n${TODO}`,
-    );
-    const response = await wire.readResponse("POST");
-    expect([response?.status, connectionOf(response?.headers)]).toEqual([201, undefined]);
-  }
-});
