@@ -61,15 +61,12 @@ export class LatchkeyConnectionError extends Error {
     super(`${method} ${path} has no response: ${cause instanceof Error ? cause.message : cause}`, { cause });
     this.method = method;
     this.path = path;
-    this.mayHaveBeenExecuted = !NOT_SENT.some((code) =>
-      [codeOf(cause), codeOf(reasonOf(cause))].includes(code),
-    );
+    this.mayHaveBeenExecuted = !wasNotSent(cause) && !(cause instanceof Error && wasNotSent(cause.cause));
   }
 }
 
-const reasonOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
+const wasNotSent = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && NOT_SENT.includes(String(error.code));
 
 function describeStatus({ status, statusText, type }: Response): string {
   const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);

@@ -81,10 +81,9 @@ export function createCheck<Schema extends Type.TObject>(
       : [],
   );
   return (candidate) => {
-    if (isMembers(candidate) && location !== "body") readNumbers(candidate, schema);
-    const tooLong = maxLengths.filter(
-      ({ name, maxLength }) => isMembers(candidate) && isLongerThan(candidate[name], maxLength),
-    );
+    const members = isMembers(candidate) ? candidate : {};
+    if (location !== "body") readNumbers(members, schema);
+    const tooLong = maxLengths.filter(({ name, maxLength }) => isLongerThan(members[name], maxLength));
     if (tooLong.length === 0 && compiled.Check(candidate)) {
       const issues = refine(candidate);
       if (issues.length === 0) return candidate;
@@ -93,7 +92,7 @@ export function createCheck<Schema extends Type.TObject>(
 
     // Texts that are too long are emptied, to check the other members.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
-    const [, errors] = compiled.Errors(isMembers(candidate) ? { ...candidate, ...emptied } : candidate);
+    const [, errors] = compiled.Errors(tooLong.length === 0 ? candidate : { ...members, ...emptied });
     const issues = [
       ...tooLong.map(({ name, maxLength }) => ({ loc: [location, name], ...describeTooLong(maxLength) })),
       ...errors

@@ -55,45 +55,42 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
     });
 }
 
-export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { logger, logsPaths, isProbe, isAsset, observe } = options;
+export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }: AccessLogOptions) {
   const levelOf = ({ path, status, error }: RequestEntry) => {
     // A 503, for example for a full queue, is not a bug.
     if (error !== undefined) return status === 500 ? "error" : "warn";
     return isProbe(withoutTrailingSlash(path)) ? "debug" : "info";
   };
-  const write = (entry: RequestEntry): void => {
+  return (entry: RequestEntry): void => {
+    entry.durationMs = performance.now() - entry.startedAt;
+    // Each asset has its own path, which contains a hash.
+    if (isAsset(entry.route ?? "")) entry.route = "/docs/assets/*";
     const { requestId: request_id, traceId: trace_id, method, route = "-", status, durationMs } = entry;
     if (entry.rehash) {
       const { emailDigest: email_digest, userId: user_id, ...rehash } = entry.rehash;
       logger.info({ request_id, trace_id, ...rehash, user_id, email_digest }, rehash.event);
     }
     const level = levelOf(entry);
-    if (!logger.isLevelEnabled(level)) return;
-    const line = {
-      request_id,
-      request_id_inbound: entry.isRequestIdInbound,
-      trace_id,
-      method,
-      path: logsPaths ? entry.path : undefined,
-      route: entry.route,
-      status,
-      duration_ms: Math.round(durationMs * 1000) / 1000,
-      client_address: entry.clientAddress,
-      event: entry.audit?.event,
-      user_id: entry.audit?.userId ?? entry.userId,
-      email_digest: entry.audit?.emailDigest,
-      reason: entry.audit?.reason,
-      amr: entry.audit?.amr,
-      err: entry.error,
-    };
-    logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);
-  };
-  return (entry) => {
-    entry.durationMs = performance.now() - entry.startedAt;
-    // Each asset has its own path, which contains a hash.
-    if (isAsset(entry.route ?? "")) entry.route = "/docs/assets/*";
-    write(entry);
+    if (logger.isLevelEnabled(level)) {
+      const line = {
+        request_id,
+        request_id_inbound: entry.isRequestIdInbound,
+        trace_id,
+        method,
+        path: logsPaths ? entry.path : undefined,
+        route: entry.route,
+        status,
+        duration_ms: Math.round(durationMs * 1000) / 1000,
+        client_address: entry.clientAddress,
+        event: entry.audit?.event,
+        user_id: entry.audit?.userId ?? entry.userId,
+        email_digest: entry.audit?.emailDigest,
+        reason: entry.audit?.reason,
+        amr: entry.audit?.amr,
+        err: entry.error,
+      };
+      logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);
+    }
     observe?.(entry);
   };
 }

@@ -13,7 +13,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 600;
 const DISABLED = false as unknown as string;
 
 /** A preflight as defined by the Fetch standard (§3.2.2); any other OPTIONS is an ordinary request. */
-export const isPreflight = (request: Request): boolean =>
+const isPreflight = (request: Request): boolean =>
   request.method === "OPTIONS" &&
   request.headers.has("origin") &&
   request.headers.has("access-control-request-method");

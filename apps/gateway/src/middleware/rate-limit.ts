@@ -13,7 +13,6 @@ import type { Increment } from "../rate-limit/fixed-window.ts";
 import { MAX_PROMPT_REJECTIONS, REJECTION_DELAY_MS } from "../rate-limit/limits.ts";
 import type { Store } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
-import { isPreflight } from "./cors.ts";
 
 type ResponseHeaders = Record<string, string | number>;
 
@@ -66,25 +65,24 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
     };
   });
 
-/** Counts in `onRequest`, which precedes every response. Preflights, and GET and HEAD of skipped paths, are not counted. */
+/**
+ * Counts in `onRequest`, which precedes every response, except those to preflights: register it after `preflight`. GET and HEAD of
+ * skipped paths are not counted.
+ */
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
   if (!limiter) return middleware;
   const { addresses, check } = limiter;
-  const isCounted = (request: Request, path: string): boolean => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    return !(isRead && skipRateLimit(withoutTrailingSlash(path))) && !isPreflight(request);
-  };
+  const isCounted = ({ method }: Request, path: string): boolean =>
+    (method !== "GET" && method !== "HEAD") || !skipRateLimit(withoutTrailingSlash(path));
   // If one hook is asynchronous, no request reaches its route in the turn in which it arrived.
   if (!addresses.isSynchronous) {
-    return middleware.onRequest(async (context) => {
-      const { clientAddress, entry, request, set } = context;
+    return middleware.onRequest(async ({ clientAddress, entry, request, set }) => {
       if (isCounted(request, entry.path))
         check(await addresses.increment(clientKey(clientAddress)), set.headers);
     });
   }
-  return middleware.onRequest((context) => {
-    const { clientAddress, entry, request, set } = context;
+  return middleware.onRequest(({ clientAddress, entry, request, set }) => {
     if (isCounted(request, entry.path)) check(addresses.increment(clientKey(clientAddress)), set.headers);
   });
 }
