@@ -6,28 +6,6 @@ import { createJob } from "../support/derivation.ts";
 import { openSteppingPool } from "../support/open-pool.ts";
 
 describe("backpressure", () => {
-  test("accepts as many jobs as lanes plus the limit, and rejects the next one with a retry time", async () => {
-    await using hasher = createHasher({ kernel: "portable", workers: 2, queueLimit: 3 });
-    const accepted = Array.from({ length: 5 }, () => hasher.derive(createJob(STORED_ITERATIONS)));
-    expect(hasher.stats()).toMatchObject({
-      lanes: 2,
-      lanesBusy: 2,
-      queueLength: 3,
-      queueLimit: 3,
-      rejected: 0,
-    });
-
-    const rejection = await hasher.derive(createJob(50_000)).catch((error: unknown) => error);
-    if (!(rejection instanceof QueueFull)) throw rejection;
-    expect(rejection.code).toBe("HASH_QUEUE_FULL");
-    expect(rejection.retryAfterSeconds).toBeInteger();
-    expect(rejection.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-
-    await Promise.all(accepted);
-    expect(hasher.stats()).toMatchObject({ lanesBusy: 0, queueLength: 0, completed: 5, rejected: 1 });
-    await hasher.derive(createJob(1));
-  });
-
   test("verifications in threads have a limit of their own, and leave that of the lanes to the others", async () => {
     await using pool = openSteppingPool({ workers: 2, queueLimit: 8, stepped: true });
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -55,47 +33,40 @@ describe("backpressure", () => {
     const first = hasher.derive(createJob(50_000));
     expect(hasher.derive(createJob(50_000))).rejects.toThrow(QueueFull);
     await first;
+    await hasher.derive(createJob(1));
   });
 
-  /** Fills the lane and the queue with jobs until one is rejected. */
-  async function fill({ iterations, queueSeconds }: { iterations: number; queueSeconds: number }) {
-    await using pool = openSteppingPool({ queueLimit: 100, queueSeconds, stepped: true });
-    await pool.ready();
-    const controller = new AbortController();
-    const start = (iterations: number) =>
-      pool.submit(createJob(iterations, controller.signal)).catch((error: unknown) => error);
-    start(1_000_000);
-    let latest = start(iterations);
-    let waiting = 0;
-    for (; pool.stats().rejected === 0; waiting++) latest = start(iterations);
-    const { queueLength } = pool.stats();
-    const rejection = await latest;
-    controller.abort();
-    if (!(rejection instanceof QueueFull)) throw rejection;
-    return { waiting, queueLength, retryAfterSeconds: rejection.retryAfterSeconds };
-  }
-
   test.each([
-    [60_000, 1000],
-    [STORED_ITERATIONS, 100],
-    [4_000_000, 15],
+    { iterations: 60_000, queueSeconds: 3600, waiting: 1000, retryAfterSeconds: 50 },
+    { iterations: STORED_ITERATIONS, queueSeconds: 3600, waiting: 100, retryAfterSeconds: 50 },
+    { iterations: 4_000_000, queueSeconds: 3600, waiting: 15, retryAfterSeconds: 50 },
+    // The queue is empty after the maximum waiting time.
+    { iterations: STORED_ITERATIONS, queueSeconds: 2, waiting: 100, retryAfterSeconds: 2 },
   ])(
-    "limits the iterations: of jobs with %p iterations, a limit of 100 lets %p wait",
-    async (iterations, jobs) => {
-      const { waiting, queueLength } = await fill({ iterations, queueSeconds: 3600 });
-      expect({ waiting, queueLength }).toEqual({
-        waiting: jobs,
-        queueLength: (jobs * iterations) / STORED_ITERATIONS,
+    "limits the waiting iterations, and computes the retry time from them and the capacity: $waiting of $iterations, $retryAfterSeconds s if a job waits at most $queueSeconds s",
+    async ({ iterations, queueSeconds, waiting, retryAfterSeconds }) => {
+      await using pool = openSteppingPool({ queueLimit: 100, queueSeconds, stepped: true });
+      await pool.ready();
+      const controller = new AbortController();
+      const submit = () => pool.submit(createJob(iterations, controller.signal));
+      // One more is in the lane.
+      const accepted = Promise.allSettled(Array.from({ length: 1 + waiting }, submit));
+      const { rejected, queueLength } = pool.stats();
+      const next = await Promise.allSettled([submit().finally(() => controller.abort())]);
+      await accepted;
+      expect({ rejected, queueLength }).toEqual({
+        rejected: 0,
+        queueLength: (waiting * iterations) / STORED_ITERATIONS,
       });
+      expect(next).toMatchObject([{ reason: { retryAfterSeconds } }]);
     },
   );
 
-  test("computes the retry time from the waiting iterations and the capacity", async () => {
-    expect((await fill({ iterations: 60_000, queueSeconds: 3600 })).retryAfterSeconds).toBe(50);
-  });
-
-  test("never returns a retry time above the maximum waiting time, after which the queue is empty", async () => {
-    expect((await fill({ iterations: STORED_ITERATIONS, queueSeconds: 2 })).retryAfterSeconds).toBe(2);
+  test("has a default limit that is derived from the sum of the measured capacities once the pool is ready", async () => {
+    await using pool = openSteppingPool({ workers: 3, queueLimit: undefined, queueSeconds: 50 });
+    expect(pool.stats()).toMatchObject({ capacityPerSecond: 0, queueLimit: 64 });
+    await pool.ready();
+    expect(pool.stats()).toMatchObject({ capacityPerSecond: 6, queueLimit: 300 });
   });
 
   test.each([
@@ -106,13 +77,9 @@ describe("backpressure", () => {
     for (const value of values) expect(() => createHasher({ [name]: value })).toThrow(RangeError);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 10_000_001, Number.POSITIVE_INFINITY])(
-    "rejects %p iterations with a RangeError",
-    async (iterations) => {
-      await using hasher = createHasher({ workers: 1 });
-      const derived = hasher.derive(createJob(iterations));
-      expect(derived).rejects.toThrow(RangeError);
-      expect(hasher.stats().lanesBusy).toBe(0);
-    },
-  );
+  test("rejects iterations out of bounds with a RangeError", async () => {
+    await using hasher = createHasher({ workers: 1 });
+    for (const iterations of [0, -1, 1.5, Number.NaN, 10_000_001, Number.POSITIVE_INFINITY])
+      await expect(hasher.derive(createJob(iterations))).rejects.toThrow(RangeError);
+  });
 });

@@ -1,31 +1,8 @@
-/** A lane and its job's memory are wiped when the job ends. */
+/** The memory of a job that is aborted while its worker writes the digest. */
 import { expect, test } from "bun:test";
-import { LANE_WORDS } from "../../src/kernel/addon.ts";
-import { NativeKernel } from "../../src/kernel/native-kernel.ts";
 import { Job } from "../../src/pool/job.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { ThroughputMeter } from "../../src/worker/throughput-meter.ts";
-import { ADDON, recorded } from "../fixtures/recorded-addon.ts";
-
-test("lanes are wiped when they finish or are dropped, and only then", () => {
-  let state: Uint32Array = new Uint32Array(0);
-  const laneWords = (lane: number) => state.subarray(lane * LANE_WORDS, (lane + 1) * LANE_WORDS);
-  const prepareLane = (buffer: Uint32Array, lane: number): void => {
-    state = buffer;
-    laneWords(lane).fill(7);
-  };
-  const areWiped = () => [0, 1].map((lane) => laneWords(lane).every((word) => word === 0));
-  const kernel = new NativeKernel({ ...ADDON, prepareLane }, recorded("Intel Xeon"), 0);
-  const job = { password: new Uint8Array(9), salt: new Uint8Array(9) };
-  kernel.load(0, { ...job, iterations: 3 });
-  kernel.load(1, { ...job, iterations: 10_000_000 });
-  expect(areWiped()).toEqual([false, false]);
-  while (!kernel.isFinished(0)) kernel.run();
-  kernel.clear(0);
-  expect(areWiped()).toEqual([true, false]);
-  kernel.clear(1);
-  expect(areWiped()).toEqual([true, true]);
-});
 
 /** Aborts before, in the middle of and after the 32 bytes. */
 test.each([0, 16, 32])(
