@@ -34,17 +34,13 @@ describe("verify", () => {
   const stored = expectedStoredHash("correct horse", "00112233445566778899aabbccddeeff");
 
   test("accepts only the correct password for a hash from another implementation", async () => {
-    const results = await Promise.all(
-      ["correct horse", "correct horse ", "Correct horse", ""].map((password) =>
-        hasher.verify(password, stored),
-      ),
-    );
-    expect(results).toEqual([true, false, false, false]);
-  });
-
-  test("returns false if the digest differs in its last bit", async () => {
     const last = (Number.parseInt(stored.slice(-1), 16) ^ 1).toString(16);
-    expect(await hasher.verify("correct horse", stored.slice(0, -1) + last)).toBe(false);
+    const results = await Promise.all([
+      hasher.verify("correct horse", stored),
+      ...["correct horse ", "Correct horse", ""].map((password) => hasher.verify(password, stored)),
+      hasher.verify("correct horse", stored.slice(0, -1) + last),
+    ]);
+    expect(results).toEqual([true, false, false, false, false]);
   });
 
   test.each([

@@ -79,24 +79,15 @@ const KEY = Buffer.alloc(32, 1).toString("base64");
 const HEX_KEY = "01".repeat(32);
 const BCRYPT = "N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
 const ARGON2_TAIL = "$c29tZXNhbHQ$AQEBAQEBAQEBAQEBAQEBAQ";
-const aspnet = (iterations: number) => {
-  const head = Buffer.from([1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16]);
-  head.writeUInt32BE(iterations, 5);
-  return `aspnet$${Buffer.concat([head, Buffer.alloc(48, 1)]).toString("base64")}`;
-};
 
 test.each([
   [`pbkdf2_sha256$2000001$salt$${KEY}`, "iterations"],
-  [`$pbkdf2-sha512$2000001$c2FsdA$${KEY}`, "iterations"],
-  [`pbkdf2:sha256:2000001$salt$${HEX_KEY}`, "iterations"],
-  [aspnet(2_000_001), "iterations"],
   [`pbkdf2_md5$1000$salt$${KEY}`, "digest"],
   ["pbkdf2_sha256$1000$salt$AQEB", "key"],
   [`$2b$14$${BCRYPT}`, "cost"],
   [`$2b$03$${BCRYPT}`, "cost"],
   [`$2$10$${BCRYPT}`, "malformed"],
   [`$2x$10$${BCRYPT}`, "defective"],
-  [`$2b$10$${BCRYPT.slice(1)}`, "malformed"],
   [`$argon2id$m=4096,t=3,p=1${ARGON2_TAIL}`, "version"],
   [`$argon2id$v=16$m=4096,t=3,p=1${ARGON2_TAIL}`, "The version of Argon2 must be 19."],
   [`$argon2id$v=19$m=131073,t=1,p=1${ARGON2_TAIL}`, "memory"],
@@ -107,7 +98,6 @@ test.each([
   [`$argon2id$v=19$m=4096,t=3,p=1${ARGON2_TAIL.slice(0, -1)}a`, "malformed"],
   [`$scrypt$ln=16384,r=8,p=1$c2FsdA$${KEY}`, "logarithm"],
   [`$scrypt$ln=18,r=8,p=1$c2FsdA$${KEY}`, "memory"],
-  [`$argon2id$v=019$m=4096,t=3,p=1${ARGON2_TAIL}`, "malformed"],
   [`$argon2id$v=19$m=128,t=17,p=16${ARGON2_TAIL}`, "parallelism"],
   [`scrypt$16384$salt$8$17$${KEY}`, "The parallelism p of scrypt must be from 1 to 16."],
   [`$scrypt$ln=1,r=65,p=1$c2FsdA$${KEY}`, "The block size r of scrypt must be from 1 to 64."],
@@ -119,7 +109,6 @@ test.each([
   [`$fbscrypt$v=1,n=21,r=8,p=1,ss=Bw==,sk=${KEY}$c2FsdA==$${KEY}`, "logarithm"],
   ["better-auth$abc", "malformed"],
   ["aspnet$AgAA", "malformed"],
-  ["5f4dcc3b5aa765d61d8327deb882cf99", "not supported"],
   ["$6$salt$hash", "not supported"],
   ["", "not supported"],
 ])("%s is rejected with a reason", async (hash, reason) => {
