@@ -1,4 +1,4 @@
-/** The routes of all features, without middleware: those that the OpenAPI document describes. */
+/** The routes of all features, without middleware. The OpenAPI document describes these routes. */
 import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";

@@ -1,6 +1,7 @@
 /**
- * The networks from which a user has lately logged in. From all others, `rate-limit/limits.ts` limits the logins per e-mail,
- * registered or not: an attempt is deducted before its derivation and never refunded, so parallel attempts gain nothing.
+ * The networks from which a user has recently logged in. Logins from all other networks are limited per e-mail, whether or not
+ * the e-mail is registered (`LOGIN_ATTEMPTS`). An attempt is deducted before the derivation and never refunded, so parallel
+ * attempts cannot exceed the limit.
  */
 import { isIP } from "node:net";
 import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
@@ -21,27 +22,27 @@ export type FamiliarNetworks = ReturnType<typeof createFamiliarNetworks>;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * DAY_MS;
 /**
- * Minimum time from the start of an attempt to its rejection. It hides that the lookup of a registered e-mail takes a
- * little longer. Attempts that are not rejected run the derivation, which takes much longer than both.
+ * Minimum time from the start of an attempt to its rejection. This time hides that the lookup of a registered e-mail takes a
+ * little longer. Attempts that are not rejected run the derivation, which takes much longer.
  */
 const MIN_REJECTION_MS = 10;
 
 export function createFamiliarNetworks({ users, digests, store }: FamiliarNetworksOptions) {
   const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
-  /** undefined: the network, neither an IPv4 address nor the first one of an IPv6 /64, is never familiar. */
+  /** Returns undefined if `network` is not an IP address: such a network is never familiar. */
   const digestOf = ({ email, network }: { email: string; network: string }): string | undefined =>
     isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {
     digestOf,
     /**
-     * Starts an attempt, before the lookup of its user: the timer must end at the same time however long the lookup takes.
-     * Returns the function that deducts it.
+     * Starts an attempt. Call this function before the lookup of the user, so that the time of a rejection does not depend on
+     * the lookup. Returns the function that deducts the attempt.
      */
     beginLogin(email: string) {
       const delay = Bun.sleep(MIN_REJECTION_MS);
       /**
-       * @param networkSeenAt as found with `digestOf`
+       * @param networkSeenAt when the network was last stored for the user; null if never
        * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
        */
       return async (networkSeenAt: Timestamp | null): Promise<void> => {
@@ -53,8 +54,8 @@ export function createFamiliarNetworks({ users, digests, store }: FamiliarNetwor
       };
     },
     /**
-     * Makes the network of a successful login familiar, unless it has been stored within a day, or the token version has
-     * changed since the user was read: that login used the previous password.
+     * Makes the network of a successful login familiar. Stores nothing if the network was stored less than a day ago. Stores
+     * nothing if the token version has changed since `user` was read, because the login can have used a previous password.
      */
     async store(user: User, network: string, networkSeenAt: Timestamp | null): Promise<void> {
       const digest = digestOf({ email: user.email, network });

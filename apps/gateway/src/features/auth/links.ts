@@ -1,6 +1,6 @@
 /**
- * The operations with the links of mails: password resets, verifications and changes of an e-mail. They only write mails to the
- * outbox, and do the same for every e-mail: `mail/sender.ts` decides whether somebody has it.
+ * Password resets, e-mail verifications and e-mail changes. A request for a mail only writes to the outbox, with the same
+ * statement for every e-mail address. `mail/sender.ts` later checks whether a user has the address.
  */
 import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database, User } from "@latchkey/database";
@@ -13,7 +13,7 @@ import { hashOf } from "./verify-password.ts";
 
 export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash">;
-  /** Returns the user as read afterwards. */
+  /** Returns the user, read again after the verification. */
   readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
   readonly networkDigestOf: (email: string, request: AuthRequest) => string | undefined;
 }
@@ -21,12 +21,12 @@ export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<To
 export function createLinkOperations(options: LinkOptions) {
   const { users, outbox, hasher, oneTimeTokens, verifyCurrentPassword, networkDigestOf } = options;
 
-  /** Returns the active user whom the token of a mail names, and what it is bound to. @throws ONE_TIME_TOKEN_INVALID */
+  /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
   const redeem = async (token: string, purpose: "reset" | "email-change") => {
     const verified = oneTimeTokens.verify(token, purpose);
     const user = verified && (await users.findById(verified.userId));
     if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
-    // Of several confirmations only one succeeds.
+    // This condition allows only one of several concurrent confirmations.
     const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
     return { user, newEmail: verified.newEmail, condition };
   };
@@ -37,7 +37,7 @@ export function createLinkOperations(options: LinkOptions) {
       audit("reset.requested", email);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user changes during the derivation */
+    /** @throws ONE_TIME_TOKEN_INVALID if the token is invalid, or if `condition` is not met after the derivation */
     async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
       const { signal, audit } = request;
       const { user, condition } = await redeem(token, "reset");
@@ -55,7 +55,7 @@ export function createLinkOperations(options: LinkOptions) {
       if (!user.emailVerified) await outbox.request("verification", user.email);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID, also if the user has another e-mail now; not if the user was deleted */
+    /** Does nothing if the user was deleted. @throws ONE_TIME_TOKEN_INVALID, for example if the user has another e-mail now */
     async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
@@ -66,7 +66,7 @@ export function createLinkOperations(options: LinkOptions) {
       audit("email.verified", user.email, user.id);
     },
 
-    /** @throws as `update` with `current_password` */
+    /** @throws the errors of `verifyCurrentPassword` */
     async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
       const user = await verifyCurrentPassword(principal, change.current_password, request);
       const state = oneTimeTokens.stateOf("email-change", user);

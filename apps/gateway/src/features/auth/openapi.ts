@@ -1,4 +1,4 @@
-/** The auth operations: their bodies, and their descriptions in the OpenAPI document. */
+/** The auth operations: bodies, and descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
 import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
@@ -119,10 +119,10 @@ const OPERATIONS = {
   },
 } as const satisfies Readonly<Record<string, OperationOptions>>;
 
-/** Whether nobody can choose this password. */
+/** Whether the password is on the list of passwords that users cannot choose. */
 export type IsListed = (password: string) => boolean;
 
-/** The operations under these rules. A login has none. */
+/** Applies the rules for new passwords to the operations. Logins have no rules. */
 export function createOperations(
   { passwordMinLength, requireCurrentPassword }: AccountRules,
   isListed: IsListed,

@@ -1,4 +1,4 @@
-/** The auth routes: HTTP only; the rules are in the service. */
+/** The auth routes. This file handles only HTTP; `service.ts` contains the rules. */
 import { type Token, toToken, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import type { AccountRules } from "../../config.ts";
@@ -13,7 +13,7 @@ export interface AuthRoutesOptions {
   readonly authService: AuthService;
   /** false: the routes that need mail do not exist. */
   readonly sendsMail: boolean;
-  /** Without renewals or changes of an e-mail, their routes do not exist. */
+  /** The routes for renewals and e-mail changes exist only if the rules allow renewals and e-mail changes. */
   readonly rules: AccountRules;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
@@ -27,7 +27,7 @@ export function authRoutes(options: AuthRoutesOptions) {
   const toShape = rules.claims.includes("roles") ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
 
-  /** Routes that also count against this quota, if any. */
+  /** Routes of the returned instance count against the default quota and against `quota`, if given. */
   const routes = (quota?: keyof RateLimiters) =>
     new Elysia().use(withAuthRequest).use(rateLimitRoutes(quota && limiters?.[quota]));
 

@@ -1,6 +1,6 @@
 /**
- * Registration, login and the current user, without HTTP. The database enforces uniqueness, and all derivations go to the
- * hasher.
+ * Registration, login and the current user, independent of HTTP. The database enforces that e-mails and usernames are unique.
+ * The hasher runs all derivations.
  */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import {
@@ -29,7 +29,7 @@ interface AuthServiceOptions extends Omit<LinkOptions, "verifyCurrentPassword" |
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
   /** Whether registrations and password changes write mails. */
   readonly sendsMail: boolean;
-  /** Whether other services verify tokens, without reading the user: then an inactive one gets none. */
+  /** Whether other services verify tokens without reading the user. If true, inactive users get no tokens. */
   readonly isVerifiedElsewhere: boolean;
 }
 
@@ -49,10 +49,10 @@ export function createAuthService(options: AuthServiceOptions) {
     return user;
   };
 
-  /** Throws the reason why a conditional change did not happen, as `findUser` does. */
+  /** Throws the reason why a conditional change was rejected: one of the errors of `findUser`. */
   const explainRejection = async (userId: number, token: ValidToken): Promise<never> => {
     await findUser(userId, token);
-    // Activated again after the change.
+    // The user was inactive when the change was rejected, but has been activated since.
     throw new ServiceError("INACTIVE_USER");
   };
 
@@ -60,8 +60,8 @@ export function createAuthService(options: AuthServiceOptions) {
     familiarNetworks?.digestOf({ email, network });
 
   /**
-   * Verifies `current_password`, and returns the user as read afterwards.
-   * @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS after too many wrong values, and as `findUser`
+   * Verifies `current_password`. Returns the user, read again after the verification.
+   * @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS after too many wrong values, or an error of `findUser`
    */
   const verifyCurrentPassword = async (
     { user, token }: Principal,
@@ -74,14 +74,14 @@ export function createAuthService(options: AuthServiceOptions) {
         request.audit("password.limited", user.email, user.id);
       throw error;
     });
-    // The user can change during the derivation. A token that was revoked then must not learn the result.
+    // If the token was revoked during the derivation, the client must not learn the result.
     const current = await findUser(user.id, { ...token, ...hashOf(user) });
     if (matches) return current;
     request.audit("password.rejected", user.email, user.id);
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
-  /** The end of a login with the methods `amr`, whether with a password or a passkey. */
+  /** Completes a login with a password or a passkey. `amr` lists the authentication methods of the login. */
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
     amr: AuthenticationMethods,
@@ -93,7 +93,7 @@ export function createAuthService(options: AuthServiceOptions) {
       throw new ServiceError("INACTIVE_USER");
     }
     audit("login.succeeded", email, id, { amr: tokens.hasMethods ? amr : undefined });
-    // The response does not depend on its success.
+    // The login succeeds even if the network is not stored.
     await familiarNetworks
       ?.store(user, network, networkSeenAt)
       .catch((error) => warn(new NetworkNotStored(error)));
@@ -108,7 +108,7 @@ export function createAuthService(options: AuthServiceOptions) {
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
       const { signal, audit } = request;
-      // Only rejects while the database is unreachable. The time of the response must not depend on its result.
+      // Only checks that the database is reachable. The result is ignored: response times must not reveal registered e-mails.
       await users.findByEmail(email);
       const hashedPassword = await hasher.hash(password, { signal });
       const networkDigest = networkDigestOf(email, request);
@@ -122,8 +122,8 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /**
-     * Returns an access token, also for an inactive user; `authenticate` then rejects it.
-     * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
+     * Returns an access token. `authenticate` rejects the token of an inactive user.
+     * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
      */
     async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
       const { audit } = request;
@@ -135,7 +135,7 @@ export function createAuthService(options: AuthServiceOptions) {
         throw error;
       });
       const matches = await verifyPassword(user, password, request);
-      // The user can change during the derivation. Unknown e-mails are read again, too: the timing must be equal.
+      // The user can change during the derivation. The query runs for unknown e-mails as well: the timing must be equal.
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
         audit("login.failed", email, user?.id);
@@ -145,22 +145,22 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /**
-     * Logs in a user whose passkey was verified when the user had this version.
-     * @throws INVALID_CREDENTIALS, or INACTIVE_USER if tokens are verified elsewhere
+     * Logs in a user whose passkey was verified at this `tokenVersion`.
+     * @throws INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
      */
     async completeLogin(
       { userId, email, tokenVersion }: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
       request: AuthRequest,
     ) {
       const user = await users.findByEmail(email, networkDigestOf(email, request));
-      // Somebody else can have the e-mail now.
+      // Another user can have the e-mail now.
       if (user?.id !== userId) throw new ServiceError("INVALID_CREDENTIALS");
       return finishLogin({ ...user, tokenVersion }, ["pop", "user"], request);
     },
 
     /**
-     * Returns a new token of the same login. The token that made the latest password change ends with its `exp`, because a copy
-     * of it could be renewed, too.
+     * Returns a new token of the same login. The token that made the latest password change stays valid until `exp`, but cannot
+     * be renewed, because an attacker could renew a stolen copy.
      * @throws LOGIN_REQUIRED
      */
     async renew({ user, token }: Principal): Promise<string> {
@@ -179,14 +179,14 @@ export function createAuthService(options: AuthServiceOptions) {
     /**
      * An empty change changes nothing. A new password revokes all tokens except the principal's.
      * @throws UserAlreadyExists
-     * @throws CURRENT_PASSWORD_INCORRECT, and TOO_MANY_REQUESTS after too many wrong values of `current_password`
-     * @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER if the user was deleted or deactivated or the token revoked after
-     * `authenticate`; with a password or `current_password`, also INVALID_TOKEN if the user got another password
+     * @throws CURRENT_PASSWORD_INCORRECT, or TOO_MANY_REQUESTS after too many wrong values of `current_password`
+     * @throws an error of `findUser` if the user was deleted or deactivated, or if the token was revoked, after `authenticate`
+     * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
      */
     async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: AuthRequest) {
       const { username, password, current_password: currentPassword } = request;
       const { signal, audit } = authRequest;
-      // Without a derivation, a rename must not fail because the same token changes the password.
+      // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
       const condition = derives ? { ...token, ...hashOf(user) } : token;
       if (currentPassword !== undefined)
@@ -209,13 +209,13 @@ export function createAuthService(options: AuthServiceOptions) {
       return updated;
     },
 
-    /** Revokes all tokens, including the principal's. @throws as `update` without a password */
+    /** Revokes all tokens, including the principal's. @throws an error of `findUser` */
     async revokeTokens({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
       if (!(await users.revokeTokens(user.id, token))) await explainRejection(user.id, token);
       audit("tokens.revoked", user.email, user.id);
     },
 
-    /** @throws as `update` without a password */
+    /** @throws an error of `findUser` */
     async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
       if (!(await users.delete(user.id, token))) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);
@@ -223,7 +223,7 @@ export function createAuthService(options: AuthServiceOptions) {
   };
 }
 
-/** Only logged: the next login from this network can be limited. */
+/** This error is only logged. The next login from the same network can be limited. */
 class NetworkNotStored extends Error {
   override readonly name = "NetworkNotStored";
   constructor(cause: unknown) {

@@ -1,6 +1,6 @@
 /**
  * Limits the wrong values of `current_password` per user. Each verification is counted before it starts, so parallel
- * requests cannot exceed the limit, and is taken back unless the value was wrong.
+ * requests cannot exceed the limit. The count is undone unless the value was wrong.
  */
 import { ServiceError } from "../../errors.ts";
 import { WRONG_PASSWORDS } from "../../rate-limit/limits.ts";
@@ -8,7 +8,7 @@ import type { Store } from "../../rate-limit/store.ts";
 
 /**
  * Runs `verify`, which returns whether the value was correct.
- * @throws TOO_MANY_REQUESTS without running it
+ * @throws TOO_MANY_REQUESTS before `verify` runs
  */
 export type WrongPasswordLimit = (userId: number, verify: () => Promise<boolean>) => Promise<boolean>;
 

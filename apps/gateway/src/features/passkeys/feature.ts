@@ -1,3 +1,3 @@
-/** Imported only when passkeys are on: validators and the library take time and memory at the start. */
+/** Imported only if passkeys are enabled, because the validators and the WebAuthn library take time and memory at startup. */
 export { passkeyRoutes } from "./routes.ts";
 export { createPasskeyService } from "./service.ts";

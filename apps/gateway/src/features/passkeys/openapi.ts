@@ -1,4 +1,4 @@
-/** The operations of passkeys: their bodies, and their descriptions in the OpenAPI document. */
+/** The passkey operations: bodies, and descriptions in the OpenAPI document. */
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { defineOperations } from "../../openapi/operation.ts";

@@ -1,4 +1,4 @@
-/** The routes of passkeys: HTTP only; the rules are in the service. */
+/** The passkey routes. This file handles only HTTP; `service.ts` contains the rules. */
 import { type Passkey, type Token, toPasskey, toToken } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { authRequests } from "../../middleware/auth-request.ts";

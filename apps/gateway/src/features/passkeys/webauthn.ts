@@ -1,4 +1,4 @@
-/** Verifies the responses of authenticators: with the library, and in what the library accepts. */
+/** Verifies the responses of authenticators with `@simplewebauthn/server`, and checks what the library ignores. */
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import {
@@ -14,20 +14,20 @@ import { isCanonical } from "../../tokens/access-tokens.ts";
 /** COSE algorithms (RFC 9053, RFC 8812): EdDSA, ES256 and RS256. */
 export const ALGORITHMS = [-8, -7, -257];
 const MAX_PUBLIC_KEY_BYTES = 1024;
-/** Takes the place of an unknown credential's key, because its rejection must take as long: the base point of P-256. */
+/** The base point of P-256. It replaces the key of an unknown credential: all rejections must take equally long. */
 const NO_PUBLIC_KEY =
   "pQECAyYgASFYIGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWIlggT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU";
 
 const { fromBuffer, toBuffer } = isoBase64URL;
 type Cbor = Parameters<typeof isoCBOR.encode>[0];
 
-/** Statements are not requested; the library would verify one that is sent, with requests to URLs in its certificates. */
+/** Removes the attestation statement. To verify an attestation statement, the library would request URLs from certificates. */
 function withoutStatement(attestationObject: string): string {
   const attestation = isoCBOR.decodeFirst<Map<string, Cbor>>(toBuffer(attestationObject));
   return fromBuffer(isoCBOR.encode(attestation.set("fmt", "none").set("attStmt", new Map())));
 }
 
-/** The library ignores the tag and the length of an ECDSA signature (RFC 3279 §2.2.3), and what follows it. */
+/** Checks what the library ignores in an ECDSA signature (RFC 3279 §2.2.3): the tag, the length and trailing bytes. */
 function isExact(signature: Uint8Array, publicKey: Uint8Array<ArrayBuffer>): boolean {
   if (!cose.isCOSEPublicKeyEC2(decodeCredentialPublicKey(publicKey))) return true;
   const [tag, length, , r = 0] = signature;
@@ -35,11 +35,11 @@ function isExact(signature: Uint8Array, publicKey: Uint8Array<ArrayBuffer>): boo
   return tag === 0x30 && length === signature.length - 2 && end === signature.length;
 }
 
-/** Both functions return why the response is rejected if it is not valid. */
+/** If `verifyCreation` or `verifyLogin` rejects a response, the function returns the reason. */
 export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]>) {
   const expected = { expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
 
-  /** Runs `verify`, which returns null or throws if the response is not valid. */
+  /** Returns the result of `verify`, or the reason for the rejection if `verify` returns null or throws. */
   const reasonUnless = async <Verified>(
     { response: { clientDataJSON } }: { response: { clientDataJSON: string } },
     verify: () => Promise<Verified | null>,
@@ -67,11 +67,11 @@ export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]
         });
         if (!registrationInfo) return null;
         const { id, publicKey, counter } = registrationInfo.credential;
-        // The library does not compare the ids, and only that of the response has bounds.
+        // The library does not compare the two ids. Only the length of `response.id` has been validated.
         if (id !== response.id || publicKey.length > MAX_PUBLIC_KEY_BYTES) return null;
         return { id, publicKey: fromBuffer(publicKey), counter };
       }),
-    /** Returns the counter, whose growth is a condition of the database. */
+    /** Returns the counter. The database statement that stores the login checks the counter. */
     verifyLogin: (
       response: PasskeyLoginRequest["response"],
       expectedChallenge: string,

@@ -1,4 +1,4 @@
-/** The probe routes: liveness uses no resource, readiness queries the database. */
+/** The probe routes. Liveness uses no resource; readiness queries the database. */
 import { Elysia } from "elysia";
 import { requestContext } from "../../elysia/request-context.ts";
 import { defineOperations } from "../../openapi/operation.ts";

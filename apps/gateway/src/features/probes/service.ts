@@ -1,9 +1,9 @@
-/** Whether this process can handle requests. Concurrent checks share one query. */
+/** Checks whether this process can handle requests. Concurrent checks share one query. */
 import { withTimeout } from "@latchkey/database";
 
 export type Readiness = ReturnType<typeof createReadiness>;
 
-/** A shutdown is not an error: `error` is then undefined. */
+/** During a shutdown, `error` is undefined, because a shutdown is not an error. */
 type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
 
 const READY: ReadinessResult = { isReady: true };
@@ -11,7 +11,7 @@ const STOPPING: ReadinessResult = { isReady: false };
 const TIMEOUT_MS = 1000;
 const createTimeoutError = () => new Error(`The database did not respond within ${TIMEOUT_MS} ms`);
 
-/** @param ping a trivial query */
+/** @param ping runs a trivial query */
 export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean) {
   let inFlight: Promise<ReadinessResult> | null = null;
 

@@ -7,10 +7,10 @@ const payload = Compile(CursorPayload);
 
 export const encodeCursor = (id: number): string => encode(Buffer.from(JSON.stringify({ id })));
 
-/** The id to list after, or null if the cursor is malformed. The padding is complete or absent. */
+/** Returns the id in the cursor, or null if the cursor is malformed. Padding can be complete or absent. */
 export function decodeCursor(cursor: string): number | null {
   const bytes = Buffer.from(cursor, "base64url");
-  // Decoding ignores other characters, so a malformed cursor is not encoded to the same text.
+  // Decoding ignores invalid characters. Encoding the bytes again returns the same text only if the cursor is well-formed.
   const canonical = encode(bytes);
   if (cursor !== canonical && cursor !== canonical.replaceAll("=", "")) return null;
   try {

@@ -1,4 +1,4 @@
-/** The todo operations: their paths and bodies, and their descriptions in the OpenAPI document. */
+/** The todo operations: path parameters, queries, bodies, and descriptions in the OpenAPI document. */
 import { CreateTodoRequest, TodoPath, TodoQuery, UpdateTodoRequest } from "@latchkey/contracts";
 import { defineOperations } from "../../openapi/operation.ts";
 

@@ -1,4 +1,4 @@
-/** The todo routes: HTTP only; the rules are in the service. */
+/** The todo routes. This file handles only HTTP; `service.ts` contains the rules. */
 import { PAGE_SIZE_DEFAULT, type Todo, type TodoPage, TodoQuery, toTodo } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { queryValidator } from "../../http/validator.ts";
@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { operations } from "./openapi.ts";
 import type { TodoService } from "./service.ts";
 
-/** A repeated `cursor` is malformed, and a malformed cursor is ignored. */
+/** Removes a repeated `cursor`: repetition makes a cursor malformed, and malformed cursors are ignored. */
 const dropRepeatedCursor = ({ cursor, ...others }: Record<string, unknown>) =>
   typeof cursor === "string" ? { ...others, cursor } : others;
 

@@ -1,4 +1,4 @@
-/** The rules of todos: keyset pagination, and an error for a todo that does not exist. Does not depend on HTTP. */
+/** The rules of todos: keyset pagination, and an error if a todo does not exist. The rules do not depend on HTTP. */
 import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
 import type { PageRequest, Todo, TodoRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
@@ -19,8 +19,8 @@ export function createTodoService(todos: TodoRepository) {
       if (!(await todos.delete(id))) throw new ServiceError("TODO_NOT_FOUND");
     },
     /**
-     * The first `limit` todos with an id greater than `after`, in ascending order of id, and the last of these ids; null if
-     * there is no next page.
+     * Returns the first `limit` todos with an id greater than `after`, in ascending order of id. `nextAfter` is the id of the
+     * last returned todo, or null if there is no next page.
      */
     async list({ after, limit }: PageRequest) {
       // One more row shows whether there is a next page.
