@@ -1,4 +1,4 @@
-/** Stores mails as files where no mail server is configured, to try the service without one. */
+/** Stores mails as files, to try the service without a mail server. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { composeMessage, type Transport } from "@latchkey/mail";
@@ -6,12 +6,12 @@ import type { Logger } from "../observability/logger.ts";
 
 const MAX_FILES = 100;
 
-/** Keeps the newest 100 mails; only the owner can read them. */
+/** Keeps the newest 100 mails. Only the owner of the files can read them. */
 export function createFileTransport(folder: string, logger: Pick<Logger, "info">): Transport {
   return {
     async send(message) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // Names in the order of time.
+      // UUIDv7 names sort by time.
       const path = join(folder, `${Bun.randomUUIDv7()}.eml`);
       await writeFile(path, composeMessage(message), { mode: 0o600, flag: "wx" });
       logger.info({ path }, "MAIL_URL is not set: a mail was written to a file");

@@ -1,6 +1,6 @@
 /**
  * Sends the mails of the outbox. Invariant: no transaction and no database connection waits for the mail server. A mail is
- * sent again if this process ends between the server's answer and the next statement.
+ * sent again if the process ends after the mail server has accepted the mail but before the outbox is updated.
  */
 import { setTimeout } from "node:timers/promises";
 import { hasLink, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
@@ -10,7 +10,7 @@ import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
 
-/** `suppressed`: the recipient's budget is exceeded; `failed`: the server rejected the mail, or it has expired. */
+/** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
 
 interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens"> {
@@ -22,14 +22,14 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
 
-/** Mails that are sent at the same time. */
+/** The number of mails that are sent at the same time. */
 const CONCURRENCY = 4;
 /**
- * The outbox is read at this pace only, never because of a request: its response, or the next one, would take longer if a
- * user has the e-mail.
+ * Time between two reads of the outbox. Requests never cause a read, because the work of sending a mail would delay responses:
+ * the delay would reveal whether a user has the e-mail.
  */
 const POLL_MS = 1000;
-/** Less than the default grace period of a shutdown. */
+/** Timeout of `close`; less than the default grace period of a shutdown. */
 const CLOSE_MS = 5000;
 const CLEANING_MS = 60 * 60 * 1000;
 const FIRST_PAUSE_SECONDS = 5;
@@ -41,7 +41,7 @@ export function startMailSender(options: MailSenderOptions) {
   let isDatabaseFailing = false;
 
   const isWanted = ({ kind, user, isTaken, state }: Mail): boolean => {
-    // A notification that has a recipient of its own is sent also after a deletion.
+    // A notification with a stored recipient is sent even if the user was deleted.
     if (!user) return !hasLink(kind);
     const isPossible = kind !== "email-change" || (!isTaken && oneTimeTokens.hasState(state, kind, user));
     return isPossible && MAILS[kind].isWanted(user);
@@ -49,7 +49,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user, recipient } = mail;
-    // An earlier attempt still counts: the server can have accepted the mail without an answer.
+    // A mail with a counted attempt is kept: the mail server can have accepted the mail without an answer.
     if (!recipient || isNonexistent(recipient.email) || !isWanted(mail))
       return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {
@@ -91,7 +91,7 @@ export function startMailSender(options: MailSenderOptions) {
         if (!isDatabaseFailing) logger.warn({ err: error }, "the outbox cannot be read or changed");
         isDatabaseFailing = true;
       });
-      // Ends early if the sender is closed.
+      // `close` ends this pause early.
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
@@ -102,7 +102,7 @@ export function startMailSender(options: MailSenderOptions) {
   return {
     /**
      * Waits for the mails that are being sent.
-     * @throws {Error} if the mail server hangs: another process sends them after their lease
+     * @throws {Error} if the mail server does not respond: another process sends the mails when their leases have expired
      */
     async close(): Promise<void> {
       stopping.abort();
@@ -111,6 +111,6 @@ export function startMailSender(options: MailSenderOptions) {
   };
 }
 
-/** Half of the pause is random, because mails should not arrive together at a server that has recovered. */
+/** Half of the pause is random, so that a mail server that has recovered does not receive all mails at once. */
 const pauseSeconds = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS) * (0.5 + Math.random() / 2);

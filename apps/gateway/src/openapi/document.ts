@@ -1,4 +1,4 @@
-/** The OpenAPI document: the descriptions of the routes, completed with everything they have in common. */
+/** The OpenAPI document: the descriptions of the routes, completed with everything that the routes have in common. */
 import {
   BODY_MAX_BYTES,
   JSON_MAX_DEPTH,
@@ -13,7 +13,7 @@ import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
 import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
 
-/** By path and method, as the framework's plugin describes them; only the members used here. */
+/** The operations by path and method, in the format of `@elysiajs/swagger`. Only the members that this file uses. */
 type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 
 interface DescribedOperation {
@@ -23,11 +23,11 @@ interface DescribedOperation {
 
 const JSON_TYPE = "application/json";
 
-/** Returns the document of the routes as JSON. Imports the plugin only now, because the service starts without it. */
+/** Returns the document of the routes as JSON. Imports the plugin here, because startup does not need the plugin. */
 export async function createDocument(features: AnyElysia, rules: AccountRules): Promise<string> {
   const { swagger } = await import("@elysiajs/swagger");
   const specPath = "/openapi.json";
-  // Otherwise the plugin omits paths with a dot.
+  // By default, the plugin omits paths with a dot.
   const described = new Elysia().use(features).use(swagger({ specPath, excludeStaticFile: false }));
   const response = await described.handle(new Request(`http://localhost${specPath}`));
   const { paths } = (await response.json()) as { readonly paths: DescribedPaths };
@@ -50,7 +50,7 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
     servers: [{ url: "/", description: "This service." }],
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-      // Tags without operations are sections of the reference.
+      // The reference shows tags without operations as sections of text.
       ...Object.entries(topics(codes)).map(([name, description]) => ({
         name,
         description,

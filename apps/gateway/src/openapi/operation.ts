@@ -1,4 +1,4 @@
-/** Operations: what a route parses and validates, and its description, whose error responses are derived from the error table. */
+/** Operations: the parser, the validators and the description of a route. Error responses are derived from `ERROR_TABLE`. */
 import { parseVariables } from "@latchkey/config";
 import type { ValidationIssue } from "@latchkey/contracts";
 import type { Context, DocumentDecoration } from "elysia";
@@ -20,22 +20,22 @@ import { errorSchemaName, nameOf, type SchemaName } from "./schemas.ts";
 export interface OperationOptions {
   readonly summary: string;
   readonly description: string;
-  /** Those of the path. What is invalid returns `INVALID_REQUEST`. */
+  /** Parameters in the path. An invalid parameter returns `INVALID_REQUEST`. */
   readonly params?: Type.TObject;
-  /** All parameters are optional. The route reads them with `queryValidator`. */
+  /** All parameters are optional. The route reads the query with `queryValidator`. */
   readonly query?: Type.TObject;
   readonly body?: Type.TObject;
   readonly refineBody?: Refine<Type.TObject>;
   readonly success: ResponseOptions;
   /** A response that is neither a success nor an error of the table. */
   readonly unavailable?: ResponseOptions;
-  /** In addition to those of middleware and, unless it is static, of the database. */
+  /** The operation's own errors. `describeOperation` adds the errors of middleware and of the database. */
   readonly errors?: readonly ErrorCode[];
   /** The operation's own limit. */
   readonly rateLimit?: RouteLimit;
-  /** Uses no resource: it has neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
+  /** The operation uses no resource, so it returns neither `DATABASE_UNAVAILABLE` nor `INTERNAL_ERROR`. */
   readonly isStatic?: boolean;
-  /** Requires a bearer token: it also returns every authentication error. */
+  /** The operation requires a bearer token, so it also returns every authentication error. */
   readonly isProtected?: boolean;
 }
 
@@ -52,7 +52,7 @@ type MediaType = NonNullable<ResponseObject["content"]>[string];
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/** The quota that applies if the variable is not set, as clients read it. */
+/** Returns the quota that applies if the variable is not set, in the text that clients read. */
 const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
@@ -62,8 +62,8 @@ type RouteOptions<Options extends OperationOptions> = { detail: DocumentDecorati
 };
 
 /**
- * By operation id. Operations tagged `Probes` have no rate limit, and no error other than `PAYLOAD_TOO_LARGE`. The cast is
- * safe because the body and the path have validators of their own schemas.
+ * Returns the options of routes by operation id. Operations tagged `Probes` have no rate limit and return no error except
+ * `PAYLOAD_TOO_LARGE`. The cast is safe because the validators are created from the schemas in `operations`.
  */
 export const defineOperations = <const Operations extends Readonly<Record<string, OperationOptions>>>(
   tag: Tag,
@@ -74,13 +74,13 @@ export const defineOperations = <const Operations extends Readonly<Record<string
       body: validator(options.body, "body", nameOf(options.body), options.refineBody),
     }),
     ...(options.params && { params: validator(options.params, "path") }),
-    // Not for probes: with a parser, their handlers would be asynchronous.
+    // Probes have no parser, because a parser would make the handlers of probes asynchronous.
     ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
     ...(options.success.status !== 200 && { afterHandle: setStatus(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
 
-/** The hook that sets the status of what a handler returns. The rejection of a limit is a `Response`, which keeps its own. */
+/** Returns a hook that sets the status of a handler's result. A rate limit rejects with a `Response`, which keeps its status. */
 const setStatus =
   (status: number) =>
   ({ set }: Pick<Context, "set">): void => {
@@ -94,7 +94,7 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const usesResources = isLimited && !isStatic;
   const codes = [...(isProtected ? AUTHENTICATION_ERRORS : []), ...(options.errors ?? [])];
   if (params || query || body) codes.push("INVALID_REQUEST");
-  // The announced length is checked on every path, also if the operation has no body.
+  // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
   if (isLimited) codes.push("TOO_MANY_REQUESTS");
@@ -125,8 +125,8 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
 type Issues = readonly ValidationIssue[];
 
 /**
- * The issues of a request whose members all have the value `x`; if that is valid, 1, or U+0000 in a path. The router validates a
- * path before a body.
+ * Returns the issues of a request whose members all have the value `x`. If `x` is valid, the value is 1, or U+0000 in a path.
+ * The router validates the path before the body.
  */
 function exampleIssues({ params, query, body }: OperationOptions): Issues {
   if (params) return issuesOf(params, "path");
@@ -164,7 +164,7 @@ const response = (description: string, headers: readonly string[], json?: MediaT
 const reference = (schema: string) => ({ $ref: `#/components/schemas/${schema}` });
 
 /**
- * For codes of one status: each is an example, named after its code.
+ * Describes the errors with one status. Each code has an example with the same name.
  * @param addition the last sentences of the description
  */
 function errorResponse(

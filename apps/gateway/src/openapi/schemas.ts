@@ -1,6 +1,6 @@
 /**
- * The wire contracts as OpenAPI 3.0.3 schemas. They are written as JSON Schema, of which 3.0.3 is a dialect; only this
- * file translates.
+ * Translates the wire contracts from JSON Schema to the schemas of OpenAPI 3.0.3, which are a dialect of JSON Schema. No other
+ * file translates schemas.
  */
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
@@ -10,14 +10,14 @@ import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Of features that are off by default. */
+/** The schemas of features that are off by default. */
 const OPTIONAL_SCHEMAS = {
   ...contracts.OPTIONAL_USER_REQUESTS,
   ...contracts.PASSKEY_REQUESTS,
   ...contracts.PASSKEY_RESPONSES,
 };
 
-/** Generated clients name their types after these. */
+/** Generated clients name their types after the keys. */
 const SCHEMAS = {
   ...contracts.USER_REQUESTS,
   ...contracts.TODO_REQUESTS,
@@ -32,11 +32,11 @@ const SCHEMAS = {
 /** Names in `components.schemas`. */
 export type SchemaName = keyof typeof SCHEMAS;
 
-/** The name of the schema of all errors with a status, such as `ConflictError`. */
+/** Returns the name of the schema for all errors with this status, such as `ConflictError`. */
 export const errorSchemaName = (status: number): string =>
   `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
 
-/** No operation returns 405, and 422 has issues. */
+/** Returns a schema for each status except 405, which no operation returns, and 422, which has a schema with issues. */
 function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
   const { code, ...others } = contracts.ErrorBody.properties;
   const described = codes.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
@@ -49,9 +49,9 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
 }
 
 /**
- * `components.schemas`.
- * @param described the described paths, which name the optional schemas of features that are on
- * @param codes of the errors that the operations return
+ * Returns `components.schemas`.
+ * @param described the described paths in JSON. The result contains only those optional schemas that are named here
+ * @param codes the codes of the errors that the operations return
  */
 export function componentSchemas(
   described: string,
@@ -69,7 +69,7 @@ export function componentSchemas(
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
-/** The name in `components` of a schema, itself or as the body of a route. */
+/** Returns the name of a schema in `components`. The validator of a body has the name as `$id`. */
 export const nameOf = (schema: object): string | undefined =>
   "$id" in schema && typeof schema.$id === "string" ? schema.$id : NAMES.get(schema);
 
@@ -94,7 +94,7 @@ function translateMembers(schema: object): JsonObject {
   };
 }
 
-/** 3.0.3 has no type `null`, but the keyword `nullable`. */
+/** OpenAPI 3.0.3 has the keyword `nullable` in place of the type `null`. */
 function translateUnion(members: readonly unknown[]): JsonObject {
   const others = members.filter((member) => !(isJsonObject(member) && member.type === "null"));
   const [only] = others;
@@ -104,8 +104,8 @@ function translateUnion(members: readonly unknown[]): JsonObject {
 }
 
 /**
- * Some clients match UTF-16 units: for them, a class that excludes surrogates excludes every emoji. Nothing is lost, as
- * JSON in UTF-8 cannot contain an unescaped lone surrogate.
+ * Removes the exclusion of surrogates. Clients that match UTF-16 units would otherwise reject every emoji. The exclusion is
+ * not needed, because JSON in UTF-8 cannot contain an unescaped lone surrogate.
  */
 const withoutSurrogates = (pattern: string): string => pattern.replaceAll("\\uD800-\\uDFFF", "");
 

@@ -1,6 +1,6 @@
 /**
- * The pages to which mails link, and the one that requests a reset. Opening a page changes nothing, because scanners open links.
- * The script reads the token from the fragment, which no server receives. It sends the token after a click.
+ * The pages to which mails link, and the page that requests a reset. Opening a page changes nothing, because mail scanners open
+ * links. The script reads the token from the URL's fragment, which browsers send to no server. A click sends the token.
  */
 import { EMAIL_MAX_LENGTH, MAILS, PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
@@ -12,7 +12,7 @@ type AccountPage = Readonly<Record<"title" | "action" | "button" | "success", st
 
 const RESET_REQUEST_PATH = "/account/forgot-password";
 
-/** By path; those to which mails link have the path of their kind. */
+/** The keys are paths. `MAILS` defines the paths of the pages to which mails link. */
 const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => ({
   [RESET_REQUEST_PATH]: {
     title: "Forgot your password?",
@@ -49,7 +49,7 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => 
   }),
 });
 
-/** By path. */
+/** Returns the pages by path. */
 export function createAccountPages(
   { name, url }: Product,
   rules: AccountRules,

@@ -1,6 +1,6 @@
 /**
- * The scripts, styles and the icon of the pages. The path of each contains the hash of its bytes, so
- * clients can cache it forever, and no other path below `/docs/assets` exists.
+ * The scripts, the styles and the icon of the pages. Each path contains the hash of the asset's bytes, so clients can cache
+ * assets forever. No other paths exist below `/docs/assets`.
  */
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
@@ -32,7 +32,7 @@ const SOURCES = {
 export type AssetName = keyof typeof SOURCES;
 export type Assets = ReturnType<typeof readAssets>;
 
-/** The path of each asset, and the contents by path. */
+/** Returns the path of each asset, and the contents by path. */
 export function readAssets() {
   const contents = new Map<string, Content>();
   const paths = mapMembers(SOURCES, (specifier, name) => {
@@ -57,11 +57,11 @@ function readAsset(specifier: string): Content {
   });
 }
 
-/** The only external address in the files: Redoc's logo, which it omits if it cannot load it. */
+/** The only external address in the files: Redoc's logo. Redoc omits a logo that cannot be loaded. */
 const EXTERNAL_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 const EMPTY_LOGO = Buffer.from("data:,");
 
-/** Removes a last line that names a source map, and the external address. Works on bytes: text needs twice the memory. */
+/** Removes the external address, and the last line if it names a source map. Edits bytes, because text needs twice the memory. */
 function edit(file: Uint8Array): Uint8Array {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const lastLine = bytes.lastIndexOf("\n", -2) + 1;

@@ -1,6 +1,6 @@
 /**
- * Responses whose bytes do not change while the process runs, each named by the hash of its bytes. They are compressed
- * at most once per coding, on the first request for it, outside the event loop.
+ * Responses whose bytes do not change while the process runs. The `ETag` contains the hash of the bytes. The first request for a
+ * coding compresses the bytes, outside the event loop.
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -9,26 +9,26 @@ import { CORS_HEADERS } from "../middleware/cors.ts";
 
 const COMPRESSORS = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 }),
-  // The two highest levels take twenty times as long and save a tenth.
+  // Levels 10 and 11 take twenty times as long and save only a tenth of the bytes.
   br: (bytes: Uint8Array) =>
     promisify(brotliCompress)(bytes, {
       params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength },
     }),
 };
 type Coding = keyof typeof COMPRESSORS;
-/** Of several that a client accepts equally, the last is chosen. */
+/** If a client accepts several codings equally, the last one in this list is chosen. */
 const CODINGS: readonly Coding[] = ["gzip", "br"];
 
 interface ContentOptions {
-  /** With its charset. */
+  /** The media type with a charset. */
   readonly type: string;
   readonly cacheControl: string;
   readonly hash: string;
-  /** In addition to those of the type and the cache. */
+  /** Headers in addition to those that `serve` sets. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * A blob for large ones: the server would copy an array for each client that reads slowly. It answers `Range` from a blob
-   * without regard to `If-Range`, so the bytes of a blob must not change while the path stays the same.
+   * The uncompressed bytes. Use a blob for large content, because the server copies an array for each client that reads slowly.
+   * The server ignores `If-Range` if the content is a blob, so a new blob needs a new path.
    */
   readonly identity: Blob | Uint8Array;
 }
@@ -49,7 +49,7 @@ export function createContent(options: ContentOptions) {
   };
 }
 
-/** For text made at startup, which clients revalidate on each use. */
+/** Creates the content for a text. Clients revalidate the text on each use. */
 export function createText(text: string, options: Pick<ContentOptions, "type" | "headers">): Content {
   const identity = new TextEncoder().encode(text);
   return createContent({ ...options, cacheControl: "no-cache", hash: hashOf(identity), identity });
@@ -61,14 +61,14 @@ const HASH_LENGTH = 24;
 export const hashOf = (bytes: Uint8Array): string =>
   new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, HASH_LENGTH);
 
-/** Responds in the coding that the client prefers, or with 304 if it already has the content (RFC 9110 §13). */
+/** Responds in the coding that the client prefers, or with 304 if the client already has the content (RFC 9110 §13). */
 export async function serve(
   content: Content,
   { request, set }: Pick<Context, "request" | "set">,
 ): Promise<Blob | Uint8Array | undefined> {
   const coding = negotiateCoding(request.headers.get("accept-encoding"));
   const etag = coding === null ? `"${content.hash}"` : `"${content.hash}-${coding}"`;
-  // A 304 updates the headers of the cached response, so it has the same ones.
+  // Clients copy the headers of a 304 to the cached response, so both responses need the same headers.
   Object.assign(set.headers, content.headers, {
     etag,
     "cache-control": content.cacheControl,
@@ -84,18 +84,18 @@ export async function serve(
   return content.compressed(coding);
 }
 
-/** The weak comparison of RFC 9110 §8.8.3.2; our tags contain no comma. */
+/** Compares weakly (RFC 9110 §8.8.3.2). A comma always separates two tags, because the tags of this service contain no comma. */
 function isCached(ifNoneMatch: string | null, etag: string): boolean {
   const matches = new Set([etag, `W/${etag}`, "*"]);
   return (ifNoneMatch ?? "").split(",").some((tag) => matches.has(tag.trim()));
 }
 
-/** Other codings are skipped: a long header takes little time and memory. */
+/** All other codings are skipped, so that a long header takes little time and memory. */
 const NAMED_CODINGS: ReadonlySet<string> = new Set([...CODINGS, "identity", "*"]);
 
 /**
- * RFC 9110 §12.5.3. A missing or malformed weight counts as 1. Returns null for `identity`, which is the last choice unless it
- * is named.
+ * Chooses a coding (RFC 9110 §12.5.3). A missing or malformed weight counts as 1. Returns null for `identity`, which is chosen
+ * only if the client accepts no other coding, or if the header gives `identity` a higher weight.
  */
 function negotiateCoding(accepted: string | null): Coding | null {
   const weights: Partial<Record<string, number>> = {};

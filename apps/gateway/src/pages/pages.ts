@@ -1,4 +1,7 @@
-/** The two documentation pages, and the template of all pages. They contain nothing inline and load nothing from other hosts; their policy enforces both. */
+/**
+ * The two documentation pages, and the template of all pages. Pages contain no inline scripts or styles and load nothing from
+ * other hosts. The content security policy enforces these rules.
+ */
 import type { AssetName, Assets } from "./assets.ts";
 import { type Content, createText } from "./content.ts";
 
@@ -13,7 +16,7 @@ const POLICY = {
   "script-src": "'self'",
 };
 
-/** Redoc's two inline styles by their hash (CSP Level 3 §2.3.1): an empty one, filled by script, and its scroll bar's. */
+/** Hashes of Redoc's two inline styles (CSP Level 3 §2.3.1): an empty style, which a script fills, and the scroll bar's style. */
 const REDOC_STYLES =
   "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' 'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='";
 
@@ -21,12 +24,12 @@ export interface PageOptions {
   readonly title: string;
   /** @default the title */
   readonly description?: string;
-  /** In addition to `pages.css`. */
+  /** Styles in addition to `pages.css`. */
   readonly styles?: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   /** Directives in addition to {@link POLICY}. */
   readonly policy: Readonly<Record<string, string>>;
-  /** HTML in place of the element that the script of a documentation page fills. */
+  /** The HTML of the body. @default the body of a documentation page, which a script fills */
   readonly body?: string;
 }
 
@@ -45,7 +48,7 @@ export const REFERENCE: PageOptions = {
   title: "Latchkey API reference",
   description: "Every operation of the Latchkey API, with its schemas and examples.",
   scripts: ["redoc.js", "reference.js"],
-  // The search runs in a worker.
+  // Redoc's search runs in a worker.
   policy: { "style-src": `'self' ${REDOC_STYLES}`, "worker-src": "blob:" },
 };
 

@@ -1,4 +1,4 @@
-/** The page on which users log in, and create, list and remove passkeys. It keeps the token until it is closed. */
+/** The page on which users log in, and create, list and remove passkeys. Closing the page discards the token. */
 import { EMAIL_MAX_LENGTH } from "@latchkey/contracts";
 import type { PageOptions } from "./pages.ts";
 

@@ -11,10 +11,10 @@ import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
 import { PASSKEY_PAGES } from "./passkeys.ts";
 
 interface PageRoutesOptions {
-  /** Creates the OpenAPI document as JSON. Called at the first request for it. */
+  /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
   readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
-  /** The pages to which mails link name it. null: these pages do not exist. */
+  /** The product, which the account pages name; null: the account pages do not exist. */
   readonly product: Product | null;
   readonly rules: AccountRules;
   /** Whether there is a page of passkeys. */
@@ -51,7 +51,7 @@ export function pageRoutes(options: PageRoutesOptions) {
   return routes;
 }
 
-/** Browsers list `text/html` when a person opens a page; other clients expect an API and get 404. */
+/** Redirects clients that accept `text/html` explicitly, as browsers do. Other clients expect an API and get 404. */
 function redirectBrowser(request: Request, set: Context["set"]): void {
   set.headers.vary = `${CORS_HEADERS.vary}, Accept`;
   const isRead = request.method === "GET" || request.method === "HEAD";
@@ -60,7 +60,7 @@ function redirectBrowser(request: Request, set: Context["set"]): void {
   set.headers.location = "/docs";
 }
 
-/** Whether a media range is exactly `text/html`, with a weight above 0 (RFC 9110 §12.5.1). */
+/** Whether `accept` contains `text/html`, not a wildcard, with a weight above 0 (RFC 9110 §12.5.1). */
 const acceptsHtml = (accept: string): boolean =>
   accept
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * Access tokens (JWT, RFC 7519): signed with one key of `token-keys.ts` and verified with all of them. The plugin signs; `jose`,
- * which it is based on, verifies, because the plugin would reject an `iat` that this service ignores.
+ * Access tokens (JWT, RFC 7519). One key of `token-keys.ts` signs tokens; all keys of `token-keys.ts` verify tokens. The plugin
+ * `@elysiajs/jwt` signs. `jose` verifies, because the plugin would reject an `iat` that this service ignores.
  */
 import { createHmac, type KeyObject } from "node:crypto";
 import { jwt } from "@elysiajs/jwt";
@@ -14,31 +14,31 @@ const TOKEN_ID = /^[\w.-]{1,128}$/;
 const MAX_VERIFIED_TOKENS = 10_000;
 const SECONDS_PER_DAY = 86_400;
 
-/** The user whom a token identifies, and what decides whether the token has been revoked. */
+/** The claims that the service reads from a token. `version` and `tokenId` show whether the token has been revoked. */
 export interface TokenClaims {
   readonly userId: number;
-  /** The user's `token_version` when the token was issued: claim `ver`, 0 if absent. */
+  /** Claim `ver`: the user's `token_version` when the token was issued. 0 if the claim is absent. */
   readonly version: number;
-  /** Claim `jti`, which can be stored: null if it is absent or is not 1 to 128 characters from `[A-Za-z0-9._-]`. */
+  /** Claim `jti`. null if the claim is absent or does not match `TOKEN_ID`. */
   readonly tokenId: string | null;
   readonly login: LoginClaims;
 }
 
-/** The authenticated user, as read from the database. */
+/** The authenticated user, read from the database, and the claims of the user's token. */
 export interface Principal {
   readonly user: User;
   readonly token: TokenClaims;
 }
 
-/** RFC 8176: a password, or a passkey, which proves the possession of a key and the presence of its user. */
+/** RFC 8176: a password, or a passkey. A passkey proves the possession of a key and the presence of the user. */
 const METHODS = [["pwd"], ["pop", "user"]] as const;
 export type AuthenticationMethods = (typeof METHODS)[number];
 
-/** The claims about a login, which its renewed tokens keep. */
+/** The claims about a login. Renewed tokens keep these claims. */
 export interface LoginClaims {
-  /** Its time in seconds since the epoch; absent if tokens cannot be renewed. */
+  /** The time of the login, in seconds since the epoch; absent if tokens cannot be renewed. */
   readonly auth_time?: number;
-  /** Absent if passkeys are off. */
+  /** The methods of the login; absent if passkeys are off. */
   readonly amr?: AuthenticationMethods;
 }
 
@@ -61,18 +61,18 @@ export function createTokens(options: TokensOptions) {
     jwt({ secret: key, alg: algorithm, ...(kid !== null && { kid }), ...parties }),
   );
   const signHere = secret && createHmacSigner(algorithm, secret);
-  // RFC 7519 §4.1.3: one audience, or an array of them.
+  // `aud` is one audience or an array of audiences (RFC 7519 §4.1.3).
   const isExpected = ({ iss, aud }: Members): boolean =>
     (issuer === null || iss === issuer) && (audience === null || [aud].flat().includes(audience));
 
   const lifetimeSeconds = Math.round(tokenExpireMinutes * 60);
-  /** When the tokens of a login end, however often they are renewed. */
+  /** Returns the latest `exp` of the tokens of a login. Renewals cannot extend this time. */
   const endOf = (loginSeconds: number): number => loginSeconds + renewalDays * SECONDS_PER_DAY;
 
   const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
     const { auth_time = now, amr } = login;
-    // RFC 9068 §2.2.3.1
+    // RFC 9068 §2.2.3.1 defines `roles`.
     const further = { roles: user.roles, email_verified: user.emailVerified };
     return {
       sub: String(user.id),
@@ -86,17 +86,17 @@ export function createTokens(options: TokensOptions) {
   };
 
   /**
-   * The payloads of tokens with a valid signature. Keys are digests of the tokens; the oldest entry comes first. Only the
-   * signature is cached: each request checks the claims, and the service reads the user from the database.
+   * Caches the payloads of tokens with a valid signature. The keys are digests of tokens, and the oldest entry comes first. Each
+   * request still checks the claims and reads the user from the database.
    */
   const verified = new Map<string, Members>();
 
   return {
     hasMethods,
-    /** Returns the token of a login, by default of one at this time. */
+    /** @param login the login that the token belongs to. @default a login at the current time */
     sign: (user: TokenUser, login?: LoginClaims): Promise<string> =>
       signer.decorator.jwt.sign(claimsOf(user, login)),
-    /** Returns a token with the login of another one; null if that cannot be renewed, for example without the time of its login. */
+    /** Returns a new token of the login. Returns null if the login has ended, or if `auth_time` is absent or in the future. */
     async renew(user: TokenUser, login: LoginClaims): Promise<string | null> {
       const { auth_time = Infinity } = login;
       const iat = currentSeconds();
@@ -120,7 +120,7 @@ export function createTokens(options: TokensOptions) {
   };
 }
 
-/** Signs in this thread. The plugin's signature waits for another thread, which doubles the processor time of a renewal. */
+/** Signs in the current thread. The plugin waits for another thread; the wait doubles the processor time of a renewal. */
 function createHmacSigner(algorithm: string, secret: KeyObject) {
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
   const header = encode({ alg: algorithm, typ: "JWT" });
@@ -141,27 +141,27 @@ async function verifySignature(token: string, keys: readonly TokenKey[]): Promis
 }
 
 /**
- * The keys that can have signed the token: of its algorithm, and if it names a key, only that key. Secret keys have no
- * `kid`, so they ignore one. Keys in the header (`jwk`, `jku`, `x5c`) are never used.
+ * Returns the keys whose algorithm and `kid` match the token's header. A secret key has no `kid`: if the key or the header has
+ * no `kid`, only the algorithm must match. Keys inside the header (`jwk`, `jku`, `x5c`) are never used.
  */
 function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey[] {
   const { alg, kid, crit } = parseMembers(Buffer.from(token.slice(0, token.indexOf(".")), "base64url"));
-  // RFC 7515 §4.1.11: reject critical extensions, because none is supported.
+  // RFC 7515 §4.1.11: reject critical extensions, because the service supports no extensions.
   if (crit !== undefined) return [];
   return keys.filter(
     (key) => key.algorithm === alg && (key.kid === null || kid === undefined || key.kid === kid),
   );
 }
 
-/** Whether `text` is the one base64url encoding of its bytes: no padding, unused bits zero (RFC 4648 §3.5). */
+/** Whether `text` is canonical base64url: no padding, and all unused bits are zero (RFC 4648 §3.5). */
 export const isCanonical = (text: string): boolean =>
   Buffer.from(text, "base64url").toString("base64url") === text;
 
-/** Requires that `exp` is in the future and that `nbf`, if present, is not; without leeway (RFC 7519 §4.1.4, §4.1.5). */
+/** Returns null if a claim is invalid. `exp` and `nbf` are checked without leeway (RFC 7519 §4.1.4, §4.1.5). */
 function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
-  // The canonical decimal text of a safe integer.
+  // `sub` must be the canonical decimal text of a safe integer.
   const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
   if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
@@ -176,7 +176,7 @@ const currentSeconds = (): number => Math.floor(Date.now() / 1000);
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The own members of a JSON object or array; none for any other text. */
+/** Returns the own members of a JSON object or array. Any other text has no members. */
 function parseMembers(json: Uint8Array): Members {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(json));

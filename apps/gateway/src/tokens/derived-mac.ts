@@ -3,7 +3,7 @@ import { createHmac, hkdfSync } from "node:crypto";
 /** A secret key as text, or the bytes of a private key (PKCS#8, DER). */
 export type KeyMaterial = string | Uint8Array;
 
-/** HMAC-SHA-256 with a key that is derived from the signing key (HKDF, RFC 5869): the service needs no further secret. */
+/** Returns HMAC-SHA-256 with a key derived from `material` (HKDF, RFC 5869), so that the service needs no further secret. */
 export function deriveMac(material: KeyMaterial, label: string): (text: string) => Buffer {
   const key = new Uint8Array(hkdfSync("sha256", material, "", `latchkey ${label}`, 32));
   return (text) => createHmac("sha256", key).update(text).digest();

@@ -1,7 +1,7 @@
 /**
- * One-time tokens in the links of mails: signed statements, of which nothing is stored. A token is valid for one purpose and one
- * user, until it expires or the state to which it is bound changes. A reset and a change of e-mail change that state: their
- * tokens work once.
+ * One-time tokens in the links of mails. A token is a signed statement, which is not stored. A token is valid for one purpose
+ * and one user, until the token expires or a bound value of the user changes (`BINDINGS`). Resets and e-mail changes change a
+ * bound value, so the tokens for `reset` and `email-change` work once.
  */
 import type { LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
@@ -10,10 +10,10 @@ import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements, type Mac } from "./signed-statements.ts";
 
 export type Purpose = LinkKind;
-/** What a token depends on. */
+/** The members of a user on which tokens depend. */
 export type TokenUser = Pick<User, "id" | "email" | "hashedPassword" | "tokenVersion">;
 
-/** By purpose, what its tokens are bound to; none of it contains a space. */
+/** The values of a user to which tokens are bound, by purpose. No value contains a space. */
 const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string | number)[]>> = {
   reset: ({ hashedPassword, tokenVersion }) => [saltOf(hashedPassword), tokenVersion],
   verification: ({ email }) => [email],
@@ -22,10 +22,10 @@ const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string |
 
 type Payload = readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];
 
-/** @param materials as of `createStatements` */
+/** @param materials see `createStatements` */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
   const statements = createStatements<Payload>(materials, "one-time tokens");
-  /** Signed texts are base64url, so a state, which has a space, is never one. */
+  /** The input contains a space, but statements are base64url: the MAC of a state is never the MAC of a statement. */
   const stateOf = (mac: Mac, purpose: Purpose, user: TokenUser): string =>
     mac(`state ${BINDINGS[purpose](user).join(" ")}`)
       .toString("base64url")
@@ -34,13 +34,13 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
     statements.verification.some((mac) => stateOf(mac, purpose, user) === state);
 
   return {
-    /** A digest of what a token for this user is bound to. */
+    /** Returns a digest of the values to which a token for this user is bound. */
     stateOf: (purpose: Purpose, user: TokenUser): string => stateOf(statements.signing, purpose, user),
-    /** Whether this is still the digest. */
+    /** Whether `state` is still the digest of these values. */
     hasState,
     /**
      * @param expiresAt in milliseconds since the epoch
-     * @param newEmail of a change of e-mail
+     * @param newEmail only for the purpose `email-change`
      */
     sign(purpose: Purpose, expiresAt: number, user: TokenUser, newEmail?: string): string {
       const payload = [purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)] as const;
@@ -54,7 +54,7 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
       return {
         userId,
         newEmail,
-        /** Whether nothing to which the token is bound has changed since it was signed. */
+        /** Whether the user still has all values to which the token is bound. */
         isCurrent: (user: TokenUser): boolean => hasState(state, purpose, user),
       };
     },

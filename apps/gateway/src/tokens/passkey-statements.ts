@@ -1,10 +1,10 @@
-/** The challenges of passkeys as signed statements, which are valid for five minutes. */
+/** Signed statements with the challenges for passkeys. A statement is valid for five minutes. */
 import { createHash, randomBytes } from "node:crypto";
 import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements } from "./signed-statements.ts";
 
 type Purpose = "passkey-creation" | "passkey-login";
-/** What the statement of a creation depends on: of a login, nothing. */
+/** The values on which the statement of a creation depends. The statement of a login depends on no values. */
 type Binding = readonly [userId: number, tokenVersion: number, revision: number] | readonly [];
 
 export const STATEMENT_LIFETIME_MS = 5 * 60 * 1000;

@@ -1,18 +1,18 @@
-/** Statements that only this service can make, of which nothing is stored: a JSON array and its MAC. */
+/** Statements that only this service can make: a JSON array and a MAC. The service does not store statements. */
 import { timingSafeEqual } from "node:crypto";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 
 export type Mac = ReturnType<typeof deriveMac>;
 
-/** A statement is valid for its purpose and until it expires, in milliseconds since the epoch. */
+/** A statement is valid for one purpose, until `expiresAt` in milliseconds since the epoch. */
 type Payload = readonly [purpose: string, subject: unknown, expiresAt: number, ...unknown[]];
 
-/** base64url of a JSON array, which can contain an e-mail of 254 escaped characters, and of 32 bytes. */
+/** The JSON array and the MAC of 32 bytes, both in base64url. The array can contain an e-mail of 254 escaped characters. */
 const STATEMENT = /^([\w-]{1,2500})\.([\w-]{43})$/;
 
 /**
- * @param materials the first one signs, all verify. A public key as one of them would let everybody sign.
- * @param label of the derived keys: statements of another label are not valid
+ * @param materials the first material signs, and all materials verify. A public key here would let everybody sign.
+ * @param label derives the keys: statements with another label are not valid
  */
 export function createStatements<Statement extends Payload>(
   materials: readonly [KeyMaterial, ...KeyMaterial[]],
@@ -30,7 +30,7 @@ export function createStatements<Statement extends Payload>(
     /** Returns null if the statement is malformed, forged, expired or for another purpose. */
     verify(statement: string, expected: Statement[0]): Statement | null {
       const [, text = "", signature = ""] = STATEMENT.exec(statement) ?? [];
-      // Compared as text, which has one form only; the length is that of the pattern.
+      // Compares text, so that only the canonical base64url is valid. `STATEMENT` ensures that the lengths are equal.
       const matches = (mac: Mac): boolean => timingSafeEqual(encode(mac(text)), Buffer.from(signature));
       if (signature === "" || !verification.some(matches)) return null;
       const payload: Statement = JSON.parse(Buffer.from(text, "base64url").toString());

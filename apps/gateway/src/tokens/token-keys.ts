@@ -1,4 +1,4 @@
-/** The keys that sign and verify tokens, their public parts for other services, and digests with keys derived from them. */
+/** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
 import { createPrivateKey, createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import type { PublicKeySet } from "@latchkey/contracts";
@@ -8,13 +8,13 @@ import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 import { createOneTimeTokens } from "./one-time-tokens.ts";
 import { createPasskeyStatements } from "./passkey-statements.ts";
 
-/** A key for one algorithm. */
+/** A key that is used with one algorithm only. */
 export interface TokenKey {
   readonly algorithm: AuthAlgorithm;
   readonly key: CryptoKey;
-  /** RFC 7638; null for a secret key. */
+  /** The thumbprint of the key (RFC 7638); null for a secret key. */
   readonly kid: string | null;
-  /** The same key if it is a secret one. */
+  /** The same key as `KeyObject`; only for a secret key. */
   readonly secret?: KeyObject;
 }
 
@@ -38,7 +38,7 @@ export async function importTokenKeys(options: TokenKeysOptions) {
   const publicKeySet: PublicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
   const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial) => ({
     signing,
-    /** The signing key's first, because most tokens are its own. */
+    /** The key for tokens of `signing` comes first, because `signing` signs most tokens. */
     verification,
     publicKeySet,
     digests: createDigests(material),
@@ -56,11 +56,11 @@ export async function importTokenKeys(options: TokenKeysOptions) {
   return keysOf(signing, [signing, ...others], secretKey);
 }
 
-/** With a private key, secret keys verify tokens of HS256 only. */
+/** If a private key signs, secret keys verify HS256 tokens only. */
 const secretAlgorithmOf = (algorithm: AuthAlgorithm): SecretAlgorithm =>
   algorithm === "ES256" || algorithm === "EdDSA" ? "HS256" : algorithm;
 
-/** Imports the key once; given its bytes, `jose` would import it for every token. */
+/** Imports the key once, because `jose` would import raw bytes for every token. */
 async function importSecretKey(secret: string, algorithm: SecretAlgorithm): Promise<TokenKey> {
   const hmac = { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` };
   const bytes = new TextEncoder().encode(secret);
@@ -80,8 +80,8 @@ const DIGEST_HEX_CHARACTERS = 32;
 export type Digests = ReturnType<typeof createDigests>;
 
 /**
- * Keyed digests of personal data, for the rate-limit store, the database and the log. Their keys are derived from the signing
- * key, so the digests are the same in all replicas.
+ * Keyed digests of personal data, for the rate-limit store, the database and the log. The digest keys are derived from the
+ * signing key, so all replicas compute the same digests.
  */
 function createDigests(material: KeyMaterial) {
   const digestFor = (label: string) => {
@@ -91,7 +91,7 @@ function createDigests(material: KeyMaterial) {
   const digestNetwork = digestFor("networks");
   return {
     email: digestFor("e-mails"),
-    /** Differs for each user: the stored digests do not reveal who shares a network. An e-mail contains no U+0000. */
+    /** A network's digest differs between users, so stored digests do not reveal who shares a network. E-mails contain no U+0000. */
     network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
   };
 }

@@ -1,4 +1,4 @@
-/** Sends the form, together with the token in the fragment, which is removed from the address and the history at once. */
+/** Sends the form and the token from the fragment. The fragment is removed from the address and the history immediately. */
 const byId = (id) => document.getElementById(id);
 const form = document.querySelector("form");
 const { action } = form.dataset;
@@ -43,5 +43,5 @@ form.addEventListener("submit", async (event) => {
 });
 
 if (needsToken && token === null) showInvalidLink();
-// Another link that is opened in this tab changes the fragment only.
+// Opening another link of the same kind in this tab changes only the fragment.
 addEventListener("hashchange", () => location.reload());

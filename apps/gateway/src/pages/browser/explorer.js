@@ -5,7 +5,7 @@ const applyColours = () => document.documentElement.classList.toggle("dark-mode"
 dark.addEventListener("change", applyColours);
 applyColours();
 
-/** Swagger UI's own option stores the token in the local storage, which all tabs share and which never expires. */
+/** Replaces an option of Swagger UI that stores the token in the local storage: all tabs share it, and it never expires. */
 const keepTokenInTab = () => ({
   statePlugins: {
     auth: {
@@ -25,7 +25,7 @@ const explorer = globalThis.SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  // No badge from an external validator.
+  // Removes the badge, which an external validator would provide.
   validatorUrl: null,
   plugins: [keepTokenInTab],
   onComplete() {

@@ -1,8 +1,8 @@
-/** Calls the operations of passkeys and the browser's own functions for them, and shows one of the two parts of the page. */
+/** Calls the passkey operations and the browser's WebAuthn functions. Shows either the part for visitors or the part for users. */
 const byId = (id) => document.getElementById(id);
 let token;
 
-/** By the code of the service or the name of the browser's error. */
+/** The keys are error codes of the service and names of browser errors. */
 const MESSAGES = {
   INVALID_CREDENTIALS: "The e-mail, the password or the passkey is not right.",
   CURRENT_PASSWORD_INCORRECT: "The current password is not right.",
@@ -46,7 +46,7 @@ const show = async () => {
   byId("status").focus();
 };
 
-/** Shows the page as it is after `work`, or why it failed. */
+/** Runs `work` on each event, then updates the page or shows an error. */
 const onSuccess = (element, type, work) =>
   element.addEventListener(type, async (event) => {
     event.preventDefault();

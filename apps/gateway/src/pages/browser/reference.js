@@ -3,7 +3,7 @@ const fontFamily = "system-ui, sans-serif";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", () => location.reload());
 
-/** Redoc has no dark theme. */
+/** Dark colours, because Redoc has no dark theme. */
 const colours = {
   colors: {
     primary: { main: "#a3b8ff" },
