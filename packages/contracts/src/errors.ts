@@ -1,7 +1,7 @@
-/** The envelope of every error. */
+/** The body of every error response. */
 import Type from "typebox";
 
-/** One issue of an invalid request: its location, a message and a stable type; never the submitted value. */
+/** One issue of an invalid request: the location, a message and a stable type. An issue never contains the submitted value. */
 export const ValidationIssue = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), { examples: [["body", "password"]] }),
   msg: Type.String({ examples: ["must be at least 8 characters long"] }),
@@ -18,5 +18,5 @@ const ValidationErrorBody = Type.Object({
   code: Type.Literal("INVALID_REQUEST"),
 });
 
-/** By their names in the OpenAPI document. */
+/** The keys are the names in the OpenAPI document. */
 export const VALIDATION_ERRORS = { ValidationErrorResponse: ValidationErrorBody, ValidationIssue };

@@ -1,11 +1,12 @@
-/** Every kind of mail: how long it is useful, who gets it, and where it links to. Its text is in `packages/mail`. */
+/** The kinds of mails: lifetimes, conditions for sending, and the pages to which mails link. `packages/mail` contains the texts. */
 
 interface MailDefinition {
-  /** How long a mail is useful, which is as long as its link is valid; and the same in words. */
+  /** Time from the creation of a mail until the link of the mail expires. A mail is not sent after this time. */
   readonly lifetimeMs: number;
+  /** `lifetimeMs` in words. */
   readonly lifetime: string;
   readonly isWanted: (user: { readonly isActive: boolean; readonly emailVerified: boolean }) => boolean;
-  /** The page of the service to which it links; null: it has no link. */
+  /** The page of the service to which the mail links; null: the mail has no link. */
   readonly page: string | null;
 }
 
@@ -15,7 +16,7 @@ export interface MailText {
 }
 
 export type MailKind = keyof typeof MAILS;
-/** The kinds with a link. */
+/** The kinds of mails that have a link. */
 export type LinkKind = {
   [Kind in MailKind]: (typeof MAILS)[Kind]["page"] extends string ? Kind : never;
 }[MailKind];
@@ -31,7 +32,7 @@ const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" };
 const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
 const NOTIFICATION = { ...A_DAY, isWanted: () => true, page: null };
 
-/** Replaced by the token in a template of a link. */
+/** The token replaces this text in the template of a link. */
 export const TOKEN_PLACEHOLDER = "{token}";
 
 export const MAILS = {
@@ -55,7 +56,7 @@ export const MAILS = {
   passkey: NOTIFICATION,
 } satisfies Record<string, MailDefinition>;
 
-/** In the order of their definitions. The cast is safe: the object has exactly these keys. */
+/** In the order of `MAILS`. The cast is safe because `MAILS` has no other keys. */
 export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];
 
 export const hasLink = (kind: MailKind): kind is LinkKind => MAILS[kind].page !== null;

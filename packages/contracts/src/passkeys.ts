@@ -1,4 +1,4 @@
-/** The wire shapes of passkeys. `options` and `response` are the JSON of WebAuthn Level 3 (§5.1.7 to §5.1.10). */
+/** The wire shapes of passkeys. `options` and `response` have the JSON formats of WebAuthn Level 3 (§5.1.7 to §5.1.10). */
 import Type from "typebox";
 import { BASE64URL_PATTERN, Timestamp, text } from "./text.ts";
 
@@ -7,7 +7,7 @@ const TEXT = "cGFzc2tleQ";
 const base64url = (maxLength: number) =>
   Type.String({ pattern: BASE64URL_PATTERN, minLength: 1, maxLength, examples: [TEXT] });
 
-/** Of at most 1,023 bytes. */
+/** A credential id has at most 1,023 bytes. */
 const id = base64url(1364);
 const name = text({ minLength: 1, maxLength: 64, examples: ["Phone"] });
 const STATE = "WyJwYXNza2V5Il0.c2lnbmF0dXJl";
@@ -22,7 +22,7 @@ export const PasskeyOptionsRequest = Type.Object({
   current_password: text({ format: "password", examples: ["correct horse battery staple"] }),
 });
 
-/** A credential of the browser with these members of its response. */
+/** A credential from the browser. `members` are the members of its `response`. */
 const credential = <Members extends Type.TProperties>(members: Members) => {
   const required = Object.entries(members).filter(([, member]) => !Type.IsOptional(member));
   const response = Object.fromEntries(required.map(([member]) => [member, TEXT]));
@@ -60,7 +60,7 @@ export const Passkey = Type.Object({
 });
 export type Passkey = Type.Static<typeof Passkey>;
 
-/** Lists each member: a new column is never exposed by accident. */
+/** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toPasskey = (
   stored: Pick<Passkey, "id" | "name"> & { readonly createdAt: string; readonly lastUsedAt: string | null },
 ): Passkey => ({
@@ -70,7 +70,7 @@ export const toPasskey = (
   last_used_at: stored.lastUsedAt,
 });
 
-/** By their names in the OpenAPI document. */
+/** The keys are the names in the OpenAPI document. */
 export const PASSKEY_REQUESTS = { PasskeyOptionsRequest, CreatePasskeyRequest, PasskeyLoginRequest };
 export const PASSKEY_RESPONSES = {
   PasskeyOptionsResponse: Options,

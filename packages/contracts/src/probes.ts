@@ -5,7 +5,7 @@ export const Live = Type.Object({ status: Type.Literal("ok") });
 const Ready = Type.Object({ status: Type.Literal("ready") });
 const Unready = Type.Object({ status: Type.Literal("unavailable") });
 
-/** By their names in the OpenAPI document. */
+/** The keys are the names in the OpenAPI document. */
 export const PROBE_RESPONSES = {
   LivenessResponse: Live,
   ReadinessResponse: Ready,

@@ -1,17 +1,17 @@
-/** Text: any Unicode characters except U+0000, which neither database stores correctly. All patterns are linear. */
+/** Text: any Unicode characters except U+0000, which neither database stores correctly. All patterns match in linear time. */
 import Type from "typebox";
 
-/** With the `u` flag: no U+0000 and no lone surrogates. */
+/** The validator sets the `u` flag: the pattern excludes U+0000 and lone surrogates, but no surrogate pairs. */
 const TEXT_PATTERN = "^[^\\u0000\\uD800-\\uDFFF]*$";
 
-/** A trimmed and lowercased e-mail address, with the same exclusions. */
+/** Matches an e-mail address that is trimmed and lowercased. Excludes the same characters as `TEXT_PATTERN`. */
 export const EMAIL_PATTERN =
   "^[^\\s@\\u0000\\uD800-\\uDFFF]+@[^\\s@.\\u0000\\uD800-\\uDFFF]+(\\.[^\\s@.\\u0000\\uD800-\\uDFFF]+)+$";
 
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
 
-/** A schema for text; lengths are counted in code points. */
+/** Returns a schema for text. `minLength` and `maxLength` count code points. */
 export function text(options: Type.TStringOptions) {
   return Type.String({ pattern: TEXT_PATTERN, ...options });
 }

@@ -1,4 +1,4 @@
-/** The wire shapes of todos, their pages and the cursor. */
+/** The wire shapes of todos, pages of todos and the cursor. */
 import Type from "typebox";
 import { ID_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./bounds.ts";
 import { Timestamp, text } from "./text.ts";
@@ -18,7 +18,7 @@ export type Todo = Type.Static<typeof Todo>;
 type StoredTodo = Pick<Todo, "id" | "title" | "completed"> &
   Readonly<Record<"createdAt" | "updatedAt", string>>;
 
-/** Lists each member: a new column is never exposed by accident. */
+/** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toTodo = (stored: StoredTodo): Todo => ({
   id: stored.id,
   title: stored.title,
@@ -41,13 +41,13 @@ export type UpdateTodoRequest = Type.Static<typeof UpdateTodoRequest>;
 
 export const TodoPath = Type.Object({ id: Id });
 
-/** Any `cursor` is valid: with a malformed one, the listing starts at the beginning. */
+/** Any `cursor` is valid: a malformed cursor starts the listing at the beginning. */
 export const TodoQuery = Type.Object({
   cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
 });
 
-/** The content of a cursor: the id of the last item on its page. */
+/** The content of `next_cursor`: the id of the last item on the same page. */
 export const CursorPayload = Type.Object({ id: Id });
 
 export const TodoPage = Type.Object({
@@ -56,6 +56,6 @@ export const TodoPage = Type.Object({
 });
 export type TodoPage = Type.Static<typeof TodoPage>;
 
-/** By their names in the OpenAPI document. */
+/** The keys are the names in the OpenAPI document. */
 export const TODO_REQUESTS = { CreateTodoRequest, UpdateTodoRequest };
 export const TODO_RESPONSES = { TodoResponse: Todo, TodoPageResponse: TodoPage };

@@ -1,4 +1,4 @@
-/** The wire shapes of users: the bodies of register, login and update, and the responses. */
+/** The wire shapes of users: the bodies of requests, and the responses. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
 import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
@@ -10,7 +10,7 @@ const Email = Type.String({
   examples: ["ada@example.com"],
 });
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. A text that is too long is not lowercased. */
+/** Addresses that differ only in case or surrounding whitespace belong to one user. An overlong text is not lowercased. */
 export function normalizeEmail(text: string): string {
   const email = text.trim();
   return email.length > 2 * bounds.EMAIL_MAX_LENGTH ? email : email.toLowerCase();
@@ -27,8 +27,8 @@ const Password = text({
 });
 
 /**
- * A body with another minimum length of its new password, or the same body if it has none. The cast is safe because only the
- * value of the bound differs.
+ * Returns the body with this minimum length of `password`, or the same body if `password` has no minimum length. The cast is
+ * safe because only the value of the bound differs.
  */
 export function withPasswordMinLength<Schema extends object>(body: Schema, minLength: number): Schema {
   const { properties } = body as { properties?: Record<string, object> };
@@ -42,14 +42,14 @@ export function withPasswordMinLength<Schema extends object>(body: Schema, minLe
 export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
-/** A login accepts a password of any length: the bounds apply to register and update only. */
+/** A login accepts a password of any length: the bounds apply to new passwords only. */
 export const LoginRequest = Type.Object({
   email: Email,
   password: text({ format: "password", examples: ["correct horse battery staple"] }),
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
-/** The current password has no bounds, like that of a login. */
+/** `current_password` has no bounds, like the password of a login. */
 export const UpdateUserRequest = Type.Object(
   {
     username: Type.Optional(Username),
@@ -64,7 +64,7 @@ export const UpdateUserRequest = Type.Object(
   },
   { examples: [{ username: "countess" }] },
 );
-/** A new password requires the current one. */
+/** `password` requires `current_password`. */
 export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties, {
   examples: [{ username: "countess" }],
   dependentRequired: { password: ["current_password"] },
@@ -107,16 +107,16 @@ export type User = Type.Static<typeof User>;
 type StoredUser = Pick<User, "id" | "email" | "username"> &
   Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>>;
 
-/** Names that the operator gives to users; the service itself gives them no meaning. */
+/** Names that the operator assigns to users. The service itself does not interpret these names. */
 export const Roles = Type.Array(Type.String({ pattern: "^[a-z0-9:_.-]{1,64}$" }), {
   maxItems: 20,
   description: "What other services permit the user, for example; the service itself ignores them.",
   examples: [["admin"]],
 });
-/** The user of a service whose tokens contain the roles; absent from others. */
+/** `roles` is present if access tokens contain the claim `roles`, and absent otherwise. */
 export const UserWithRoles = Type.Object({ ...User.properties, roles: Type.Optional(Roles) });
 
-/** Lists each member: a new column is never exposed by accident. */
+/** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toUser = (stored: StoredUser): User => ({
   id: stored.id,
   email: stored.email,
@@ -143,7 +143,7 @@ export type Token = Type.Static<typeof Token>;
 
 export const toToken = (access_token: string): Token => ({ access_token, token_type: "bearer" });
 
-/** By their names in the OpenAPI document. */
+/** The keys are the names in the OpenAPI document. */
 export const USER_REQUESTS = {
   RegisterRequest,
   LoginRequest,
@@ -152,6 +152,6 @@ export const USER_REQUESTS = {
   PasswordResetConfirmation,
   EmailVerificationConfirmation,
 };
-/** Of features that are off by default. */
+/** The requests of features that are off by default. */
 export const OPTIONAL_USER_REQUESTS = { EmailChangeRequest, EmailChangeConfirmation };
 export const USER_RESPONSES = { UserResponse: User, TokenResponse: Token };

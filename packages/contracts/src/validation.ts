@@ -1,14 +1,14 @@
-/** The sentences about invalid values, which never contain the value itself. */
+/** Messages about invalid values. A message never contains the value itself. */
 import type { TLocalizedValidationError } from "typebox/error";
 import { BASE64URL_PATTERN, EMAIL_PATTERN } from "./text.ts";
 
-/** The rest of a sentence that begins with the name of a value, and the stable type of the issue. */
+/** `msg` continues a sentence that begins with the name of the value. `type` is the stable type of the issue. */
 interface Violation {
   readonly msg: string;
   readonly type: string;
 }
 
-/** Of text that is longer than this many code points. */
+/** Describes a text of more than `limit` code points. */
 export const describeTooLong = (limit: number): Violation => ({
   msg: `must be at most ${limit} characters long`,
   type: "string_too_long",
@@ -19,7 +19,7 @@ const PATTERN_MESSAGES = new Map([
   [BASE64URL_PATTERN, "is not base64url without padding"],
 ]);
 
-/** Describes an error of a schema. */
+/** Describes an error that a schema check returned. */
 export function describeViolation(error: TLocalizedValidationError): Violation {
   switch (error.keyword) {
     case "type": {

@@ -1,4 +1,4 @@
-/** How e-mail addresses are read: which of them get mail, and which share the budget of a mailbox. */
+/** Determines which e-mail addresses get mail, and which addresses share a budget. */
 import { domainToASCII, domainToUnicode } from "node:url";
 
 function parts(address: string) {
@@ -7,13 +7,13 @@ function parts(address: string) {
   return { local: address.slice(0, at), domain, ascii: domainToASCII(domain) };
 }
 
-/** `.invalid` never exists (RFC 2606); tests and imports use it for addresses that get no mail. */
+/** The domain `.invalid` never exists (RFC 2606). Tests and imports use `.invalid` for addresses that get no mail. */
 export const isNonexistent = (address: string): boolean => address.endsWith(".invalid");
 
 /**
- * Whether the address can be read in one way only. nodemailer parses it as a list, and maps the domain to ASCII: a mail to
- * `x<ada@example.com`, or with a soft hyphen in the domain, would arrive at `ada@example.com`. Some programs decode the words
- * of RFC 2047: for them, `=?utf-8?q?ada?=@example.com` is `ada@example.com`.
+ * Whether all programs read the address in the same way. nodemailer parses lists and maps domains to ASCII: mail would reach
+ * `ada@example.com` if the address is `x<ada@example.com`, or if the domain contains a soft hyphen. Some programs decode the
+ * words of RFC 2047: these programs read `=?utf-8?q?ada?=@example.com` as `ada@example.com`.
  */
 export function isUnambiguous(address: string): boolean {
   const { domain, ascii } = parts(address);
@@ -22,14 +22,14 @@ export function isUnambiguous(address: string): boolean {
 }
 
 /**
- * Names the mailbox whose budget a mail to the address uses. Unverified addresses with a tag (`ada+shop@example.com`) share one
- * that no other address uses: they cannot flood the mailbox, nor use up the budget of its owner. Ambiguous ones, which get no
- * mail, could do the latter too, so their domains are not mapped.
+ * Names the budget that a mail to the address uses. Unverified addresses that differ only in the tag (`ada+shop@example.com`)
+ * share a separate budget: such addresses can neither flood the mailbox nor use up the owner's budget. An ambiguous address
+ * gets no mail. The domain of an ambiguous address is not mapped to ASCII, to protect the owner's budget.
  */
 export function mailboxOf(address: string, isVerified: boolean): string {
   const { local, domain, ascii } = parts(address);
   const tagIndex = isVerified ? -1 : local.indexOf("+");
-  // No address contains a space.
+  // No address contains a space, so no address has this name.
   const name = tagIndex > 0 ? `${local.slice(0, tagIndex)} tagged` : local;
   return `${name}@${isUnambiguous(address) ? ascii : domain}`;
 }

@@ -1,4 +1,4 @@
-/** Mail: reading addresses, the texts, composing a plain message, and sending it over SMTP. */
+/** Mail: classifying addresses, writing texts, composing plain-text messages, and sending messages over SMTP. */
 export * from "./address.ts";
 export { composeMessage, type Message } from "./message.ts";
 export * from "./smtp-transport.ts";

@@ -1,20 +1,20 @@
-/** Composes messages of plain text. Only headers that are not ASCII are encoded: a stored message is readable. */
+/** Composes plain-text messages. Headers in ASCII are not encoded, so that people can read a stored message. */
 import { randomUUID } from "node:crypto";
 
 export interface Message {
-  /** `address@example.com` or `Name <address@example.com>`, the address in ASCII. */
+  /** `address@example.com` or `Name <address@example.com>`. The address is in ASCII. */
   readonly from: string;
-  /** One address. It is passed to the server as it is, never parsed; mail to an ambiguous one is not sent. */
+  /** One address, which is passed to the server without parsing. A message to an ambiguous address is not sent. */
   readonly to: string;
   readonly subject: string;
   /** Lines of at most 998 characters (RFC 5322 §2.1.1). */
   readonly text: string;
 }
 
-/** The address in `Name <address>`. */
+/** Returns the address in `Name <address>`. */
 export const addressOf = (from: string): string => /<([^>]*)>$/.exec(from)?.[1] ?? from;
 
-/** The words of RFC 2047 if it is not ASCII: no character is split, and lines have at most 76 characters (§2). */
+/** Encodes a header that is not ASCII as words of RFC 2047. No character is split, and lines have at most 76 characters (§2). */
 function encodeHeader(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes("=?")) return text;
   const words = text.match(/.{1,9}/gsu) ?? [];

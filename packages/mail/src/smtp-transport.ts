@@ -1,6 +1,6 @@
 /**
- * Sends messages over SMTP, each over a connection of its own. Invariant: no error contains text of the server, which can
- * repeat the recipient's address.
+ * Sends each message over an SMTP connection of its own. Invariant: errors never contain the server's text, because the
+ * server can repeat the recipient's address.
  */
 import type { SMTPConnectionOptions } from "nodemailer";
 import { isUnambiguous } from "./address.ts";
@@ -16,7 +16,7 @@ export class MailNotSent extends Error {
   override readonly name = "MailNotSent";
 
   /**
-   * @param reason the server's reply code and enhanced status code, or a code of the connection: `550 5.1.1`, `ECONNREFUSED`
+   * @param reason the server's reply code and enhanced status code (`550 5.1.1`), or a connection error (`ECONNREFUSED`)
    * @param isPermanent whether another attempt is useless
    */
   constructor(
@@ -27,15 +27,15 @@ export class MailNotSent extends Error {
   }
 }
 
-/** For a whole message; shorter than the lease of a claimed mail. */
+/** Timeout for a whole message. The timeout must be shorter than the lease of a claimed mail in the outbox. */
 const TOTAL_TIMEOUT_MS = 45_000;
 
-/** Certificates are always verified. */
+/** The server's certificate is always verified. */
 export async function openSmtpTransport(server: SMTPConnectionOptions): Promise<Transport> {
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     ...server,
-    // In milliseconds; the last one without any byte from the server.
+    // In milliseconds. `socketTimeout` limits the time without any byte from the server.
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 15_000,
@@ -53,7 +53,7 @@ export async function openSmtpTransport(server: SMTPConnectionOptions): Promise<
   };
 }
 
-/** Without a reply code, the connection or a file failed. A rejected login is not the message's fault. */
+/** An error without a reply code comes from the connection or a file. A rejected SMTP login (`EAUTH`) is temporary. */
 export function toMailError(error: unknown): MailNotSent {
   if (error instanceof MailNotSent) return error;
   const details: Partial<Record<string, unknown>> = Object(error);

@@ -1,4 +1,4 @@
-/** The text of every kind of mail. Mails contain nothing that a client chose, and no link comes from a request. */
+/** The text of every kind of mail. Mails contain no text that a client chose. URLs come from the configuration only. */
 import {
   hasLink,
   type LinkKind,
@@ -11,16 +11,16 @@ import {
 } from "@latchkey/contracts";
 
 interface MailOptions {
-  /** Where the pages of the service are. */
+  /** The base URL of the service's pages. */
   readonly publicUrl: string;
-  /** In place of the pages of the service. */
+  /** Links that replace the links to the service's pages. */
   readonly linkTemplates: { readonly [Kind in LinkKind]?: string | null };
   readonly product: Product;
-  /** In place of the built-in texts, with `{product}` and `{link}`. */
+  /** Texts that replace the built-in texts. They can contain `{product}` and `{link}`. */
   readonly texts: MailTexts | null;
 }
 
-/** `{at}` is nothing, or the word "at" and the product. */
+/** `{at}` is replaced by the word "at" and the product's name, or by nothing if no name is configured. */
 const TEXTS: Readonly<Record<MailKind, MailText>> = {
   reset: {
     subject: "Reset your password{at}",
@@ -86,7 +86,7 @@ operator of the service.
   },
 };
 
-/** Returns the function that writes a mail; `token` is that of its link, if it has one. */
+/** Returns a function that writes a mail. `token` is inserted in the link, if the mail has a link. */
 export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
   const at = product.name === null ? "" : ` at ${product.name}`;
   const footer = product.url === null ? "" : `\n${product.url}\n`;
@@ -99,7 +99,7 @@ export function createMails({ publicUrl, linkTemplates, product, texts }: MailOp
       token,
     );
     const values = new Map(Object.entries({ at, link, product: product.name ?? "your account" }));
-    // In one pass: a value is never searched for placeholders.
+    // All placeholders are replaced in one pass, so that values are never searched for placeholders.
     const fill = (text: string) => text.replace(/\{(\w+)\}/g, (found, name) => values.get(name) ?? found);
     return { subject: fill(given.subject), text: fill(given.text) };
   };
