@@ -9,7 +9,7 @@ import { readUntil } from "./server-process.ts";
 type Action = "query" | "hold" | "hold-exclusively";
 
 /** Starts the process of an action, which prints a line once it holds a lock. `url` is a `file:` URL. */
-export function spawnSqlite(action: Action, url: string, sql = "") {
+function spawnSqlite(action: Action, url: string, sql = "") {
   return Bun.spawn([process.execPath, import.meta.path, action, url, sql], {
     stdin: "pipe",
     stdout: "pipe",
