@@ -35,10 +35,7 @@ export class WorkerCrashed extends Error {
 export class HashKernelUnavailable extends Error {
   override readonly name = "HashKernelUnavailable";
   readonly code = "HASH_KERNEL_UNAVAILABLE";
-  constructor(
-    readonly kernel: string,
-    readonly reason: string,
-  ) {
+  constructor(kernel: string, reason: string) {
     super(`Hash kernel "${kernel}" is unavailable: ${reason}`);
   }
 }

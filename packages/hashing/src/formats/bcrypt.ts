@@ -1,6 +1,6 @@
 /** bcrypt in its modular crypt form, and as wrapped by Django. */
 import { createHash } from "node:crypto";
-import { bounded, createThreadHash, type Format, match, type ThreadHash, UnsupportedHash } from "./format.ts";
+import * as format from "./format.ts";
 
 /** bcrypt reads no more of a password; `Bun.password` hashes a longer one first. */
 const MAX_PASSWORD_BYTES = 72;
@@ -12,14 +12,14 @@ const ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 const parser =
   (toInput: (password: string) => string) =>
-  (text: string): ThreadHash => {
-    const [variant = "", cost = "", salt = "", digest = ""] = match(text, BCRYPT);
-    if (variant === "x") throw new UnsupportedHash("$2x$ marks hashes of a defective implementation.");
-    const iterations = ITERATIONS_PER_ROUND * 2 ** bounded("The cost of bcrypt", cost, MAX_COST, 4);
+  (text: string): format.ThreadHash => {
+    const [variant = "", cost = "", salt = "", digest = ""] = format.match(text, BCRYPT);
+    if (variant === "x") throw new format.UnsupportedHash("$2x$ marks hashes of a defective implementation.");
+    const iterations = ITERATIONS_PER_ROUND * 2 ** format.bounded("The cost of bcrypt", cost, MAX_COST, 4);
     const canonical = `$2b$${cost}$${clearUnusedBits(salt, 4)}${clearUnusedBits(digest, 2)}`;
     const verify = (password: string) =>
       Bun.password.verify(Buffer.from(toInput(password)).subarray(0, MAX_PASSWORD_BYTES), canonical);
-    return createThreadHash({ iterations, memoryBytes: 4096, verify });
+    return format.createThreadHash({ iterations, memoryBytes: 4096, verify });
   };
 
 /** Some implementations leave them set; Bun rejects this. */
@@ -30,7 +30,7 @@ function clearUnusedBits(base64: string, bits: number): string {
 
 const toSha256 = (password: string): string => createHash("sha256").update(password).digest("hex");
 
-export const BCRYPT_FORMATS: readonly Format[] = [
+export const BCRYPT_FORMATS: readonly format.Format[] = [
   { name: "bcrypt", prefix: /^\$2/, parse: parser(String) },
   { name: "django_bcrypt", prefix: /^bcrypt\$/, parse: parser(String) },
   { name: "django_bcrypt_sha256", prefix: /^bcrypt_sha256\$/, parse: parser(toSha256) },
