@@ -5,6 +5,7 @@ import { WorkerCrashed } from "./errors.ts";
 import { startsWith } from "./formats/format.ts";
 import { parseImportedHash } from "./formats/formats.ts";
 import { chooseKernel } from "./kernel/choose-kernel.ts";
+import type { JobInput } from "./pool/job.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
@@ -98,33 +99,31 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     workerUrl: new URL("./worker/worker.ts", import.meta.url),
   });
 
-  const deriveStored = (password: string, salt: string, { signal }: CallOptions) =>
-    pool.submit({ password, salt, iterations: STORED_ITERATIONS, signal });
+  /** Derives a digest, returns what `use` makes of it, and wipes it. */
+  async function withDigest<T>(input: JobInput, use: (digest: Uint8Array) => T): Promise<T> {
+    const digest = await pool.submit(input);
+    const result = use(digest);
+    digest.fill(0);
+    return result;
+  }
 
   return {
-    async hash(password, { salt = createSalt(), ...callOptions } = {}) {
-      const digest = await deriveStored(password, salt, callOptions);
-      const stored = formatStoredHash({ salt, digest });
-      digest.fill(0);
-      return stored;
+    hash(password, { salt = createSalt(), signal } = {}) {
+      const input = { password, salt, iterations: STORED_ITERATIONS, signal };
+      return withDigest(input, (digest) => formatStoredHash({ salt, digest }));
     },
 
-    async verify(password, stored, callOptions = {}) {
+    verify(password, stored, { signal } = {}) {
       const parsed = parseStoredHash(stored);
-      const digest = await deriveStored(password, parsed?.salt ?? createSalt(), callOptions);
-      const isEqual = parsed !== null && timingSafeEqual(digest, parsed.digest);
-      digest.fill(0);
-      return isEqual;
+      const salt = parsed?.salt ?? createSalt();
+      const input = { password, salt, iterations: STORED_ITERATIONS, signal };
+      return withDigest(input, (digest) => parsed !== null && timingSafeEqual(digest, parsed.digest));
     },
 
     verifyImported(password, imported, { signal } = {}) {
       const hash = parseCheckedHash(imported);
       if (hash.runsIn === "thread") return pool.verify(hash, password, signal);
-      return pool.submit({ ...hash, password, signal }).then((digest) => {
-        const isEqual = startsWith(digest, hash.key);
-        digest.fill(0);
-        return isEqual;
-      });
+      return withDigest({ ...hash, password, signal }, (digest) => startsWith(digest, hash.key));
     },
 
     async derive({ password, salt, iterations, signal }) {

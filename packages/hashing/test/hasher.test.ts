@@ -13,8 +13,9 @@ const hashingThreads = () =>
   });
 
 describe("close", () => {
-  test("finishes jobs in lanes and in the queue, and rejects later ones", async () => {
+  test("finishes jobs in lanes and in the queue, also if it was idle before, and rejects later ones", async () => {
     const hasher = createHasher({ workers: 2 });
+    await hasher.derive(createJob(1));
     const submitted = Array.from({ length: 50 }, () => hasher.derive(createJob(10_000)));
     const closed = hasher.close();
     const late = [hasher.derive(createJob(10_000)), hasher.hash("secret"), hasher.verify("secret", "x")];

@@ -36,7 +36,7 @@ export class VariantPlanner {
   }
 
   /** The variant for one slice with this number of busy lanes (at least 1). */
-  choose(busyLanes: number): Readonly<Variant> {
+  choose(busyLanes: number): Variant {
     this.#slice += 1;
     if (this.#slice % EXPLORE_EVERY !== 0) return this.chooseMeasured(busyLanes);
     return this.#variants.reduce((oldest, variant) =>
@@ -45,17 +45,15 @@ export class VariantPlanner {
   }
 
   /** Without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
-  chooseMeasured(busyLanes: number): Readonly<Variant> {
+  chooseMeasured(busyLanes: number): Variant {
     const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
     const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
     // The cast is safe because the cheapest variant is within the limit.
     return costs.find(({ cost }) => cost <= limit)?.variant as Variant;
   }
 
-  /** Records the processor time of one iteration, in seconds. */
-  record({ id }: Pick<KernelVariant, "id">, seconds: number): void {
-    const variant = this.#variants.find((each) => each.id === id);
-    if (!variant) return;
+  /** Records the processor time of one iteration of a chosen variant, in seconds. */
+  record(variant: Variant, seconds: number): void {
     // One new measurement is more reliable than several old ones.
     if (this.#slice - variant.measuredAt >= EXPLORE_EVERY) variant.samples.length = 0;
     variant.measuredAt = this.#slice;

@@ -33,8 +33,7 @@ export class Job {
 
   /** @param onAbort called once, after the job was rejected. */
   constructor(
-    { id, submittedMs }: { readonly id: number; readonly submittedMs: number },
-    { password, salt, iterations, signal }: JobInput,
+    { id, submittedMs, password, salt, iterations, signal }: JobInput & Record<"id" | "submittedMs", number>,
     onAbort: (job: Job) => void,
   ) {
     this.id = id;

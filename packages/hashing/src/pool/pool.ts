@@ -59,6 +59,8 @@ export class Pool {
   readonly #overload: OverloadDetector;
   readonly #metrics = new JobMetrics();
   readonly #ready = Promise.withResolvers<void>();
+  /** Resolves when the last job settles after `close`. */
+  readonly #drained = Promise.withResolvers<void>();
   /** Keeps the process alive while jobs are unsettled. The workers do not: an unclosed hasher must not block the exit. */
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
   #lastId = 0;
@@ -66,7 +68,6 @@ export class Pool {
   #lastExitCause: unknown;
   #expiryTimer: ReturnType<typeof setTimeout> | null = null;
   #closed: Promise<void> | null = null;
-  #onIdle = () => {};
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -87,7 +88,7 @@ export class Pool {
       for (const job of this.#queue) if (!this.#isFull() || !this.#rejectWaiting(job)) break;
     if (this.#isFull()) throw this.#rejected();
     const id = ++this.#lastId;
-    const job = new Job({ id, submittedMs: this.#nowMs() }, input, (aborted) => this.#onAbort(aborted));
+    const job = new Job({ ...input, id, submittedMs: this.#nowMs() }, (aborted) => this.#onAbort(aborted));
     this.#jobs.set(job.id, job);
     this.#queue.push(job);
     this.#onSubmitted();
@@ -141,9 +142,7 @@ export class Pool {
 
   async #close(): Promise<void> {
     this.#ready.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onIdle = resolve;
-    if (this.#unsettled > 0) await promise;
+    if (this.#unsettled > 0) await this.#drained.promise;
     this.#keepAlive.ref();
     await this.#workers.close();
     clearInterval(this.#keepAlive);
@@ -305,6 +304,6 @@ export class Pool {
     this.#unsettled -= 1;
     if (this.#unsettled > 0) return;
     this.#keepAlive.unref();
-    this.#onIdle();
+    if (this.#closed) this.#drained.resolve();
   }
 }

@@ -33,10 +33,9 @@ export class ThreadQueue {
   /** Rejects with WorkerCrashed if the verifier fails, with an AbortError, or with the error of `expire`. */
   async submit(hash: ThreadHash, password: string, submittedMs: number, signal?: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const { iterations, memoryBytes } = hash;
     const fail = (error: unknown) => reject(new WorkerCrashed(error));
     const run = () => Promise.try(hash.verify, password).then(resolve, fail);
-    const job = { iterations, memoryBytes, submittedMs, run, reject };
+    const job = { ...hash, submittedMs, run, reject };
     const onAbort = () => {
       this.#waiting.delete(job);
       if (signal) reject(toAbortError(signal));

@@ -6,13 +6,6 @@ import { recorded } from "../fixtures/recorded-addon.ts";
 /** Sixteen lanes are cheapest by far, but not if they take twice the time. */
 const ZEN_5 = recorded("AMD Zen 5", "sha", "avx512");
 const costs = new Map(ZEN_5.map(({ id, seconds }) => [id, seconds]));
-const sixteen = ZEN_5.find(({ width }) => width === 16);
-if (!sixteen) throw new Error("Zen 5 has sixteen lanes");
-
-/** The time of sixteen lanes in several slices. */
-const record = (planner: VariantPlanner, seconds: number): void => {
-  for (let slice = 0; slice < 5; slice++) planner.record(sixteen, seconds);
-};
 
 describe("VariantPlanner", () => {
   test.each([
@@ -29,10 +22,11 @@ describe("VariantPlanner", () => {
 
   test("ignores one interrupted slice, but not a lasting change", () => {
     const planner = new VariantPlanner(ZEN_5);
-    record(planner, sixteen.seconds);
-    planner.record(sixteen, 20 * sixteen.seconds);
+    const sixteen = planner.chooseMeasured(16);
+    const { seconds } = sixteen;
+    for (const slowdown of [1, 1, 1, 1, 20]) planner.record(sixteen, slowdown * seconds);
     expect(planner.chooseMeasured(16).width).toBe(16);
-    record(planner, 2 * sixteen.seconds);
+    for (let slice = 0; slice < 5; slice++) planner.record(sixteen, 2 * seconds);
     expect(planner.chooseMeasured(16).width).toBe(4);
   });
 

@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { Job } from "../../src/pool/job.ts";
 
 test("a job keeps the password until it resolves once, with a copy of the digest, and then wipes its memory", async () => {
-  const input = { password: "a secret", salt: "salt", iterations: 1 };
-  const job = new Job({ id: 1, submittedMs: 0 }, input, () => {});
+  const job = new Job({ id: 1, submittedMs: 0, password: "a secret", salt: "salt", iterations: 1 }, () => {});
   const { password, digest, shape } = job.memory;
   expect(Buffer.from(password).toString()).toBe("a secret");
   digest.fill(7);

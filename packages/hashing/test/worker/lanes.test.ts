@@ -10,7 +10,7 @@ test.each([0, 16, 32])(
   async (written) => {
     const controller = new AbortController();
     const input = { password: "secret", salt: "salt", iterations: 1, signal: controller.signal };
-    const job = new Job({ id: 1, submittedMs: 0 }, input, () => {});
+    const job = new Job({ ...input, id: 1, submittedMs: 0 }, () => {});
     job.promise.catch(() => {});
     const lanes = new Lanes(
       {
