@@ -13,8 +13,6 @@ const SECRET_BYTES = 64;
 const ALGORITHMS: readonly AuthAlgorithm[] = ["HS256", "HS384", "HS512", "ES256", "EdDSA"];
 
 type Options = Readonly<{ algorithm: AuthAlgorithm; output?: string; json?: boolean }>;
-type KeyPair = Awaited<ReturnType<typeof createKeyPair>>;
-type KeyFiles = Awaited<ReturnType<typeof writeKeyPair>>;
 
 export function secretCommand(): Command {
   const generate = withExamples(
@@ -37,9 +35,8 @@ export function secretCommand(): Command {
     .option(...JSON_OPTION)
     .action(async ({ algorithm, output, json = false }: Options) => {
       if (algorithm === "ES256" || algorithm === "EdDSA") {
-        const pair = await createKeyPair(algorithm);
-        const result = output === undefined ? pair : await writeKeyPair(pair, resolve(output));
-        return write(json ? `${toJson(result)}\n` : describeKeyPair(result));
+        const pair = await createKeyPair(algorithm, output);
+        return write(json ? `${toJson(pair)}\n` : describeKeyPair(pair));
       }
       if (output !== undefined) throw usageError("--output requires --algorithm ES256 or EdDSA.");
       const secret = randomBytes(SECRET_BYTES).toString("base64url");
@@ -48,22 +45,20 @@ export function secretCommand(): Command {
   return new Command("secret").description("generate token signing keys").addCommand(generate);
 }
 
-async function createKeyPair(algorithm: KeyPairAlgorithm) {
+/**
+ * Creates a key pair, with a prefix in two new files. Existing files are never replaced: one of them can be the only copy of the
+ * key in use.
+ */
+async function createKeyPair(algorithm: KeyPairAlgorithm, prefix?: string) {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
-  return {
-    algorithm,
-    kid: await calculateJwkThumbprint(await exportJWK(publicKey)),
-    private_key: await exportPKCS8(privateKey),
-    public_key: await exportSPKI(publicKey),
-  };
-}
-
-/** Existing files are never replaced: one of them can be the only copy of the key in use. */
-async function writeKeyPair({ algorithm, kid, private_key, public_key }: KeyPair, prefix: string) {
-  const files = { private_key_file: `${prefix}-private.pem`, public_key_file: `${prefix}-public.pem` };
-  await create(files.public_key_file, public_key, 0o644);
-  await create(files.private_key_file, private_key, 0o600);
-  return { algorithm, kid, ...files };
+  const key = { algorithm, kid: await calculateJwkThumbprint(await exportJWK(publicKey)) };
+  const pems = { private_key: await exportPKCS8(privateKey), public_key: await exportSPKI(publicKey) };
+  if (prefix === undefined) return { ...key, ...pems };
+  const path = resolve(prefix);
+  const files = { private_key_file: `${path}-private.pem`, public_key_file: `${path}-public.pem` };
+  await create(files.public_key_file, pems.public_key, 0o644);
+  await create(files.private_key_file, pems.private_key, 0o600);
+  return { ...key, ...files };
 }
 
 async function create(path: string, content: string, mode: number): Promise<void> {
@@ -75,13 +70,13 @@ async function create(path: string, content: string, mode: number): Promise<void
 }
 
 /** The public key is a comment: the service rejects it beside its own private key. */
-function describeKeyPair(result: KeyPair | KeyFiles): string {
-  const isFile = "private_key_file" in result;
-  const suffix = isFile ? "_FILE" : "";
-  const privateKey = isFile ? result.private_key_file : quote(result.private_key);
-  const publicKey = isFile ? result.public_key_file : quote(result.public_key);
-  return `# kid: ${result.kid}
-AUTH_ALGORITHM=${result.algorithm}
+function describeKeyPair(pair: Awaited<ReturnType<typeof createKeyPair>>): string {
+  const [suffix, privateKey, publicKey] =
+    "private_key" in pair
+      ? ["", quote(pair.private_key), quote(pair.public_key)]
+      : ["_FILE", pair.private_key_file, pair.public_key_file];
+  return `# kid: ${pair.kid}
+AUTH_ALGORITHM=${pair.algorithm}
 AUTH_PRIVATE_KEY${suffix}=${privateKey}
 # On replicas that sign with another key, before this key signs:
 # AUTH_NEXT_PUBLIC_KEY${suffix}=${publicKey}
