@@ -1,5 +1,5 @@
-/* The Node-API addon. It checks the type, length and range of every JavaScript value before use, and throws if one is
- * invalid. It has no mutable statics: any number of threads can load it and exit at any time. */
+/* The Node-API addon. It checks the type, length and range of every JavaScript value before use, and throws if a value is
+ * invalid. The addon has no mutable statics: any number of threads can load it and exit at any time. */
 #define _GNU_SOURCE
 #define NAPI_VERSION 8
 #include <node_api.h>
@@ -24,7 +24,7 @@ static bool throw_range_error(napi_env env, const char *message)
     return false;
 }
 
-/* Reads exactly `count` arguments and the data that the function was created with. */
+/* Reads exactly `count` arguments and the data that is bound to the function. */
 static bool get_arguments(napi_env env, napi_callback_info info, size_t count, napi_value *values, void **data)
 {
     size_t passed = count;
@@ -107,10 +107,10 @@ static bool get_lanes(napi_env env, napi_value value, const struct view *state, 
     return true;
 }
 
-/* Iterations times lanes between two yields: 0.2 to 0.6 ms. */
+/* Iterations times lanes between two yields, which are 0.2 to 0.6 ms apart. */
 enum { YIELD_QUANTUM = 8000 };
 
-/* The processor time of this thread, which excludes the time of other threads on the same core. */
+/* Returns the processor time of this thread, without the time of other threads on the same core. */
 static double processor_seconds(void)
 {
     struct timespec time = {0, 0};
@@ -137,8 +137,9 @@ static void end_thread(napi_env env, void *thread, void *hint)
     if (thread != NULL) low_priority_thread_end(thread);
 }
 
-/* startThread(nice) returns whether `advance` runs on a thread with this nice value from now on, instead of on the calling
- * thread. It is the instance data of the addon, and ends with the JavaScript thread or when another one replaces it. */
+/* startThread(nice) starts the thread on which `advance` runs from now on. Returns false if the thread cannot start: then
+ * `advance` runs on the calling thread. The started thread is the instance data of the addon. It ends with the JavaScript
+ * thread or at the next call of startThread. */
 static napi_value start_thread(napi_env env, napi_callback_info info)
 {
     napi_value value, started;

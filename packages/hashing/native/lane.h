@@ -1,5 +1,5 @@
-/* The lane: the state of one PBKDF2-HMAC-SHA256 derivation (RFC 8018, section 5.2) between two slices, and the table of
- * kernel variants that advance lanes. The code is stateless: all state is in the caller's lanes. */
+/* A lane is the state of one PBKDF2-HMAC-SHA256 derivation (RFC 8018, section 5.2) between two slices. `kernels` is the
+ * table of the kernel variants that advance lanes. The code is stateless: all state is in the caller's lanes. */
 #pragma once
 
 #include <stddef.h>
@@ -27,12 +27,12 @@ struct kernel {
 extern const struct kernel kernels[];
 extern const size_t kernel_count;
 
-/* Returns what this processor or its operating system lacks for the kernel, or NULL. */
+/* Returns what this processor or its operating system lacks for the kernel; NULL if the kernel can run. */
 const char *kernel_missing(const struct kernel *kernel);
 
-/* Advances 1..kernel->width distinct lanes; the unused places of the kernel work on a scratch lane. */
+/* Advances `count` distinct lanes (1..kernel->width). The kernel uses a scratch lane in place of each missing lane. */
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations);
 
-/* Writes midstates, U_1 and T = U_1 of block 1 of (password, salt) into `lane`. Wipes all intermediate values. */
+/* Writes both midstates, and U_1 and T = U_1 of block 1, into `lane`. Wipes all intermediate values. */
 void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
                   size_t salt_length);

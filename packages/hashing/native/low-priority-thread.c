@@ -1,4 +1,4 @@
-/* Compiles on every system, but starts threads on Linux only. */
+/* This file compiles on every system, but starts threads only on Linux. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -22,9 +22,9 @@ struct low_priority_thread {
 #include <unistd.h>
 enum { SUPPORTED = 1 };
 
-/* Lowers the priority of this thread only; if that fails, the thread runs unchanged. Since Linux 6.12, `runtime` is the
- * requested time slice, and since 6.18 also what sched_yield forfeits: a value above the minimum of 0.1 ms would let a
- * busy neighbour starve this thread. */
+/* Lowers the priority of this thread only. A failure changes nothing. Since Linux 6.12, `runtime` is the requested time
+ * slice. Since Linux 6.18, sched_yield also forfeits `runtime`: with more than the minimum of 0.1 ms, a busy neighbour
+ * could starve this thread. */
 static void lower_priority(int nice)
 {
     /* The argument of sched_setattr(2), which not every C library declares. */

@@ -3,12 +3,12 @@
 
 struct low_priority_thread;
 
-/* Starts a thread with this nice value (1..19). Returns NULL if that fails, and on systems other than Linux, where
- * threads have no nice value of their own. */
+/* Starts a thread with this nice value (1..19). Returns NULL if the thread cannot start, and on systems other than
+ * Linux, because their threads have no nice value of their own. */
 struct low_priority_thread *low_priority_thread_start(int nice);
 
-/* Runs task(argument) on the thread and waits for its end; one caller at a time. */
+/* Runs task(argument) on the thread and waits until the task ends. Only one caller at a time can do this. */
 void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
 
-/* Ends the thread, which must not be running a task. The argument has the type of a Node-API cleanup hook's. */
+/* Ends the thread, which must not be running a task. The parameter has the type that Node-API cleanup hooks have. */
 void low_priority_thread_end(void *thread);

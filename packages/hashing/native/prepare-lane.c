@@ -1,5 +1,5 @@
 /* The start of a derivation, in portable C: HMAC's two midstates and PBKDF2's first iteration. The kernels compute all
- * further iterations. Branches and indices depend only on the number of bytes, never on their values. */
+ * further iterations. Branches and indices depend on the lengths of the inputs, never on the bytes. */
 #include "lane.h"
 #include "kernels/sha256.h"
 #include "wipe.h"
@@ -40,7 +40,7 @@ static void hash_add(struct hash *hash, const uint8_t *bytes, size_t count)
     }
 }
 
-/* Adds the padding (FIPS 180-4, section 5.1.1), after which `state` is the digest. */
+/* Adds the padding (FIPS 180-4, section 5.1.1). Then `state` is the digest. */
 static void hash_end(struct hash *hash)
 {
     static const uint8_t padding[BLOCK] = {0x80};
@@ -52,7 +52,7 @@ static void hash_end(struct hash *hash)
     hash_add(hash, length, sizeof length);
 }
 
-/* RFC 2104, section 2: one block of key ^ pad, a byte that is repeated. */
+/* Computes the SHA-256 state after one block of key ^ pad (RFC 2104, section 2). `pad` repeats one byte. */
 static void midstate(uint32_t out[8], const uint32_t key[BLOCK_WORDS], uint32_t pad)
 {
     uint32_t block[BLOCK_WORDS];
@@ -96,7 +96,7 @@ void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_lengt
     compress(scratch.lane + U, scratch.digest);
     memcpy(scratch.lane + T, scratch.lane + U, DIGEST);
 
-    /* Last, because the inputs can overlap the lane. */
+    /* The lane is written last, because the inputs can overlap the lane. */
     memcpy(lane, scratch.lane, sizeof scratch.lane);
     wipe(&scratch, sizeof scratch);
     wipe_traces();

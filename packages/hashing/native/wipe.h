@@ -12,5 +12,5 @@ static inline void wipe(void *memory, size_t bytes)
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-/* Overwrites what returned functions have left behind: the stack below the caller and the vector registers. */
+/* Overwrites what functions leave behind after they return, in the stack below the caller and in the vector registers. */
 void wipe_traces(void);

@@ -1,6 +1,6 @@
 /* Eight lanes in 256-bit registers, for processors that have neither AVX-512 nor SHA instructions. */
 #if defined(__GNUC__) && !defined(__clang__)
-/* Without these options, gcc reorders the sums of a round and spills more registers: 12 % slower. */
+/* Without these options, gcc reorders the sums of a round and spills more registers, which is 12 % slower. */
 #pragma GCC optimize("no-tree-reassoc", "schedule-insns", "sched-pressure")
 #endif
 #include <immintrin.h>

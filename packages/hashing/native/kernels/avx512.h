@@ -1,7 +1,7 @@
-/* The vectors of the AVX-512 kernels: a rotation, or any function of three bits, takes one instruction. The including file
- * defines WIDTH, ADVANCE, REGISTER and V(operation), the intrinsic on 32-bit words of such a register. */
+/* The vector operations of the AVX-512 kernels. A rotation takes one instruction, as does any function of three bits.
+ * The including file defines WIDTH, ADVANCE, REGISTER and V(operation): the intrinsic for the 32-bit words of a REGISTER. */
 #if defined(__GNUC__) && !defined(__clang__)
-/* Without these options, gcc reorders the sums of a round and lengthens the dependency chain from e to e: 8 % slower. */
+/* Without these options, gcc reorders the sums of a round and lengthens the dependency chain from e to e, which is 8 % slower. */
 #pragma GCC optimize("no-tree-reassoc", "no-schedule-insns2")
 #endif
 #include <immintrin.h>
@@ -11,7 +11,7 @@
 #define ROTATE_V(x, n) V(ror)(x, n)
 #define SHIFT_V(x, n) V(srli)(x, n)
 #define BROADCAST(word) V(set1)((int)(word))
-/* The immediate is the truth table: bit 4x + 2y + z is the result for those three bits. */
+/* The immediate is the truth table: bit 4x + 2y + z is the result for the bits x, y and z. */
 #define XOR3(x, y, z) V(ternarylogic)(x, y, z, 0x96)
 #define CHOOSE_V(x, y, z) V(ternarylogic)(x, y, z, 0xca)
 #define MAJORITY_V(x, y, z) V(ternarylogic)(x, y, z, 0xe8)

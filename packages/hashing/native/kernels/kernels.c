@@ -15,10 +15,10 @@
 #define TEST_KERNELS
 #endif
 
-/* What a kernel requires. */
+/* The bits of a kernel's requirements. */
 enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, SHA2 = 8 };
 
-/* Each is defined in the file of its kernel. */
+/* Each function is defined in the file of its kernel. */
 advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
 advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
 advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
@@ -53,13 +53,13 @@ const char *kernel_missing(const struct kernel *kernel)
     if (required & SHA_NI && !(b & bit_SHA && __builtin_cpu_supports("sse4.1"))) return "this processor has no SHA instructions";
     if (required & AVX2 && !(b & bit_AVX2)) return "this processor has no AVX2";
     if (required & AVX512 && (b & avx512) != avx512) return "this processor has no AVX-512";
-    /* The builtins also cover whether the operating system saves the registers. */
+    /* The builtins also check whether the operating system saves the registers. */
     if (required & AVX2 && !__builtin_cpu_supports("avx2")) return "the operating system does not save AVX registers";
     if (required & AVX512 && !__builtin_cpu_supports("avx512f")) return "the operating system does not save AVX-512 registers";
 #elif defined(__linux__)
     if (required & SHA2 && !(getauxval(AT_HWCAP) & HWCAP_SHA2)) return "this processor has no SHA-2 instructions";
 #else
-    (void)required; /* On macOS, every arm64 processor has the instructions. */
+    (void)required; /* On macOS, every arm64 processor has SHA-2 instructions. */
 #endif
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* The message schedule of SHA-256 (FIPS 180-4, section 6.2.2, step 1) on vectors that hold one word of several lanes, for
- * the block that PBKDF2 hashes: W_8 to W_15 are its padding, whose part of a W_t is a constant. The including file defines
- * `vector` and the terms of the sum W_t, which replaces W_(t-16):
+/* The message schedule of SHA-256 (FIPS 180-4, section 6.2.2, step 1). Each vector holds one word of several lanes. In the
+ * block that PBKDF2 hashes, W_8 to W_15 are padding, so the padding's part of each W_t is a constant. W_t replaces W_(t-16).
+ * The including file defines `vector` and the terms of the sum W_t:
  *   WORD(i)                     W_i
  *   plus_word(t, x, i)          x + W_i
  *   plus_constant(t, x, from)   x + *from, an element of a constant table
@@ -11,13 +11,13 @@
 #define PADDING(t) ((t) == 8 ? PADDING_FIRST : (t) == 15 ? PADDING_LENGTH : 0)
 #define PADDING_TERMS(t) \
     (PADDING((t) - 16) + SMALL_SIGMA_0(PADDING((t) - 15)) + PADDING((t) - 7) + SMALL_SIGMA_1(PADDING((t) - 2)))
-/* The sum of the padding's terms in W_t, for all t for which it is not 0. */
+/* The sum of the padding's terms in W_t, for each t with a sum other than 0. */
 static const uint32_t SCHEDULE_CONSTANTS[64] = {
     [17] = PADDING_TERMS(17), [22] = PADDING_TERMS(22), [23] = PADDING_TERMS(23),
     [24] = PADDING_TERMS(24), [30] = PADDING_TERMS(30), [31] = PADDING_TERMS(31),
 };
 
-/* The terms of W_t that are known first: W_(t-16), or W_(t-7) if that is padding, and sigma_0(W_(t-15)). */
+/* The terms of W_t that are known first: W_(t-16), or W_(t-7) if W_(t-16) is padding, and sigma_0(W_(t-15)). */
 INLINE vector schedule_older(const vector *w, const int t)
 {
     vector sum = WORD(IS_PADDING(t - 16) ? t - 7 : t - 16);

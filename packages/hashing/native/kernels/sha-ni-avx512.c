@@ -1,9 +1,9 @@
-/* Sixteen lanes as two sets of eight: while the SHA unit computes the rounds of one set, the vector unit computes the
- * message schedule of the other, and then they swap. Neither unit waits for the other.
+/* Sixteen lanes as two sets of eight. While the SHA unit computes the rounds of one set, the vector unit computes the
+ * message schedule of the other set. Then the units swap their sets. Neither unit waits for the other unit.
  *
  * The speed depends on the order of the instructions, so each one is a volatile assembly statement. The rounds use xmm0
- * and twelve of xmm1 to xmm15, which the compiler assigns; the schedule uses ymm16 to ymm31, assigned here. No instruction
- * writes the upper half of ymm0 to ymm15: on Intel, each SHA instruction after that would take hundreds of cycles. */
+ * and twelve of xmm1 to xmm15; the compiler assigns these twelve. The schedule uses ymm16 to ymm31; this file assigns them. No
+ * instruction writes the upper half of ymm0 to ymm15: on Intel, each later SHA instruction would take hundreds of cycles. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -23,18 +23,18 @@ struct state {
 static const int STATE_WORDS[8] = {5, 4, 1, 0, 7, 6, 3, 2};
 
 struct set {
-    __m256i wk[32][2];        /* W_t + K_t for an even t and the next t, in lanes 0 1 4 5 and in lanes 2 3 6 7 */
-    __m256i spilled[8];       /* W_i at i % 8 */
+    __m256i wk[32][2];        /* [t / 2]: W_t + K_t and W_(t+1) + K_(t+1) of lanes 0 1 4 5, then of lanes 2 3 6 7 */
+    __m256i spilled[8];       /* [i % 8]: W_i */
     __m256i t[8];             /* T */
     struct state mid[2][SET]; /* inner, outer */
     struct state digest[SET];
 };
 
-/* The number of a register of the schedule, modulo 16. Register i holds W_i until W_(i+16) takes its place. Three words of
- * eight are in memory between their uses for W_(i+7) and W_(i+15): three registers are always free. */
+/* The number of a register of the schedule, modulo 16. Register i holds W_i until W_(i+16) replaces W_i. Three of every eight
+ * words W_i are in memory between their uses for W_(i+7) and W_(i+15), so three registers are always free. */
 typedef int vector;
 #define IS_SPILLED(i) ((i) % 8 == 3 || (i) % 8 == 5 || (i) % 8 == 7)
-/* The register of the latest W_i with i % 8 == n that was used for W_(i+7), once W_t is complete. */
+/* A register that is free once W_t is complete: the register of the latest W_i with i <= t - 7 and i % 8 == n. */
 #define FREE(t, n) ((t) - 7 - (((t) - 7 - (n)) & 7))
 
 #define SCHEDULE_REGISTERS                                                                                       \
@@ -61,7 +61,7 @@ INLINE vector plus_constant(vector target, vector x, const uint32_t *constant)
     return target;
 }
 
-/* Two XORs, because vpternlogd would compete with the rounds for their ports. W_(t-7) is still in its register. */
+/* Uses two XORs, because vpternlogd would compete with the rounds for ports. The register of W_(t-7) is not free yet. */
 INLINE vector plus_sigma(const int t, vector x, vector y, const int n1, const int n2, const int n3)
 {
     const vector first = FREE(t, (t - 7) % 8 == 3 ? 7 : 3), second = FREE(t, (t - 7) % 8 == 5 ? 7 : 5);
@@ -82,7 +82,7 @@ INLINE void load_half(const vector target, const struct set *set, const int half
     EMIT("vinserti32x4 $1,", target, target, "%2", "m"(set->digest[lane + 4].half[half]));
 }
 
-/* W_0 to W_7 from one half of the eight digests. Loads of 32 bytes would wait for the stores of 16 bytes. */
+/* Gets four of W_0 to W_7 from one half of the eight digests. Loads of 32 bytes would wait for the stores of 16 bytes. */
 INLINE void transpose(const struct set *set, const int half)
 {
     load_half(8, set, half, 0);
@@ -99,7 +99,7 @@ INLINE void transpose(const struct set *set, const int half)
     EMIT_R("vpunpckhqdq", 0 + 2 * half, 14, 15);
 }
 
-/* W_t and W_(t+1) with K_t and K_(t+1). */
+/* Stores W_t + K_t and W_(t+1) + K_(t+1). */
 INLINE void store_sums(struct set *set, const int t)
 {
     const vector even = t < 8 ? 8 : FREE(t + 1, 3), odd = t < 8 ? 9 : FREE(t + 1, 5), low = t < 8 ? 10 : FREE(t + 1, 7);
@@ -117,7 +117,8 @@ INLINE void add_to_sum(__m256i *sum, const int t)
     STORE(sum[t], 8);
 }
 
-/* Piece n of 128 of a set's schedule: the digests become W_0 to W_7 and are added to `sum`, then W_16 to W_63 follow. */
+/* Runs piece n of 128 of a set's schedule. Pieces 0 to 7 convert the digests to W_0 to W_7 and add the digests to `sum`. The
+ * other pieces compute W_16 to W_63. */
 INLINE void schedule(struct set *set, __m256i *sum, const int n)
 {
     const int even = n < 8 ? 2 * (n - 4) : 16 + (n - 8) / 5 * 2, part = (n - 8) % 5, t = even + (part > 1);
@@ -149,9 +150,9 @@ INLINE void two_rounds(struct state *state, const struct set *set, const int ste
                          : "xmm0", SCHEDULE_REGISTERS);
 }
 
-/* Group g of 64: four instructions of the rounds, then two pieces of the schedule. Six lanes are under way at any time,
- * because the instructions of one lane depend on each other: lanes 0 and 1, and from group 32 on lanes 6 and 7, are in
- * every group, lanes 2 to 5 in every other one. */
+/* Group g of 64: four instructions of the rounds, then two pieces of the schedule. Six lanes are in progress at any
+ * time, because the instructions of one lane depend on each other. Lanes 0 and 1 are in each of the first 32 groups, lanes 6
+ * and 7 in each of the last 32 groups. Lanes 2 to 5 are in every second group. */
 INLINE void group(const struct set *running, struct state *state, struct set *scheduled, __m256i *sum, const int g)
 {
     const int fast = g < 32 ? 0 : 6, slow = g % 2 == 0 ? 2 : 4;
@@ -178,13 +179,14 @@ INLINE void finish(struct state *digest, struct state *state, const struct state
 }
 
 #define GROUP(g) group(running, state, scheduled, sum, g)
-/* Without the empty statement, gcc computes and spills addresses that can be displacements from these pointers. */
+/* The empty statement makes gcc use displacements from the pointers. Otherwise, gcc computes and spills every address. */
 #define GROUPS_4(g) \
     __asm__ __volatile__("" : "+r"(running), "+r"(scheduled)); \
     GROUP(g), GROUP(g + 1), GROUP(g + 2), GROUP(g + 3)
 #define GROUPS_16(g) GROUPS_4(g); GROUPS_4(g + 4); GROUPS_4(g + 8); GROUPS_4(g + 12)
 
-/* The rounds of `running` from `mid` to `digest`, and the schedule of the digests in `scheduled`, which it adds to `sum`. */
+/* Computes the rounds of `running` from `mid` to `digest`, and the schedule of `scheduled`. Adds the digests of
+ * `scheduled` to `sum`. */
 static __attribute__((noinline)) void phase(const struct set *running, const struct state *mid, struct state *digest,
                                             struct set *scheduled, __m256i *sum)
 {
@@ -213,7 +215,7 @@ static void load(struct set *set, uint32_t *const *lanes)
         load_state(&set->mid[0][lane], lanes[lane] + INNER);
         load_state(&set->mid[1][lane], lanes[lane] + OUTER);
         load_state(&set->digest[lane], lanes[lane] + U);
-        /* The first schedule adds U to T. */
+        /* Removes U from T, because the first schedule adds U again. */
         for (int i = 0; i < 8; i++) ((word *)&set->t[i])[lane] = lanes[lane][T + i] ^ lanes[lane][U + i];
     }
     for (int t = 8; t < 16; t++) {
@@ -232,7 +234,7 @@ static void store(const struct set *set, uint32_t *const *lanes)
 }
 
 /* U_i = HMAC(password, U_(i-1)) and T ^= U_i (RFC 8018, section 5.2), in four phases: inner and outer hash of each set.
- * The first and the last phase complete the schedule of one set; the digests of the other one are not used. */
+ * The first and the last phase only complete the schedule of one set. The digests of the other set are not used there. */
 void sha_ni_avx512_advance(uint32_t *const *lanes, uint32_t iterations)
 {
     struct {

@@ -20,7 +20,7 @@ typedef __m128i vector;
 #define WORDS_4_TO_7(s) SHUFFLE(s, 0x11)
 #define STORE(w, x) _mm_storeu_si128((vector *)(w), x)
 
-/* Each instruction computes two rounds, after which the old {f, e, b, a} is the new {h, g, d, c}. */
+/* Each instruction computes two rounds. Then the old {f, e, b, a} is the new {h, g, d, c}. */
 #define FOUR_ROUNDS(v, sum)                                                                  \
     do {                                                                                     \
         vector wk = (sum);                                                                   \

@@ -1,6 +1,6 @@
-/* PBKDF2's inner loop with a processor's SHA-256 instructions, on one, two or four lanes. A single stream waits for the
- * latency of each instruction; interleaved streams use that time. The including file defines `vector` (four words, the
- * first one lowest) and:
+/* PBKDF2's inner loop with a processor's SHA-256 instructions, on one, two or four streams: one per lane. A single stream
+ * waits for the latency of each instruction; interleaved streams use that time. The including file defines `vector` (four
+ * words, the first word lowest) and:
  *   ADVANCE(streams)             the name of the kernel
  *   ADD XOR STORE(w, x) WORDS(w0, w1, w2, w3), each on vectors
  *   STATE(w) WORDS_0_TO_3(s) WORDS_4_TO_7(s), conversions between eight words and the halves of a state
@@ -27,7 +27,7 @@ INLINE struct state xor_states(struct state x, struct state y)
     return (struct state){XOR(x.first, y.first), XOR(x.second, y.second)};
 }
 
-/* Runs the statements for each stream s; `streams` is a constant wherever this is expanded. */
+/* Runs the statements for each stream s; `streams` is a constant wherever this macro is expanded. */
 #define EACH(...)                                            \
     do {                                                     \
         { enum { s = 0 }; __VA_ARGS__; }                     \

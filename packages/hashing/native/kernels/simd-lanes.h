@@ -1,4 +1,4 @@
-/* PBKDF2's inner loop on WIDTH lanes in parallel. One vector contains word i of all lanes: a round of SHA-256 has the
+/* PBKDF2's inner loop on WIDTH lanes in parallel. A vector contains the same word of all lanes, so a round has the
  * same form as on one lane. The including file defines WIDTH, `vector`, the operations ADD XOR XOR3 CHOOSE_V MAJORITY_V
  * ROTATE_V SHIFT_V (right) BROADCAST, and ADVANCE, the name of the kernel. */
 #include "../lane.h"
@@ -26,12 +26,12 @@
 #define ROUND_W(a, b, c, d, e, f, g, h, t) ROUND(a, b, c, d, e, f, g, h, ADD(h, ADD(w[(t) & 15], K_V(t))))
 #define ROUND_PADDING(a, b, c, d, e, f, g, h, t) ROUND(a, b, c, d, e, f, g, h, ADD(h, BROADCAST(SHA256_K[t] + PADDING(t))))
 
-/* A round after W_(t-16) has been replaced by W_t. */
+/* Replaces W_(t-16) by W_t, then runs round t. */
 #define ROUND_EXPANDED(a, b, c, d, e, f, g, h, t)                   \
     w[(t) & 15] = schedule_newer(schedule_older(w, t), w, t);       \
     ROUND_W(a, b, c, d, e, f, g, h, t)
 
-/* Eight rounds from t on; each renames the variables instead of moving their values. */
+/* Eight rounds from t on; each round renames the variables instead of moving their values. */
 #define ROUNDS_8(ROUND_T, t)                   \
     ROUND_T(a, b, c, d, e, f, g, h, t);        \
     ROUND_T(h, a, b, c, d, e, f, g, (t) + 1);  \
@@ -42,11 +42,11 @@
     ROUND_T(c, d, e, f, g, h, a, b, (t) + 6);  \
     ROUND_T(b, c, d, e, f, g, h, a, (t) + 7)
 
-/* The values that are the same in every compression of one midstate. Round 0 adds W_0 to precomputed sums; h in rounds
- * 1 to 3 is the midstate's g, f and e. */
+/* The values that are the same in every compression of one midstate. Round 0 only adds W_0 to precomputed sums. In
+ * rounds 1, 2 and 3, h is g, f and e of the midstate. */
 struct midstate {
     vector state[8];
-    vector a1, e1;     /* a and e after round 0, without + W_0 */
+    vector a1, e1;     /* a and e after round 0, before W_0 is added */
     vector gk, fk, ek; /* g + K_1, f + K_2, e + K_3 */
 };
 
@@ -66,7 +66,7 @@ INLINE void compress(const struct midstate *mid, vector digest[8])
 {
     const vector *s = mid->state;
     const uint32_t *k = SHA256_K;
-    /* Hides the constants: gcc would load each one into a general register and copy it from there into a vector. */
+    /* Hides the constants from gcc, which would load each constant into a general register and then copy it to a vector. */
     __asm__("" : "+r"(k));
     vector w[16];
     for (int i = 0; i < 8; i++) w[i] = digest[i];
@@ -116,7 +116,7 @@ void ADVANCE(uint32_t *const *lanes, uint32_t iterations)
     midstate_prepare(&scratch.mid[0]);
     midstate_prepare(&scratch.mid[1]);
 
-    /* Inner and outer hash alternate in one copy of the code: two copies would not fit into the micro-op cache. */
+    /* The inner and the outer hash alternate in one copy of the code: two copies would not fit into the micro-op cache. */
     for (uint64_t half = 0; half < 2 * (uint64_t)iterations; half++) {
         compress(&scratch.mid[half & 1], digest);
         if (half & 1) {
