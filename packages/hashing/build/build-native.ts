@@ -16,7 +16,7 @@ import {
 import { type Compiler, type Environment, findCompiler } from "./compiler.ts";
 
 export interface BuildOptions {
-  /** The compiler's environment; its `CC` and `PATH` select the compiler. */
+  /** The compiler's environment variables; `CC` and `PATH` select the compiler. */
   readonly environment: Environment;
   /** The output folder. @default native/build */
   readonly directory?: string;
@@ -33,7 +33,7 @@ export type BuildResult =
 const COMPILE_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
 const LINK_FLAGS = process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
 
-/** Builds unless the file already exists. Never throws because of the machine: the result contains the reason. */
+/** Builds the addon unless its file already exists. If this machine cannot build the addon, the result contains the reason. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   const { directory = BUILD_DIRECTORY } = options;
   try {
@@ -62,7 +62,8 @@ async function build(settings: Settings): Promise<BuildResult> {
   const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMPILE_FLAGS, defines]));
   const path = join(directory, `${addonFilePrefix()}-${hash.digest("hex").slice(0, 8)}.node`);
   if (fs.existsSync(path)) {
-    // The service loads the newest file, which must be the one requested last. A file of another user cannot be changed.
+    // The service loads the newest file: make the requested file the newest. If it already is, its time stays unchanged,
+    // because only the file's owner can set the time.
     if (!("path" in newest && newest.path === path)) fs.utimesSync(path, new Date(), new Date());
     return { status: "found", path };
   }
@@ -72,7 +73,7 @@ async function build(settings: Settings): Promise<BuildResult> {
   return { status: "built", path };
 }
 
-/** Returns the compiler's error messages, or an empty text. */
+/** Returns the compiler's error messages; an empty text on success. */
 async function compile(path: string, { command }: Compiler, { environment, defines }: Settings) {
   const directory = fs.mkdtempSync(`${path}.`);
   const run = async (args: string[]): Promise<string> => {
@@ -103,7 +104,7 @@ async function compile(path: string, { command }: Compiler, { environment, defin
   }
 }
 
-/** The lines of `sources.txt` for this processor: the file and its flags in addition to COMPILE_FLAGS. */
+/** Reads the sources for this processor from `sources.txt`: each file with its flags in addition to `COMPILE_FLAGS`. */
 function listSources(): { file: string; flags: string[] }[] {
   const lines = fs.readFileSync(join(SOURCE_DIRECTORY, "sources.txt"), "utf8").split("\n");
   return lines.flatMap((line) => {

@@ -1,24 +1,24 @@
-/** Finds the machine's C compiler and its identity, without opening a dialog or downloading anything. */
+/** Finds and identifies the machine's C compiler, without opening a dialog or downloading anything. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Compiler {
   /** The command with its own arguments, as in `CC="ccache gcc"`. */
   readonly command: readonly string[];
-  /** The output of `-v`: version, target, configuration. */
+  /** The command and its output for `-v`: version, target, configuration. */
   readonly identity: string;
 }
 
 const TARGETS: Readonly<Record<string, RegExp>> = { x64: /^(x86_64|amd64)-/, arm64: /^(aarch64|arm64)-/ };
 
-/** `CC`, otherwise the first of cc, gcc and clang on `PATH`; or the reason why this machine cannot build. */
+/** Returns `CC`, otherwise the first of cc, gcc and clang on `PATH`. Returns a reason if this machine cannot build. */
 export function findCompiler(environment: Environment): Compiler | { readonly reason: string } {
   const target = TARGETS[process.arch];
   if (process.platform === "win32") return { reason: "there is no native build for Windows" };
   if (!target) return { reason: `there is no native kernel for ${process.arch}` };
   const command = environment.CC?.split(/\s+/).filter(Boolean) ?? [];
   if (command.length === 0) {
-    // On macOS, /usr/bin/cc can be a stub that opens a dialog to install the tools; xcode-select does not.
+    // On macOS, /usr/bin/cc can be a stub that opens an installation dialog; xcode-select opens no dialog.
     if (process.platform === "darwin" && run(["/usr/bin/xcode-select", "-p"], environment) === undefined)
       return { reason: "no C compiler: the Xcode command line tools are not installed" };
     const installed = ["cc", "gcc", "clang"].find((name) =>
@@ -35,7 +35,7 @@ export function findCompiler(environment: Environment): Compiler | { readonly re
   return { reason: `the C compiler is for ${machine || "another machine"}, not ${process.arch}` };
 }
 
-/** Returns standard error; undefined if the command fails. */
+/** Returns the command's output on standard error; undefined if the command fails. */
 function run(cmd: string[], env: Environment): string | undefined {
   try {
     const { success, stderr } = Bun.spawnSync({ cmd, env, stdout: "ignore", stderr: "pipe" });

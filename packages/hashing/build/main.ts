@@ -1,6 +1,6 @@
 /**
- * `bun run build:native [--strict] [--directory DIR]`: builds the native addon unless it exists. If it cannot be built,
- * the service uses the portable kernel and the exit code is 0; with `--strict` it is 1.
+ * `bun run build:native [--strict] [--directory DIR]`: builds the native addon unless it exists. If the build fails,
+ * the service uses the portable kernel and the exit code is 0. With `--strict`, the exit code of a failed build is 1.
  */
 import { parseArgs } from "node:util";
 import { BUILD_DIRECTORY } from "../src/kernel/addon-file.ts";

@@ -1,4 +1,4 @@
-/** Argon2 as a PHC string, and as wrapped by Django. */
+/** Argon2 hashes as PHC strings, with or without the prefix that Django adds. */
 import * as format from "./format.ts";
 
 const KIBIBYTE = 1024;
@@ -6,9 +6,9 @@ const MAX_MEMORY_KIBIBYTES = 128 * KIBIBYTE;
 /** Memory times passes. */
 const MAX_WORK_KIBIBYTES = 512 * KIBIBYTE;
 const MAX_LANES = 16;
-/** Passes times lanes: each pass starts four threads per lane, unless there is only one lane. */
+/** Passes times Argon2's lanes: a hash with several lanes starts four threads per lane in each pass. */
 const MAX_LANE_PASSES = 256;
-/** Of the verifier. */
+/** The verifier's limit for the salt and for the key. */
 const MAX_BYTES = 64;
 const ITERATIONS_PER_KIB = 24;
 const ITERATIONS_PER_LANE_PASS = 2_500;
@@ -30,7 +30,7 @@ function parse(text: string): format.ThreadHash {
   return format.createThreadHash({ iterations, memoryBytes: memory * KIBIBYTE, verify });
 }
 
-/** The verifier rejects any other encoding of the bytes. */
+/** Throws unless the text is canonical base64 without padding, because the verifier rejects all other text. */
 function decode(text: string): Buffer {
   const bytes = format.fromBase64(text);
   if (bytes.toBase64({ omitPadding: true }) === text) return bytes;

@@ -1,8 +1,8 @@
-/** bcrypt in its modular crypt form, and as wrapped by Django. */
+/** bcrypt hashes in the modular crypt format, with or without the prefix that Django adds. */
 import { createHash } from "node:crypto";
 import * as format from "./format.ts";
 
-/** bcrypt reads no more of a password; `Bun.password` hashes a longer one first. */
+/** bcrypt ignores all further bytes, but `Bun.password` hashes a longer password before it runs bcrypt. */
 const MAX_PASSWORD_BYTES = 72;
 const MAX_COST = 13;
 const ITERATIONS_PER_ROUND = 2_000;
@@ -22,7 +22,7 @@ const parser =
     return format.createThreadHash({ iterations, memoryBytes: 4096, verify });
   };
 
-/** Some implementations leave them set; Bun rejects this. */
+/** Some implementations set the unused bits; Bun rejects such hashes. */
 function clearUnusedBits(base64: string, bits: number): string {
   const value = ALPHABET.indexOf(base64.slice(-1));
   return base64.slice(0, -1) + ALPHABET.charAt((value >> bits) << bits);

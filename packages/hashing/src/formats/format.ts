@@ -1,21 +1,21 @@
-/** What the formats of other systems' hashes share. Parsers check everything: verifiers cannot fail on their input. */
+/** Shared code for the hash formats of other systems. Parsers reject every hash on which the verifier would fail. */
 import { timingSafeEqual } from "node:crypto";
 
-/** PBKDF2-HMAC-SHA256, which runs in a lane. */
+/** A PBKDF2-HMAC-SHA256 hash. Its verification runs in a lane. */
 export interface LaneHash {
   readonly runsIn: "lane";
   readonly salt: string | Uint8Array;
   readonly iterations: number;
-  /** 16 to 32 bytes: the beginning of the derived key. */
+  /** The first 16 to 32 bytes of the derived key. */
   readonly key: Uint8Array;
 }
 
-/** Any other hash, which runs in a thread of the runtime's pool. */
+/** Any other hash. Its verification runs in a thread of the runtime's pool. */
 export interface ThreadHash {
   readonly runsIn: "thread";
   /**
-   * The estimated processor time, as PBKDF2-HMAC-SHA256 iterations in busy lanes of AVX-512; test/formats/costs.test.ts
-   * compares all estimates with measurements.
+   * The estimated processor time, in units of one PBKDF2-HMAC-SHA256 iteration in busy AVX-512 lanes;
+   * test/formats/costs.test.ts compares all estimates with measurements.
    */
   readonly iterations: number;
   readonly memoryBytes: number;
@@ -23,21 +23,21 @@ export interface ThreadHash {
 }
 
 export interface Format {
-  /** The value of labels in metrics and reports. */
+  /** The format's label in metrics and reports. */
   readonly name: string;
   readonly prefix: RegExp;
   /** @throws UnsupportedHash */
   parse(text: string): LaneHash | ThreadHash;
 }
 
-/** A hash that cannot be verified; the message contains no part of it. */
+/** The hash cannot be verified. The error message contains no part of the hash. */
 export class UnsupportedHash extends Error {
   override readonly name = "UnsupportedHash";
 }
 
-/** The maximum memory of all verifications that run at the same time: 128 MiB as hashes state it, and their overhead. */
+/** The maximum memory of all verifications that run at the same time: 128 MiB that the hashes specify and 1 MiB of overhead. */
 export const MAX_MEMORY_BYTES = 129 * 1024 * 1024;
-/** What every verification in a thread costs. */
+/** The fixed cost of each verification in a thread. */
 const ITERATIONS_PER_THREAD_HASH = 800;
 
 export const createThreadHash = (hash: Omit<ThreadHash, "runsIn">): ThreadHash => ({
@@ -46,7 +46,7 @@ export const createThreadHash = (hash: Omit<ThreadHash, "runsIn">): ThreadHash =
   iterations: hash.iterations + ITERATIONS_PER_THREAD_HASH,
 });
 
-/** Returns the groups of the pattern. @throws UnsupportedHash */
+/** Returns the captured groups. @throws UnsupportedHash if the text does not match */
 export function match(text: string, pattern: RegExp): string[] {
   const groups = pattern.exec(text);
   if (!groups) throw new UnsupportedHash("The password hash is malformed.");
@@ -64,12 +64,12 @@ export function bounded(name: string, value: string | number, max: number, min =
 export const fromBase64 = (text: string): Buffer => Buffer.from(text.replaceAll(".", "+"), "base64");
 export const fromHex = (text: string): Buffer => Buffer.from(text, "hex");
 
-/** Returns a key that is long enough to be compared. @throws UnsupportedHash */
+/** Returns the key. @throws UnsupportedHash if its length is not from 16 to 128 bytes */
 export function checkedKey(key: Buffer): Buffer {
   bounded("The length of the key in bytes", key.length, 128, 16);
   return key;
 }
 
-/** Whether the derived bytes begin with the key. */
+/** Returns whether the derived bytes begin with the key. */
 export const startsWith = (derived: Uint8Array, key: Uint8Array): boolean =>
   derived.length >= key.length && timingSafeEqual(derived.subarray(0, key.length), key);

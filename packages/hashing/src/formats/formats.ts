@@ -1,4 +1,4 @@
-/** All formats of imported hashes. Each is recognised by the prefix of its text. */
+/** All formats of imported hashes. The prefix of a hash identifies its format. */
 import { ARGON2_FORMATS } from "./argon2.ts";
 import { BCRYPT_FORMATS } from "./bcrypt.ts";
 import { type Format, type LaneHash, type ThreadHash, UnsupportedHash } from "./format.ts";
@@ -16,5 +16,5 @@ export function parseImportedHash(text: string): LaneHash | ThreadHash {
   throw new UnsupportedHash("The format of the password hash is not supported.");
 }
 
-/** The name of the format; `unknown` for a text that no format recognises. */
+/** Returns the name of the hash's format; `unknown` if no prefix matches. */
 export const hashFormat = (text: string): string => find(text)?.name ?? "unknown";

@@ -1,6 +1,6 @@
 /**
- * PBKDF2 as written by passlib and Keycloak (PHC strings), Django, Werkzeug and ASP.NET Identity. Of a key that is longer
- * than the digest, only the first block is derived and compared: the blocks are independent of each other, so further ones
+ * PBKDF2 hashes of passlib and Keycloak (PHC strings), Django, Werkzeug and ASP.NET Identity. If a key is longer than the
+ * digest, only its first block is derived and compared: the blocks are independent of each other. Further blocks would
  * multiply the cost of a login without adding security (Keycloak stores 64 bytes of HMAC-SHA256).
  */
 import { pbkdf2 } from "node:crypto";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import * as format from "./format.ts";
 
 const MAX_ITERATIONS = 2_000_000;
-/** The bytes, and how many iterations in busy lanes take as long as one in Bun's thread pool. */
+/** Per digest: its length in bytes, then how many iterations in busy lanes cost as much as one in Bun's thread pool. */
 const DIGESTS = new Map(Object.entries({ sha1: [20, 4], sha256: [32, 1], sha512: [64, 15] }));
 
 const derive = promisify(pbkdf2);
@@ -29,7 +29,7 @@ const PHC = /^\$pbkdf2(?:-(\w+))?\$(?:i=)?([1-9]\d*)(?:,l=\d+)?\$([\w+/.]+={0,2}
 const DJANGO = /^pbkdf2_(\w+)\$([1-9]\d*)\$([^$]+)\$([\w+/]+={0,2})$/;
 const WERKZEUG = /^pbkdf2:(\w+):([1-9]\d*)\$([^$]+)\$((?:[0-9a-f]{2})+)$/;
 const ASPNET = /^aspnet\$([A-Za-z0-9+/]+={0,2})$/;
-/** The identifiers of KeyDerivationPrf. */
+/** Indexed by the values of .NET's `KeyDerivationPrf`. */
 const ASPNET_DIGESTS = ["sha1", "sha256", "sha512"];
 
 const parser =
@@ -40,8 +40,8 @@ const parser =
   };
 
 /**
- * The base64 of version 2 (0, 16 bytes of salt, 32 of the key; SHA-1, 1,000 iterations) or version 3 (1; digest, iterations
- * and length of the salt as 32-bit numbers; salt; key), as in PasswordHasher.cs of ASP.NET Core.
+ * Parses version 2 or 3 of PasswordHasher.cs (ASP.NET Core) in base64. Version 2, with SHA-1 and 1,000 iterations: a byte 0,
+ * 16 bytes of salt, 32 bytes of key. Version 3: a byte 1; digest, iterations and salt length as 32-bit numbers; salt; key.
  */
 function parseAspnet(text: string) {
   const [base64 = ""] = format.match(text, ASPNET);
@@ -55,7 +55,7 @@ function parseAspnet(text: string) {
   return createHash(digest, bytes.readUInt32BE(5), bytes.subarray(13, saltEnd), bytes.subarray(saltEnd));
 }
 
-/** For Django and Werkzeug, the text of the salt is the salt. */
+/** Django and Werkzeug do not decode the text of the salt. */
 export const PBKDF2_FORMATS: readonly format.Format[] = [
   { name: "pbkdf2", prefix: /^\$pbkdf2[$-]/, parse: parser(PHC, format.fromBase64, format.fromBase64) },
   { name: "django_pbkdf2", prefix: /^pbkdf2_/, parse: parser(DJANGO, String, format.fromBase64) },

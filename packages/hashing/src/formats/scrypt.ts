@@ -1,4 +1,4 @@
-/** scrypt as written by passlib (PHC strings), Django, Werkzeug, Firebase (in Supabase's notation) and better-auth. */
+/** scrypt hashes of passlib (PHC strings), Django, Werkzeug, Firebase (in Supabase's notation) and better-auth. */
 import { createCipheriv, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import * as format from "./format.ts";
@@ -10,11 +10,11 @@ const MAX_LOG_N = 20;
 const MAX_N_OF_BLOCK_SIZE_1 = 2 ** 15;
 /** Memory without overhead, times p. */
 const MAX_WORK_BYTES = 512 * 1024 * 1024;
-/** One step of N × r × p. */
+/** The cost of one of the N × r × p steps. */
 const ITERATIONS_PER_BLOCK = 8;
-/** What PBKDF2 adds to the steps of N. */
+/** The cost of scrypt's PBKDF2 calls, as additional steps of N. */
 const PBKDF2_STEPS = 3;
-/** In UTF-16 units; better-auth accepts 128 by default. Normalising 128,000 bytes of combining characters takes 25 s. */
+/** In UTF-16 units. better-auth accepts at most 128 by default. Normalising 128,000 bytes of combining characters takes 25 s. */
 const MAX_NORMALIZED_LENGTH = 256;
 
 type Parameters = Readonly<Record<"n" | "r" | "p", string | number>>;
@@ -56,7 +56,7 @@ const FIREBASE =
   /^\$fbscrypt\$v=1,n=(\d+),r=([1-9]\d*),p=([1-9]\d*)(?:,ss=([\w+/]+={0,2}))?,sk=([\w+/]+={0,2})\$([\w+/]+={0,2})\$([\w+/]+={0,2})$/;
 const BETTER_AUTH = /^better-auth\$((?:[0-9a-f]{2})+):((?:[0-9a-f]{2})+)$/;
 
-/** Some systems write N itself, which is out of bounds as its logarithm. */
+/** Computes N from its logarithm. Some systems write N instead, which exceeds the limit and is rejected. */
 const powerOfTwo = (log: string): number =>
   2 ** format.bounded("The logarithm of N of scrypt", log, MAX_LOG_N);
 
@@ -65,13 +65,13 @@ function parsePhc(text: string) {
   return createHash({ n: powerOfTwo(ln), r, p }, format.fromBase64(salt), format.fromBase64(key));
 }
 
-/** The text of the salt is the salt. */
+/** Django does not decode the text of the salt. */
 function parseDjango(text: string) {
   const [n = "", salt = "", r = "", p = "", key = ""] = format.match(text, DJANGO);
   return createHash({ n, r, p }, salt, format.fromBase64(key));
 }
 
-/** The text of the salt is the salt. */
+/** Werkzeug does not decode the text of the salt. */
 function parseWerkzeug(text: string) {
   const [n = "", r = "", p = "", salt = "", key = ""] = format.match(text, WERKZEUG);
   return createHash({ n, r, p }, salt, format.fromHex(key));
@@ -91,7 +91,7 @@ function parseFirebase(text: string) {
   return createHash({ n: powerOfTwo(n), r, p }, salts, keyBytes, { toKey });
 }
 
-/** The hexadecimal text of the salt is the salt (better-auth, crypto/password.ts). */
+/** better-auth does not decode the hexadecimal text of the salt (crypto/password.ts). */
 function parseBetterAuth(text: string) {
   const [salt = "", key = ""] = format.match(text, BETTER_AUTH);
   const toInput = (password: string) =>

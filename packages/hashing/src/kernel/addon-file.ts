@@ -1,6 +1,6 @@
 /**
- * Names the addon's file by platform, processor, libc and a hash of every C source and its flags. The build and the
- * service compute the same name from the checkout: an addon of older sources is never loaded.
+ * Names the addon's file by platform, processor, libc and a hash of all C sources and their flags. The build and the
+ * service compute the same name from the checkout, so an addon of older sources is never loaded.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
@@ -12,7 +12,7 @@ export const SOURCE_DIRECTORY = join(import.meta.dirname, "../../native");
 /** The default folder for builds. */
 export const BUILD_DIRECTORY = join(SOURCE_DIRECTORY, "build");
 
-/** The first part of the file's name, followed by a hash of the compiler and `.node`. */
+/** Returns the first part of the file's name. The full name is `<first part>-<hash of the compiler>.node`. */
 export function addonFilePrefix(): string {
   const hash = createHash("sha256");
   for (const name of globSync("{*,kernels/*}.{c,h,txt}", { cwd: SOURCE_DIRECTORY }).sort())
@@ -20,7 +20,7 @@ export function addonFilePrefix(): string {
   return `latchkey-${process.platform}-${process.arch}${libc()}-${hash.digest("hex").slice(0, 16)}`;
 }
 
-/** Finds the addon of the current sources in `directory`: the newest if several compilers built one. */
+/** Finds the addon of the current sources in `directory`. If several compilers built an addon, returns the newest file. */
 export function findAddonFile(directory: string): { readonly path: string } | { readonly reason: string } {
   const files = globSync(`${addonFilePrefix()}-*.node`, { cwd: directory })
     .map((name) => join(directory, name))
@@ -32,12 +32,12 @@ export function findAddonFile(directory: string): { readonly path: string } | { 
   return { reason: `not built: ${readFileSync(file, "utf8").trim()}` };
 }
 
-/** The file in which a failed build stores its reason. */
+/** Returns the file in which a failed build stores its reason. */
 export function reasonFile(directory: string): string {
   return join(directory, `${addonFilePrefix()}.txt`);
 }
 
-/** The C library that this process uses on Linux: an addon that loads a second one does not work. */
+/** Returns the C library of this process on Linux, because an addon for another C library does not work. */
 function libc(): string {
   try {
     return /\/(ld-musl-|libc\.musl-)/.test(readFileSync("/proc/self/maps", "utf8")) ? "-musl" : "-glibc";

@@ -9,26 +9,26 @@ import { BUILD_DIRECTORY, findAddonFile } from "./addon-file.ts";
 /** A kernel with at least one variant that cannot run. */
 export interface UnavailableKernel {
   readonly family: string;
-  /** `unsupported` by this processor, or `failed` its known-answer test although the processor supports it. */
+  /** `unsupported`: this machine cannot run the kernel. `failed`: the machine supports it, but its known-answer test failed. */
   readonly status: "unsupported" | "failed";
   readonly reason: string;
 }
 
 export interface NativeStatus {
-  /** The addon; empty without one. */
+  /** The addon's file; empty if there is no addon. */
   readonly path: string;
   readonly variants: readonly KernelVariant[];
   readonly unavailable: readonly UnavailableKernel[];
-  /** Why there is no addon; null if there is one. */
+  /** Why there is no addon; null if an addon exists. */
   readonly reason: string | null;
 }
 
-/** A child takes about 30 ms; a kernel that never returns counts as crashed. */
+/** A child process takes about 30 ms. A kernel that never returns counts as crashed after this time. */
 const CHILD_TIMEOUT_MS = 20_000;
 
 const statuses = new Map<string, NativeStatus>();
 
-/** The native kernels of the addon in `directory`. The known-answer tests run once per process and file. */
+/** Returns the native kernels of the addon in `directory`. The known-answer tests run once per process and file. */
 export function checkNativeKernels(directory: string = BUILD_DIRECTORY): NativeStatus {
   const file = findAddonFile(directory);
   if ("reason" in file) return withoutAddon(file.reason);
@@ -41,7 +41,7 @@ function withoutAddon(reason: string): NativeStatus {
   return { path: "", variants: [], unavailable: [], reason };
 }
 
-/** A crash affects only the kernel that was being tested: the next child continues with the following one. */
+/** A crash affects only the variant under test: the next child process continues with the next variant. */
 function checkAddon(path: string): NativeStatus {
   const errors: (string | null)[] = [];
   for (;;) {
@@ -53,7 +53,7 @@ function checkAddon(path: string): NativeStatus {
   }
 }
 
-/** `variants` is undefined if the addon could not be loaded; `exit` is how the child ended, as a predicate. */
+/** `variants` is undefined if the addon could not be loaded. `exit` is the child's end, such as "crashed with SIGILL". */
 function runChild(path: string, firstId: number) {
   try {
     const { exitCode, signalCode, exitedDueToTimeout, stdout, stderr } = Bun.spawnSync({
@@ -72,7 +72,7 @@ function runChild(path: string, firstId: number) {
   }
 }
 
-/** Safe because nothing but `known-answer-test.ts` writes to that pipe. After a crash, the last line can be incomplete. */
+/** The types are safe: only `known-answer-test.ts` writes this output. Drops the last line, which a crash can cut off. */
 function parseOutput(output: string): { variants?: readonly ListedVariant[]; errors: (string | null)[] } {
   const lines = output.split("\n").slice(0, -1);
   const [variants, ...errors] = lines.map((line) => JSON.parse(line));

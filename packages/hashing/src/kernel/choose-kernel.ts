@@ -1,4 +1,4 @@
-/** Chooses the kernel: with "auto" all native kernels that run on this machine, otherwise the one with the given name. */
+/** Chooses the kernel with the given name; for "auto", all native kernels that run on this machine. */
 import { HashKernelUnavailable } from "../errors.ts";
 import { BUILD_DIRECTORY } from "./addon-file.ts";
 import { checkNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
@@ -7,7 +7,7 @@ import type { KernelChoice } from "./kernel.ts";
 const PORTABLE = "portable";
 
 interface ChosenKernel {
-  /** The kernel that is reported until a worker has measured which one is fastest. */
+  /** The kernel that is reported until a worker has measured which kernel is fastest. */
   readonly name: string;
   /** The number of lanes of one worker. */
   readonly lanes: number;
@@ -17,7 +17,7 @@ interface ChosenKernel {
 }
 
 /**
- * The kernels that run on this machine, with the names that `createHasher({ kernel })` accepts. The first call in a
+ * Returns the kernels that run on this machine, with the names that `createHasher({ kernel })` accepts. The first call in a
  * process tests the native kernels in a child process, which takes about 30 ms.
  */
 export function kernels(): readonly { readonly name: string }[] {

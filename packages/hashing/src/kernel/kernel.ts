@@ -12,25 +12,25 @@ export interface LaneJob {
   readonly iterations: number;
 }
 
-/** What a slice did. */
+/** The result of one slice. */
 export interface Slice {
-  /** The sum of all lanes. */
+  /** The sum over all lanes. */
   readonly iterations: number;
   /** The processor time. */
   readonly seconds: number;
 }
 
-/** Belongs to one worker. Lanes are numbered from 0; each is free or holds one job. */
+/** The kernel of one worker. Lanes are numbered from 0; each lane is free or holds one job. */
 export interface Kernel {
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
-  /** Advances busy lanes for one slice of a few milliseconds, which ends early when a job finishes. */
+  /** Advances busy lanes for one slice of a few milliseconds. The slice ends early when a job finishes. */
   run(): Slice;
   isFinished(lane: number): boolean;
   /** Writes the 32 bytes of a finished lane. */
   read(lane: number, digest: Uint8Array): void;
-  /** Overwrites the lane and frees it, finished or not. */
+  /** Overwrites and frees the lane, whether or not its job has finished. */
   clear(lane: number): void;
   throughput(): Throughput;
 }
@@ -43,7 +43,7 @@ export interface Throughput {
   readonly capacityPerSecond: number;
 }
 
-/** The kernel that a worker creates: plain data that can be posted. */
+/** Which kernel a worker creates, as data that can be posted to the worker. */
 export type KernelChoice =
   | { readonly kind: "portable" }
   /** The addon's file and the variants that can be used, at least one. */

@@ -1,6 +1,7 @@
 /**
- * A child process that runs the known-answer test of each kernel variant in an addon. It writes lines of JSON: the list of
- * variants, then for each one null if it passed, otherwise why it cannot be used. The number of lines shows which one crashed.
+ * A child process that runs the known-answer test of each kernel variant in an addon. It writes lines of JSON: first the
+ * list of variants, then one line per variant. This line is null if the variant passed, otherwise it states why the variant
+ * cannot be used. The number of lines shows which variant crashed.
  *
  * Arguments: the addon's path, then the id of the first variant to test.
  */
@@ -10,7 +11,7 @@ import { type KernelVariant, LANE_T, LANE_WORDS, type ListedVariant, loadAddon }
 
 const FURTHER_ITERATIONS = 7;
 
-/** Different in each lane. */
+/** Password and salt differ in each lane. */
 const password = (lane: number) => Buffer.from("passwd".padEnd(6 + 5 * lane, "+"));
 const salt = (lane: number) => Buffer.from("salt".padEnd(4 + lane, "-"));
 
@@ -35,7 +36,7 @@ function isCorrect(state: Uint32Array, lane: number): boolean {
   return words.every((word, index) => word === expected.readUInt32BE(4 * index));
 }
 
-/** Synchronous, because buffered output would be lost in a crash. */
+/** Writes synchronously, because buffered output would be lost in a crash. */
 function write(line: readonly ListedVariant[] | string | null): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

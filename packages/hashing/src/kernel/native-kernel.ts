@@ -1,6 +1,6 @@
 /**
- * The kernel over the C code: as many lanes as its widest variant. Each slice of a few milliseconds advances one group of
- * lanes: the oldest ones, because shorter jobs must not overtake a long one forever.
+ * The kernel that runs the C code. It has as many lanes as its widest variant. Each slice of a few milliseconds advances the
+ * lanes with the oldest jobs, because new short jobs must not delay a long job forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon } from "./addon.ts";
@@ -21,7 +21,7 @@ export class NativeKernel implements Kernel {
   /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
   readonly #remaining = new Map<number, number>();
 
-  /** @param variants at least one. @param nice 0 to 19. Slices run on the worker's own thread with 0 or, with a warning, after a failure. */
+  /** @param variants at least one. @param nice 0 to 19. Slices run on the worker's thread with 0, or if no thread can start. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
@@ -77,7 +77,7 @@ export class NativeKernel implements Kernel {
   }
 }
 
-/** Processor seconds per iteration: the best of a few short runs, because caches and clock frequency need to warm up. */
+/** Returns processor seconds per iteration: the best of a few short runs, because caches and clock frequency need to warm up. */
 function measure(addon: NativeAddon, { id, width }: KernelVariant): number {
   const empty = new Uint8Array(0);
   const state = new Uint32Array(width * LANE_WORDS);

@@ -1,9 +1,9 @@
-/** The kernel that runs on every machine: node:crypto with one lane; a slice is a whole job. */
+/** The kernel that runs on every machine. It uses node:crypto and has one lane; each slice runs a whole job. */
 import { pbkdf2Sync } from "node:crypto";
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { DIGEST_BYTES, type Kernel, type LaneJob, type Slice, type Throughput } from "./kernel.ts";
 
-/** A few milliseconds on current machines. */
+/** These iterations take a few milliseconds on current machines. */
 const CALIBRATION_ITERATIONS = 20_000;
 
 export class PortableKernel implements Kernel {

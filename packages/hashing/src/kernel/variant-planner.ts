@@ -1,25 +1,25 @@
 /**
- * Chooses the kernel variant of each slice: the narrowest one whose cost per lane is close to the lowest. The jobs of a small
- * group finish early at no cost. Costs are measured processor time: elapsed time would make a variant look slow whenever
- * another process has the core.
+ * Chooses the kernel variant of each slice: the narrowest variant whose cost per lane is close to the lowest. The
+ * few jobs of a narrow variant finish earlier. Costs are measured processor time: elapsed time would make a variant look slow
+ * when another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 
-/** A narrower variant that is at most this much more expensive per lane than the cheapest one is preferred. */
+/** A narrower variant is preferred if its cost per lane is at most this multiple of the lowest cost. */
 const ABOUT_AS_CHEAP = 1.05;
-/** The cost of a variant is the minimum of this many measurements, because interference only ever makes a slice slower. */
+/** The cost of a variant is the minimum of this many measurements, because interference can only make a slice slower. */
 const SAMPLES = 5;
 /**
- * One in this many slices uses the variant whose measurement is oldest, even if it was slow: otherwise a measurement
- * taken under interference would never be corrected. Such a slice is not longer, it only advances fewer iterations.
+ * One in this many slices uses the variant with the oldest measurement, even if this variant was slow. Otherwise, a
+ * measurement under interference would never be corrected. A slower variant only runs fewer iterations in its slice.
  */
 const EXPLORE_EVERY = 128;
 
 interface Variant extends KernelVariant {
-  /** The processor time of one iteration of all its lanes: the minimum of `samples`. */
+  /** The processor time of one iteration on all lanes of the variant: the minimum of `samples`. */
   seconds: number;
   readonly samples: number[];
-  /** The number of the slice of the latest measurement. */
+  /** The number of the slice that measured the variant last. */
   measuredAt: number;
 }
 
@@ -35,7 +35,7 @@ export class VariantPlanner {
       .sort((a, b) => a.width - b.width);
   }
 
-  /** The variant for one slice with this number of busy lanes (at least 1). */
+  /** Returns the variant for one slice with this number of busy lanes (at least 1). */
   choose(busyLanes: number): Variant {
     this.#slice += 1;
     if (this.#slice % EXPLORE_EVERY !== 0) return this.chooseMeasured(busyLanes);
@@ -44,7 +44,7 @@ export class VariantPlanner {
     );
   }
 
-  /** Without exploration: the narrowest variant whose cost per busy lane is close to the lowest. */
+  /** Returns the narrowest variant whose cost per busy lane is close to the lowest, without exploration. */
   chooseMeasured(busyLanes: number): Variant {
     const costs = this.#variants.map((variant) => ({ variant, cost: costOf(variant, busyLanes) }));
     const limit = ABOUT_AS_CHEAP * Math.min(...costs.map(({ cost }) => cost));
@@ -63,6 +63,6 @@ export class VariantPlanner {
   }
 }
 
-/** Processor seconds per busy lane and iteration. */
+/** Returns processor seconds per busy lane and iteration. */
 const costOf = ({ seconds, width }: Variant, busyLanes: number): number =>
   seconds / Math.min(width, busyLanes);
