@@ -1,6 +1,6 @@
 /**
- * Counts the cores that this process can use and keeps the workers within the CPU quota of its control group. A process
- * that exhausts its quota is stopped with all its threads, the event loop too, until the period ends (Linux, sched-bwc).
+ * Counts the cores that this process can use and keeps the workers within the CPU quota of the process. When the
+ * quota is exhausted, Linux stops all threads, including the event loop, until the quota's period ends (sched-bwc).
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,18 +8,19 @@ import { join } from "node:path";
 
 /** The part of a quota that is reserved for the event loop. */
 const EVENT_LOOP_SHARE = 0.1;
-/** Time that was not used before a slice can be used later up to this amount, which makes up for pauses that end late. */
+/** Up to this much unused time is saved for the next slices, to make up for pauses that end late. */
 const CREDIT_MS = 5;
 
 /**
- * The affinity mask limited by the CPU quota, rounded up to whole cores: the throttle keeps the workers within the quota.
+ * Returns the lower of two values: the cores of the affinity mask and the CPU quota. The quota is rounded up to whole cores,
+ * because the throttle keeps the workers within the quota.
  * @param root the folder that contains `proc/self` and `sys/fs/cgroup`.
  */
 export function availableCores(root = "/"): number {
   return Math.ceil(Math.min(affinityCores(root), quotaCores(root)));
 }
 
-/** On Linux, from the affinity mask (proc_pid_status(5)): Bun's `availableParallelism` rounds a CPU quota down. */
+/** Reads the affinity mask on Linux (proc_pid_status(5)), because Bun's `availableParallelism` rounds a CPU quota down. */
 function affinityCores(root: string): number {
   const status = readText(join(root, "proc/self/status"));
   const ranges = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1]?.split(",");
@@ -30,11 +31,11 @@ function affinityCores(root: string): number {
   return sizes?.reduce((total, size) => total + size) ?? availableParallelism();
 }
 
-/** The lowest CPU quota of this process's control groups, in cores; Infinity without a quota. */
+/** Returns the lowest CPU quota of this process's control groups, in cores; Infinity without a quota. */
 export function quotaCores(root = "/"): number {
   const groups = readText(join(root, "proc/self/cgroup")).split("\n");
   const quotas = groups.flatMap((line) => {
-    // Version 2 has no list of controllers, and one mount.
+    // Version 2 of control groups has an empty list of controllers and only one mount.
     const [, controllers, ...path] = line.split(":");
     const isV1 = controllers?.split(",").includes("cpu");
     if (controllers !== "" && !isV1) return [];
@@ -45,8 +46,8 @@ export function quotaCores(root = "/"): number {
 }
 
 /**
- * The lowest quota on the path from the mount to the group, because a quota also limits the groups below it. In a
- * container the path can point outside the mount; the mount's own quota then applies.
+ * Returns the lowest quota on the path from the mount to the group, because a group is also limited by its parents. In a
+ * container, the path can point outside the mount. Then the mount's own quota applies.
  */
 function lowestQuota(mount: string, path: string): number {
   const names = path.split("/").filter((name) => name !== "" && name !== "..");
@@ -55,8 +56,8 @@ function lowestQuota(mount: string, path: string): number {
 }
 
 /**
- * The quota of one group. Version 2, `cpu.max`: "<quota µs or max> <period µs>" (Linux admin guide, cgroup-v2, CPU interface
- * files). Version 1: the same in two files, with a quota of -1 for none (Linux scheduler documentation, sched-bwc).
+ * Returns the quota of one group. Version 2: `cpu.max` contains "<quota µs or max> <period µs>" (Linux admin guide, cgroup-v2,
+ * CPU interface files). Version 1: quota and period are in two files; -1 means no quota (Linux scheduler docs, sched-bwc).
  */
 function quotaOf(folder: string): number {
   const read = (name: string) => readText(join(folder, name));
@@ -66,7 +67,7 @@ function quotaOf(folder: string): number {
   return Number.isFinite(cores) && cores > 0 ? cores : Number.POSITIVE_INFINITY;
 }
 
-/** Empty if the file does not exist. */
+/** Returns an empty text if the file cannot be read. */
 function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -75,17 +76,17 @@ function readText(file: string): string {
   }
 }
 
-/** What the workers of a process share to keep within its CPU quota together. */
+/** The state that all workers of a process share to keep within the CPU quota of the process. */
 export interface QuotaBudget {
   /** The cores that all workers together can use, above 0. */
   readonly cores: number;
-  /** The part of its time that each worker can use while all are busy, above 0, at most 1. */
+  /** The fraction of the time that each worker can run while all workers are busy: above 0, at most 1. */
   readonly share: number;
-  /** The time until which the used processor time is paid (int64, microseconds of the monotonic clock). */
+  /** The time at which the quota will have covered all used processor time (int64, microseconds of the monotonic clock). */
   readonly paidUntil: SharedArrayBuffer;
 }
 
-/** Null without a quota. @param quota in cores, for the whole process; Infinity without a quota. */
+/** Returns null without a quota. @param quota the cores that the whole process can use; Infinity without a quota. */
 export function createQuotaBudget(quota: number, workers: number): QuotaBudget | null {
   if (quota === Number.POSITIVE_INFINITY) return null;
   const cores = (1 - EVENT_LOOP_SHARE) * quota;
@@ -93,8 +94,8 @@ export function createQuotaBudget(quota: number, workers: number): QuotaBudget |
 }
 
 /**
- * Returns a function that charges the slice that just ended to the budget, and returns the pause in milliseconds after which
- * it is paid, 0 if none is due: the generic cell rate algorithm (ITU-T I.371). It takes the processor and the elapsed time.
+ * Returns a function that charges a slice to the budget by the generic cell rate algorithm (ITU-T I.371). The function takes
+ * the processor time and the elapsed time of the slice that just ended. The function returns the required pause in milliseconds.
  */
 export function createQuotaThrottle(
   { cores, paidUntil }: QuotaBudget,

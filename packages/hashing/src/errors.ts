@@ -1,4 +1,4 @@
-/** The errors that callers can distinguish: one class each, with a stable `code`. */
+/** The errors that callers can distinguish. Each error has its own class and a stable `code`. */
 
 /** The hasher was closed before this derivation was submitted. */
 export class HasherClosed extends Error {
@@ -14,7 +14,7 @@ export class QueueFull extends Error {
   override readonly name = "QueueFull";
   readonly code = "HASH_QUEUE_FULL";
   /**
-   * @param retryAfterSeconds the time until the current queue is empty at the measured capacity: whole seconds, from 1 to the
+   * @param retryAfterSeconds the time to empty the current queue at the measured capacity, in whole seconds: from 1 to the
    * maximum waiting time.
    */
   constructor(readonly retryAfterSeconds: number) {
@@ -22,7 +22,7 @@ export class QueueFull extends Error {
   }
 }
 
-/** The worker crashed while it ran this derivation, and again on the second attempt; `cause` is the last crash. */
+/** The worker crashed in both attempts to run this derivation; `cause` is the last crash. */
 export class WorkerCrashed extends Error {
   override readonly name = "WorkerCrashed";
   readonly code = "HASH_WORKER_CRASHED";
@@ -40,7 +40,7 @@ export class HashKernelUnavailable extends Error {
   }
 }
 
-/** The rejection of an aborted derivation: the signal's reason if it is an AbortError, otherwise a new AbortError. */
+/** Returns the error for an aborted derivation: the signal's reason if that is an AbortError, otherwise a new AbortError. */
 export function toAbortError(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   if (reason instanceof Error && reason.name === "AbortError") return reason;

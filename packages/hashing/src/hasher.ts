@@ -10,24 +10,24 @@ import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
 import { createSalt, formatStoredHash, parseStoredHash, STORED_ITERATIONS } from "./stored-hash.ts";
 
-/** A third of a normal thread's weight (sched(7)): the event loop has priority, and a busy neighbour does not starve logins. */
+/** A third of the normal weight (sched(7)): the event loop has priority, and busy processes cannot starve the logins. */
 const DEFAULT_NICE = 5;
-/** The bound of `derive`: half a second on a fast core, well above every recommendation for PBKDF2. */
+/** The limit of `derive`, well above every recommendation for PBKDF2. These iterations take half a second on a fast core. */
 const MAX_ITERATIONS = 10_000_000;
 
 export interface HasherOptions {
   /** The number of worker threads, 1 to 1,024. @default the cores available to this process (affinity and CPU quota) */
   readonly workers?: number;
   /**
-   * The maximum number of waiting derivations of 600,000 iterations, not counting those in lanes, 0 to 1,000,000; others count
-   * by their iterations. @default `queueSeconds` of the recently achieved capacity, at least 64
+   * The maximum of waiting work in derivations of 600,000 iterations, 0 to 1,000,000. Derivations in lanes do not count.
+   * @default `queueSeconds` of the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;
-  /** The maximum time a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */
+  /** The maximum time that a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */
   readonly queueSeconds?: number;
   /** "auto" or one of the names that `kernels()` returns. @default "auto" */
   readonly kernel?: string;
-  /** The nice value of the hashing threads, 0 to 19 (nice(2)); native kernels on Linux only. @default 5 */
+  /** The nice value of the hashing threads, 0 to 19 (nice(2)). It affects only native kernels on Linux. @default 5 */
   readonly nice?: number;
 }
 
@@ -37,12 +37,12 @@ export interface CallOptions {
 }
 
 export interface HashOptions extends CallOptions {
-  /** The salt of the hash that the new one replaces, for the same password. @default random */
+  /** The salt of the hash to replace, if the password stays the same. @default random */
   readonly salt?: string;
 }
 
 export interface DeriveJob extends CallOptions {
-  /** Any length, including 0. The bytes are copied at the call; the copy is wiped when the job ends. */
+  /** Any length, including 0. The bytes are copied immediately; the copy is wiped when the job ends. */
   readonly password: Uint8Array;
   /** Any length, including 0. */
   readonly salt: Uint8Array;
@@ -51,7 +51,7 @@ export interface DeriveJob extends CallOptions {
 }
 
 export interface HasherStats extends PoolStats {
-  /** The kernel in use; of several, the one that does most of the work when all lanes are busy. */
+  /** The kernel that does most of the work when all lanes are busy. */
   readonly kernel: string;
   /** Why "auto" uses the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
   readonly fallbackReason: string | null;
@@ -59,23 +59,23 @@ export interface HasherStats extends PoolStats {
 
 /** Every derivation can reject with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
 export interface Hasher extends AsyncDisposable {
-  /** Returns the stored form of a password: 600,000 iterations. */
+  /** Hashes a password with 600,000 iterations and returns the stored form of the hash. */
   hash(password: string, options?: HashOptions): Promise<string>;
-  /** Whether the password matches the stored hash; a malformed stored hash returns false after a full derivation. */
+  /** Returns whether the password matches the stored hash. A malformed stored hash returns false after a full derivation. */
   verify(password: string, stored: string, options?: CallOptions): Promise<boolean>;
   /**
-   * Whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane, all others in the runtime's
-   * threads: one for every two workers, and together at most 129 MiB. Rejects with WorkerCrashed if the verification fails.
-   * Throws if the hash is not supported (WorkerCrashed) or too many verifications wait for a thread (QueueFull): the caller
-   * must then begin no other derivation for the same password.
+   * Returns whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane. Other formats run in the
+   * runtime's threads: one thread for every two workers, at most 129 MiB in total. Rejects with WorkerCrashed if the verifier
+   * fails. Throws if the hash is not supported (WorkerCrashed) or too many verifications wait for a thread (QueueFull): the
+   * caller must then start no other derivation for the same password.
    */
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
   derive(job: DeriveJob): Promise<Uint8Array>;
-  /** Resolves once every worker has measured its throughput: `stats()` then includes the capacity. Does not keep the process alive. */
+  /** Resolves once `stats()` includes the measured capacity of every worker. Waiting does not keep the process alive. */
   ready(): Promise<void>;
   stats(): HasherStats;
-  /** Finishes all submitted derivations, rejects new ones with HasherClosed, then ends the workers. Idempotent. */
+  /** Rejects new derivations with HasherClosed, finishes the submitted ones, then ends the workers. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -141,7 +141,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   };
 }
 
-/** Hashes are checked before they are stored, so one that is not supported is a failure of the verifier. */
+/** Hashes are checked before they are stored, so an unsupported hash counts as a failure of the verifier. */
 function parseCheckedHash(imported: string) {
   try {
     return parseImportedHash(imported);

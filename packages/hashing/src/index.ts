@@ -1,4 +1,4 @@
-/** Password hashing over worker threads: the exports of this package. */
+/** The exports of this package: password hashing in worker threads. */
 export { HasherClosed, HashKernelUnavailable, QueueFull, WorkerCrashed } from "./errors.ts";
 export { UnsupportedHash } from "./formats/format.ts";
 export { hashFormat, parseImportedHash } from "./formats/formats.ts";

@@ -1,6 +1,6 @@
 /**
- * The protocol between the pool and its workers. Messages contain only numbers. The secrets of a job are in one piece of
- * shared memory: wiping it wipes every copy. A job runs under at most one ticket at a time.
+ * The protocol between the pool and its workers. Messages contain no secrets. The secrets of a job are in one piece of
+ * shared memory: wiping this memory wipes every copy. A job runs under at most one ticket at a time.
  */
 import type { QuotaBudget } from "./cpu-quota.ts";
 import { DIGEST_BYTES, type KernelChoice, type Throughput } from "./kernel/kernel.ts";
@@ -14,7 +14,7 @@ export interface WorkerSetup {
   readonly quota: QuotaBudget | null;
 }
 
-/** One job under one ticket, as it is posted to a worker. */
+/** A job that is posted to a worker under one ticket. */
 export interface JobOffer {
   readonly id: number;
   readonly ticket: number;
@@ -30,9 +30,9 @@ export type FromWorker =
 
 export interface JobResult {
   readonly id: number;
-  /** The ticket under which the lane held the job: a late message of an exited worker does not settle a later attempt. */
+  /** The ticket under which the lane held the job. The pool ignores results of older tickets, for example of an exited worker. */
   readonly ticket: number;
-  /** Whether the digest is in the job's memory; false if the job was withdrawn while it was in its lane. */
+  /** Whether the digest is in the job's memory; false if the job was withdrawn from its lane. */
   readonly finished: boolean;
   readonly runningSeconds: number;
 }
@@ -49,8 +49,8 @@ const TICKET_BYTES = 4;
 /**
  *   ticket (int32) | digest (32 bytes) | password | salt
  *
- * The ticket cell states who can run the job: `t` means that it is offered under ticket t, `-t` that a lane holds it
- * under ticket t, 0 that it is withdrawn. A worker that finds any other value than its own drops the job.
+ * The ticket cell contains `t` if the job is offered under ticket t, `-t` if a lane holds the job under ticket t, and 0 if
+ * the job is withdrawn. A worker drops a job whose cell contains another ticket or 0.
  */
 export class JobMemory {
   readonly shape: MemoryShape;
@@ -73,36 +73,36 @@ export class JobMemory {
     return new JobMemory({ ...size, buffer });
   }
 
-  /** Offers the job under a new ticket, regardless of the previous one. */
+  /** Offers the job under a new ticket, regardless of the previous ticket. */
   offer(ticket: number): void {
     Atomics.store(this.#cell, 0, ticket);
   }
 
-  /** Offers the job under a new ticket unless a lane already holds it. */
+  /** Offers the job under a new ticket; returns false if the job is no longer offered under `from`. */
   reoffer(from: number, ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, from, ticket) === from;
   }
 
-  /** Called by the worker before the job enters a lane; false if this offer is no longer valid. */
+  /** Called by the worker before the job enters a lane. Returns false if the offer under this ticket is no longer valid. */
   claim(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, ticket, -ticket) === ticket;
   }
 
   /**
-   * Whether the claim still holds. The exchange orders this after the digest that the worker has written: either this returns
-   * false, or the thread that withdraws the job later also wipes the digest.
+   * Returns whether a lane still holds the job under this ticket. The exchange takes effect after all earlier writes of the
+   * worker, such as the digest: a thread that withdraws the job later also wipes the digest.
    */
   isClaimed(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, -ticket, -ticket) === -ticket;
   }
 
-  /** Invalidates every ticket of a job that waits; false if a lane holds the job. */
+  /** Withdraws a waiting job; returns false if a lane holds the job. */
   withdrawWaiting(): boolean {
     const ticket = Atomics.load(this.#cell, 0);
     return ticket >= 0 && this.reoffer(ticket, 0);
   }
 
-  /** Invalidates every ticket; true if a lane held the job, which the worker then drops at the end of its slice. */
+  /** Withdraws the job. Returns true if a lane held the job: the worker then drops the job at the end of the slice. */
   withdraw(): boolean {
     return Atomics.exchange(this.#cell, 0, 0) < 0;
   }

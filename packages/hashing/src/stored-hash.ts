@@ -29,19 +29,19 @@ export function parseStoredHash(stored: string): StoredHash | null {
   return { salt, digest: Buffer.from(digest, "hex") };
 }
 
-/** Identifies a password: a new password has a new salt, but the hash that replaces an imported one keeps the salt. */
+/** The salt identifies a password: a new password gets a new salt, but a hash that replaces an imported hash keeps the salt. */
 export const saltOf = (stored: string): string => stored.slice(0, 2 * SALT_BYTES);
 
 /**
- * Returns the stored hash beside an imported one: its digest is the SHA-256 of salt and imported text, so no password matches
- * it. A release that cannot verify imported hashes replaces only the stored hash, which invalidates the imported one.
+ * Returns the stored hash of a user with an imported hash. Its digest is the SHA-256 of the salt and the imported hash, so no
+ * password matches. A release that cannot verify imported hashes replaces only the stored hash: the imported one becomes invalid.
  */
 export function bindImportedHash(imported: string): string {
   const salt = createSalt();
   return formatStoredHash({ salt, digest: bindingDigest(salt, imported) });
 }
 
-/** Returns the imported hash of a user; null if there is none, or it does not belong to the stored hash. */
+/** Returns the user's `importedHash` if it belongs to the stored hash, otherwise null. */
 export function validImportedHash(user: { hashedPassword: string; importedHash: string | null }) {
   const parsed = parseStoredHash(user.hashedPassword);
   if (parsed === null || user.importedHash === null) return null;
@@ -49,7 +49,7 @@ export function validImportedHash(user: { hashedPassword: string; importedHash: 
   return isValid ? user.importedHash : null;
 }
 
-/** Returns the stored hash of a user without a password: nothing matches it. */
+/** Returns a stored hash that no password matches, for a user without a password. */
 export const randomStoredHash = (): string => bindImportedHash(createSalt());
 
 export const isStoredHash = (text: string): boolean => parseStoredHash(text) !== null;

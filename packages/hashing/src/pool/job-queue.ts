@@ -1,22 +1,22 @@
 /**
- * A queue with two ends from which any job can be removed, and the sum of its iterations. Every operation takes amortized
- * constant time. A job is in the queue at most once.
+ * A double-ended queue from which any job can be removed. It keeps the sum of its jobs' iterations. Every operation takes
+ * amortized constant time. A job is in the queue at most once.
  */
 export class JobQueue<J extends { readonly iterations: number }> {
-  /** Keys are positions from `#first` up to, but excluding, `#end`; gaps are only in between. */
+  /** The jobs by position, from `#first` to `#end - 1`. Removed jobs leave gaps, but never at these two positions. */
   readonly #jobs = new Map<number, J>();
   /** The inverse of `#jobs`. */
   readonly #positions = new Map<J, number>();
   #first = 0;
   #end = 0;
-  /** The sum of all jobs, for others to read. */
+  /** The sum over all jobs. Read-only outside this class. */
   iterations = 0;
 
   push(job: J): void {
     this.#insert(this.#end++, job);
   }
 
-  /** Adds a job at the front: for one that was taken before and has to run again. */
+  /** Adds a job at the front. This job was taken before and has to run again. */
   unshift(job: J): void {
     this.#insert(--this.#first, job);
   }
@@ -28,7 +28,7 @@ export class JobQueue<J extends { readonly iterations: number }> {
     return job;
   }
 
-  /** From the first to the last job; jobs can be removed during the iteration. */
+  /** Iterates from the first to the last job. Jobs can be removed during the iteration. */
   *[Symbol.iterator](): Generator<J> {
     for (let position = this.#first; position < this.#end; position++) {
       const job = this.#jobs.get(position);

@@ -1,4 +1,4 @@
-/** One derivation on its way through the pool. It settles exactly once, and its memory is wiped when it does. */
+/** One derivation on its way through the pool. A job settles exactly once. Then its memory is wiped. */
 import { toAbortError } from "../errors.ts";
 import { JobMemory } from "../protocol.ts";
 
@@ -23,15 +23,15 @@ export class Job {
   readonly #onAbort: () => void;
   /** The index of the worker to which the job is assigned, if any. */
   workerIndex: number | null = null;
-  /** The ticket of the latest offer; incremented by each offer. */
+  /** The ticket of the latest offer. Each offer increments the ticket. */
   ticket = 0;
   /** The number of workers that crashed while this job was in one of their lanes. */
   crashes = 0;
   settled = false;
-  /** Whether a lane held the job when it settled; its worker then still reports that lane. */
+  /** Whether a lane held the job when the job settled. The worker reports such a job later, when the lane is cleared. */
   settledInLane = false;
 
-  /** @param onAbort called once, after the job was rejected. */
+  /** @param onAbort called once, after an abort has rejected the job. */
   constructor(
     { id, submittedMs, password, salt, iterations, signal }: JobInput & Record<"id" | "submittedMs", number>,
     onAbort: (job: Job) => void,
@@ -67,7 +67,7 @@ export class Job {
     this.settled = true;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     settle();
-    // In this order: see `JobMemory.isClaimed`.
+    // Withdraw before wiping: see `JobMemory.isClaimed`.
     this.settledInLane = this.memory.withdraw();
     this.memory.wipe();
     return true;

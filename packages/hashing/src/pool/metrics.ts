@@ -5,7 +5,7 @@ export interface PoolStats {
   readonly waiting: HistogramSnapshot;
   /** The time in a lane, in seconds. */
   readonly running: HistogramSnapshot;
-  /** The number of finished derivations, and the sum of their iterations. */
+  /** The number of finished derivations; `iterations` is the sum of their iterations. */
   readonly completed: number;
   readonly iterations: number;
   readonly aborted: number;
@@ -22,9 +22,9 @@ export interface PoolStats {
   readonly queueLength: number;
   /** The queue is full from this length on. */
   readonly queueLimit: number;
-  /** Whether the newest derivation is served first, because none has started promptly for `queueSeconds`. */
+  /** Whether overload is sustained: no derivation has started promptly for `queueSeconds`, so the newest is served first. */
   readonly overloaded: boolean;
-  /** Derivations of 600,000 iterations per second, as recently achieved with all lanes busy; 0 until a worker has measured. */
+  /** Recent throughput with all lanes busy: derivations of 600,000 iterations per second; 0 until a worker has measured. */
   readonly capacityPerSecond: number;
 }
 
@@ -62,7 +62,7 @@ export class Histogram {
 export class JobMetrics {
   readonly #waiting = new Histogram();
   readonly #running = new Histogram();
-  /** `completed` and `iterations` change with {@link onCompleted}, the others wherever the event occurs. */
+  /** {@link onCompleted} increases `completed` and `iterations`. The pool increases the other counters. */
   readonly counts = { completed: 0, iterations: 0, aborted: 0, rejected: 0, crashedWorkers: 0 };
 
   onCompleted(job: Record<"waitingSeconds" | "runningSeconds" | "iterations", number>): void {

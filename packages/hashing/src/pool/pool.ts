@@ -1,8 +1,8 @@
 /**
- * Distributes derivations over worker threads: one bounded queue in front, and each job settles exactly once. A *lane* holds one
- * derivation of a worker. A *kernel* advances several lanes together, for one *slice* of a few milliseconds at a time. A *ticket*
- * is the number under which a job is offered to a worker; only the latest offer counts. A *prefetched* job is offered to a worker
- * that has no free lane yet.
+ * Distributes derivations over worker threads from one bounded queue. Each derivation is a job that settles exactly once. A
+ * *lane* is a place in a worker for one job. A *kernel* advances several lanes together for one *slice*, a few milliseconds. A
+ * *ticket* is the number under which a job is offered to a worker; only the latest offer counts. A *prefetched* job is offered
+ * to a worker that has no free lane yet.
  */
 import { HasherClosed, QueueFull, toAbortError, WorkerCrashed } from "../errors.ts";
 import type { ThreadHash } from "../formats/format.ts";
@@ -18,16 +18,16 @@ import { Workers } from "./workers.ts";
 
 /** In derivations of 600,000 iterations. */
 const MIN_QUEUE_LIMIT = 64;
-/** A job is attempted twice: if both workers crash, the job is the likely cause. */
+/** A job is attempted twice. If a worker crashes in both attempts, the job is the likely cause. */
 const MAX_ATTEMPTS = 2;
-/** The waiting times are checked this often while jobs wait. */
+/** The interval at which the waiting times are checked while jobs wait. */
 const EXPIRY_INTERVAL_MS = 20;
 
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * The maximum of waiting work, in derivations of 600,000 iterations; undefined: `queueSeconds` of the achieved capacity, at
-   * least 64.
+   * The maximum of waiting work, in derivations of 600,000 iterations. If undefined, the limit is `queueSeconds` of the achieved
+   * capacity, at least 64.
    */
   readonly queueLimit: number | undefined;
   /** The maximum time that a derivation waits for a lane, without sustained overload. */
@@ -44,8 +44,8 @@ export interface PoolOptions {
 /**
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
- * A job is in `#jobs` until it has settled and no worker holds it. Jobs in the queue and prefetched jobs are waiting; the
- * queue limit bounds the sum of their iterations, because a job can cost any multiple of another one.
+ * A job is in `#jobs` until it has settled and no worker holds it. Jobs in the queue and prefetched jobs are waiting. The
+ * queue limit bounds the iterations of all waiting jobs, because some jobs cost many times more than others.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -53,7 +53,7 @@ export class Pool {
   /** The jobs that wait for a worker, in order of submission. */
   readonly #queue = new JobQueue<Job>();
   readonly #workers: Workers;
-  /** The verifications that cannot run in lanes. They have a limit of their own, and the waiting time of the queue. */
+  /** The verifications that cannot run in lanes. They have their own limit, but the same maximum waiting time as the queue. */
   readonly #threads: ThreadQueue;
   readonly #jobs = new Map<number, Job>();
   readonly #overload: OverloadDetector;
@@ -61,7 +61,7 @@ export class Pool {
   readonly #ready = Promise.withResolvers<void>();
   /** Resolves when the last job settles after `close`. */
   readonly #drained = Promise.withResolvers<void>();
-  /** Keeps the process alive while jobs are unsettled. The workers do not: an unclosed hasher must not block the exit. */
+  /** Keeps the process alive only while jobs are unsettled, because an unclosed hasher must not block the exit. */
   readonly #keepAlive = setInterval(() => {}, 2 ** 31 - 1).unref();
   #lastId = 0;
   #unsettled = 0;
@@ -83,7 +83,7 @@ export class Pool {
   async submit(input: JobInput): Promise<Uint8Array> {
     this.#checkOpen(input.signal);
     if (this.#workers.isBroken) throw new WorkerCrashed(this.#lastExitCause);
-    // In sustained overload, the oldest jobs of the queue make room.
+    // In sustained overload, a full queue rejects its oldest jobs to make room for the new job.
     if (this.#overload.isSustained)
       for (const job of this.#queue) if (!this.#isFull() || !this.#rejectWaiting(job)) break;
     if (this.#isFull()) throw this.#rejected();
@@ -97,8 +97,8 @@ export class Pool {
   }
 
   /**
-   * Verifies a password in a thread. Rejects as `submit` does; WorkerCrashed means that the verifier failed. Throws QueueFull
-   * if the waiting verifications need at least half of the time in which all workers empty a full queue.
+   * Verifies a password in a thread. Rejects with the errors of `submit`; WorkerCrashed means that the verifier failed. Throws
+   * QueueFull if the waiting verifications need at least half of the time that all workers need to empty a full queue.
    */
   verify(hash: ThreadHash, password: string, signal?: AbortSignal): Promise<boolean> {
     this.#checkOpen(signal);
@@ -113,7 +113,7 @@ export class Pool {
     });
   }
 
-  /** Resolves once every worker has measured its throughput or is broken, or the pool is closed. */
+  /** Resolves when every worker has measured its throughput or is broken, or when the pool is closed. */
   ready(): Promise<void> {
     return this.#ready.promise;
   }
@@ -154,7 +154,7 @@ export class Pool {
       onMessage: (message) => this.#onMessage(slot, message),
       onExit: (cause) => this.#onWorkerExit(slot, cause),
       onRestart: () => {
-        // The change is the restart.
+        // The new worker is running: `update` adds it to the tables.
         this.#workers.update(slot, () => {});
         this.#dispatch();
       },
@@ -162,7 +162,7 @@ export class Pool {
     return slot;
   }
 
-  /** Throws if nothing can be submitted, regardless of the queue. */
+  /** Throws if the signal is aborted or the pool is closed. */
   #checkOpen(signal?: AbortSignal): void {
     if (signal?.aborted) throw toAbortError(signal);
     if (this.#closed) throw new HasherClosed();
@@ -189,7 +189,7 @@ export class Pool {
     return (this.#queue.iterations + prefetchedIterations) / STORED_ITERATIONS;
   }
 
-  /** What all workers would derive in the time that the threads need for the waiting verifications. */
+  /** The derivations that all workers complete in the time that the threads need for the waiting verifications. */
   #threadsLength(): number {
     const workersPerThread = this.#options.workers / this.#threads.threads;
     return (workersPerThread * this.#threads.iterations) / STORED_ITERATIONS;
@@ -202,7 +202,7 @@ export class Pool {
     return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
   }
 
-  /** Assigns waiting jobs to the workers with the fewest jobs, then balances prefetched jobs. */
+  /** Assigns waiting jobs to the workers with the fewest jobs, then moves prefetched jobs to free lanes. */
   #dispatch(): void {
     for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
       const job = this.#queue.take(this.#overload.isSustained ? "last" : "first");
@@ -230,7 +230,7 @@ export class Pool {
     this.#dispatch();
   }
 
-  /** Rejects a waiting job with QueueFull; returns false if the job does not wait, or waits because its worker crashed. */
+  /** Rejects a waiting job with QueueFull; returns false if the job is not waiting, or is retried after a crash. */
   #rejectWaiting(job: Job): boolean {
     const isRetried = job.crashes > 0 && this.#nowMs() - job.submittedMs <= 1000 * this.#options.queueSeconds;
     if (isRetried || job.settled || !job.memory.withdrawWaiting()) return false;
@@ -248,7 +248,7 @@ export class Pool {
     }
     for (const { id, ticket, finished, runningSeconds } of message.jobs) {
       const job = this.#jobs.get(id);
-      // A job with another ticket belongs to another worker.
+      // Ignores the result of an earlier offer.
       if (job?.workerIndex !== slot.index || job.ticket !== ticket) continue;
       this.#remove(job);
       if (finished && job.resolve()) this.#onCompleted(job, runningSeconds);
@@ -266,13 +266,13 @@ export class Pool {
 
   #onAbort(job: Job): void {
     this.#metrics.counts.aborted += 1;
-    // A job in a lane stays assigned until its worker drops it, because the lane is busy until then.
+    // A job in a lane stays assigned until its worker drops the job, because the lane is busy until then.
     if (!job.settledInLane) this.#remove(job);
     this.#onSettled();
     this.#dispatch();
   }
 
-  /** Returns the worker's jobs to the front of the queue, in order; a job that was in a lane in every attempt fails. */
+  /** Returns the worker's jobs to the front of the queue, in order. A job fails after `MAX_ATTEMPTS` crashes while in a lane. */
   #onWorkerExit(slot: WorkerSlot, cause: unknown): void {
     this.#metrics.counts.crashedWorkers += 1;
     for (const job of this.#workers.update(slot, () => slot.reset()).reverse()) {

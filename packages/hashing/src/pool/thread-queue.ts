@@ -1,6 +1,6 @@
 /**
- * The verifications that run in the runtime's own threads instead of lanes. Invariants: only as many run as the limits of
- * threads and memory permit; each settles exactly once; an aborted one occupies its thread until it ends.
+ * The verifications that run in the runtime's own threads instead of lanes. Invariants: the limits of threads
+ * and memory are never exceeded; each verification settles exactly once; an aborted verification occupies its thread to the end.
  */
 import { toAbortError, WorkerCrashed } from "../errors.ts";
 import { MAX_MEMORY_BYTES, type ThreadHash } from "../formats/format.ts";
@@ -20,7 +20,7 @@ export class ThreadQueue {
   /** @param threads the maximum number of verifications that run at the same time */
   constructor(readonly threads: number) {}
 
-  /** The sum of all waiting verifications. */
+  /** The sum over all waiting verifications. */
   get iterations(): number {
     return this.#waiting.iterations;
   }
@@ -30,7 +30,7 @@ export class ThreadQueue {
     return this.iterations === 0 && this.#fits(hash);
   }
 
-  /** Rejects with WorkerCrashed if the verifier fails, with an AbortError, or with the error of `expire`. */
+  /** Rejects with WorkerCrashed if the verifier fails, an AbortError after an abort, or the error that `expire` creates. */
   async submit(hash: ThreadHash, password: string, submittedMs: number, signal?: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     const fail = (error: unknown) => reject(new WorkerCrashed(error));
@@ -46,7 +46,7 @@ export class ThreadQueue {
     return promise.finally(() => signal?.removeEventListener("abort", onAbort));
   }
 
-  /** Rejects the verifications that have waited since before this time. */
+  /** Rejects the waiting verifications that were submitted before this time. */
   expire(beforeMs: number, createError: () => Error): void {
     for (const job of this.#waiting) {
       if (job.submittedMs >= beforeMs) return;

@@ -1,12 +1,12 @@
-/** One worker with the jobs that are assigned to it; their number determines how many of its lanes are busy. */
+/** One worker and its assigned jobs. The number of jobs determines how many lanes are busy. */
 import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervisor.ts";
 
-/** Enough to fill the lanes that become free together without a round trip; more would wait behind a slow worker. */
+/** Enough to fill the lanes that become free together without a round trip. Further jobs would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
-/** Holds the jobs in the order in which the worker starts them: those in lanes, then a few prefetched ones. */
+/** Keeps jobs in the order in which the worker starts them: first the jobs in lanes, then a few prefetched jobs. */
 export class WorkerSlot extends WorkerSupervisor {
   readonly #lanes: number;
   readonly maxJobs: number;
@@ -14,7 +14,7 @@ export class WorkerSlot extends WorkerSupervisor {
   /** The latest measurement of the worker; null until the first one. */
   throughput: Throughput | null = null;
 
-  /** @param index among the workers of the pool. */
+  /** @param index the position among the workers of the pool. */
   constructor(
     readonly index: number,
     options: WorkerSupervisorOptions & { readonly lanes: number },
@@ -36,19 +36,19 @@ export class WorkerSlot extends WorkerSupervisor {
     return this.#jobs.size < this.#lanes;
   }
 
-  /** The jobs beyond the lanes; these are waiting. */
+  /** The jobs that wait because all lanes hold other jobs. */
   get prefetched(): readonly Job[] {
     return [...this.#jobs].slice(this.#lanes);
   }
 
-  /** Requires room for the job. */
+  /** Requires fewer than `maxJobs` jobs. */
   assign(job: Job): void {
     job.ticket += 1;
     job.memory.offer(job.ticket);
     this.#post(job);
   }
 
-  /** Transfers the job that has been prefetched longest to a slot with a free lane; false if there is none. */
+  /** Transfers the oldest prefetched job to a slot with a free lane; returns false if no job can be transferred. */
   transferTo(other: WorkerSlot): boolean {
     for (const job of this.prefetched) {
       if (!job.memory.reoffer(job.ticket, job.ticket + 1)) continue;
@@ -60,13 +60,13 @@ export class WorkerSlot extends WorkerSupervisor {
     return false;
   }
 
-  /** Removes a job of this worker; the lane of a job is taken by the next one. */
+  /** Removes a job of this worker. If the job was in a lane, the next job takes its place. */
   remove(job: Job): void {
     job.workerIndex = null;
     this.#jobs.delete(job);
   }
 
-  /** After the worker exited: removes and returns its jobs, in order. Its throughput no longer counts. */
+  /** Called after the worker exited. Resets the throughput; removes all jobs and returns them in order. */
   reset(): Job[] {
     const jobs = [...this.#jobs];
     for (const job of jobs) this.remove(job);

@@ -1,10 +1,10 @@
-/** Keeps one worker thread running: restarts it immediately after a crash, with exponential backoff after further crashes. */
+/** Keeps one worker thread running: restarts it immediately after the first crash, then with exponential backoff. */
 import { Worker } from "node:worker_threads";
 import type { FromWorker, ToWorker, WorkerSetup } from "../protocol.ts";
 
 const BACKOFF_BASE_MS = 50;
 const BACKOFF_LIMIT_MS = 10_000;
-/** The number of consecutive crashes, with no job finished in between, after which a worker counts as broken. */
+/** A worker counts as broken after this many consecutive crashes without a finished job in between. */
 const BROKEN_AFTER_CRASHES = 3;
 
 export interface WorkerSupervisorOptions {
@@ -37,7 +37,7 @@ export class WorkerSupervisor {
     return this.#worker !== null;
   }
 
-  /** Whether several workers in a row have crashed before they finished a job. */
+  /** Whether the last `BROKEN_AFTER_CRASHES` workers crashed before any of them finished a job. */
   get isBroken(): boolean {
     return this.#consecutiveCrashes >= BROKEN_AFTER_CRASHES;
   }
@@ -62,7 +62,7 @@ export class WorkerSupervisor {
     try {
       worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
     } catch (error) {
-      // The system can fail to start a thread. This counts as a crash, but later: the constructor has not returned yet.
+      // The system can fail to start a thread. This counts as a crash after the constructor has returned.
       queueMicrotask(() => this.#onExit(error));
       return;
     }

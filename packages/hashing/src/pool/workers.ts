@@ -1,5 +1,5 @@
 /**
- * The workers of a pool together: which one takes the next job, and their sums. All changes of a worker go through `update`,
+ * Chooses the worker for the next job and keeps sums over all workers of a pool. All changes of a worker go through `update`,
  * which keeps the tables up to date. A job therefore costs the same with any number of workers.
  */
 import type { Job } from "./job.ts";
@@ -9,7 +9,7 @@ export class Workers {
   readonly #slots: readonly WorkerSlot[];
   /** The running workers by their number of jobs. */
   readonly #byJobCount: readonly Set<WorkerSlot>[];
-  /** Sums over all workers, for others to read. */
+  /** Sums over all workers. Read-only outside this class. */
   prefetchedIterations = 0;
   capacityPerSecond = 0;
 
@@ -33,38 +33,38 @@ export class Workers {
     return this.leastLoaded()?.hasFreeLane ?? false;
   }
 
-  /** Whether every worker has measured its throughput or cannot start. */
+  /** Whether every worker has measured its throughput or is broken. */
   get isReady(): boolean {
     return this.#slots.every((slot) => slot.throughput !== null || slot.isBroken);
   }
 
-  /** Whether no worker is running, and each has crashed several times in a row. */
+  /** Whether every worker is broken and no worker is running. */
   get isBroken(): boolean {
     return this.#slots.every((slot) => slot.isBroken && !slot.isRunning);
   }
 
-  /** The jobs that wait beyond the lanes of their workers. */
+  /** The prefetched jobs of all workers. */
   *prefetched(): Generator<Job> {
     for (const slot of this.#slots) yield* slot.prefetched;
   }
 
   /**
-   * The worker with the fewest jobs, if it has room. Busy lanes can still differ by more than one: moving a job between
-   * lanes would save, once, at most 40 % of one derivation's time.
+   * Returns the worker with the fewest jobs, if it has room. Workers can still differ by more than one busy lane: moving a
+   * running job to another worker would save at most 40 % of one derivation's time, and only once.
    */
   leastLoaded(): WorkerSlot | undefined {
     const [slot] = this.#byJobCount.find((slots) => slots.size > 0) ?? [];
     return slot && slot.jobCount < slot.maxJobs ? slot : undefined;
   }
 
-  /** Transfers a prefetched job of the worker with the most jobs to a free lane; false if there is none. */
+  /** Transfers a prefetched job of the most loaded worker to a free lane of `slot`; returns false if this is not possible. */
   transferTo(slot: WorkerSlot): boolean {
     const [other] = this.#byJobCount.findLast((slots) => slots.size > 0) ?? [];
     if (!slot.hasFreeLane || !other?.prefetched.length) return false;
     return this.update(slot, () => this.update(other, () => other.transferTo(slot)));
   }
 
-  /** Removes the job from its worker, if it has one. */
+  /** Removes the job from the worker to which it is assigned, if any. */
   remove(job: Job): void {
     const slot = job.workerIndex === null ? undefined : this.#slots[job.workerIndex];
     if (slot) this.update(slot, () => slot.remove(job));

@@ -9,8 +9,9 @@ interface LaneEntry extends Pick<JobOffer, "id" | "ticket"> {
 }
 
 /**
- * Jobs that are admitted together finish together, and with later ones if all waited for a narrower variant. The event loop then
- * answers all of them before it does anything else. Lower values would cost more turns of the event loop.
+ * Jobs that start together finish together, and the event loop then answers all of them before it does anything else. Jobs of
+ * several slices can start together if a narrow variant first advances older jobs. Lower values would cost more turns of the
+ * event loop.
  */
 const MAX_ADMITTED_PER_SLICE = 4;
 
@@ -36,7 +37,7 @@ export class Lanes {
     this.#offers.push(offer);
   }
 
-  /** Drops withdrawn jobs, admits new ones and runs one slice. Returns the jobs whose lanes were cleared, and the processor time. */
+  /** Drops withdrawn jobs, admits new jobs, runs one slice. Returns the jobs of cleared lanes, and the processor time. */
   runSlice(): { readonly jobs: readonly JobResult[]; readonly seconds: number } {
     const jobs = this.#retire();
     this.#admit();
@@ -90,7 +91,7 @@ export class Lanes {
     return results;
   }
 
-  /** Returns false if the job was withdrawn, even while the digest was being written. */
+  /** Returns false if the job was withdrawn before or while the digest was written. */
   #writeDigest(lane: number, { memory, ticket }: LaneEntry): boolean {
     if (!memory.isClaimed(ticket)) return false;
     this.#kernel.read(lane, memory.digest);

@@ -1,6 +1,6 @@
 /**
- * Measures what the lanes of one worker achieve while all of them are busy: elapsed time, including pauses for a CPU quota
- * and the time in which other processes have the core. Until then, the throughput is an estimate.
+ * Measures the throughput of one worker while all its lanes are busy. The elapsed time includes pauses for a CPU quota
+ * and the time in which other processes have the core. Before the first measurement, the throughput is an estimate.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 
@@ -12,7 +12,7 @@ const ESTIMATE_SECONDS = 0.5;
 export class ThroughputMeter {
   #iterations: number;
   #seconds = ESTIMATE_SECONDS;
-  /** The start of the latest slice with all lanes busy; null if the worker was idle or had a free lane since. */
+  /** The start of the latest slice if all lanes were busy in this slice; null otherwise, and while the worker is idle. */
   #sinceMs: number | null = null;
   #iterationsSince = 0;
 
@@ -26,7 +26,7 @@ export class ThroughputMeter {
     return this.#iterations / this.#seconds / STORED_ITERATIONS;
   }
 
-  /** Called after a slice; the time until the next one belongs to it. `iterations` is the sum of all lanes. */
+  /** Called after a slice. The time until the next slice counts as well. `iterations` is the sum over all lanes. */
   onSlice(slice: {
     readonly startedMs: number;
     readonly isFull: boolean;

@@ -19,7 +19,7 @@ const kernel =
 const meter = new ThroughputMeter((quota?.share ?? 1) * kernel.throughput().capacityPerSecond);
 const lanes = new Lanes(kernel, meter);
 const throttle = quota && createQuotaThrottle(quota);
-/** Never notified: waiting for it is a pause. */
+/** No thread notifies this cell: a wait pauses this thread until the timeout. */
 const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 let running = false;
 
@@ -33,18 +33,18 @@ function runSlice(): void {
   if (jobs.length > 0) send({ kind: "done", jobs, throughput: throughput() });
   running = !lanes.isIdle;
   if (running) setImmediate(runSlice);
-  // Even when idle: otherwise, a stream of short jobs would never pay.
+  // An idle worker pauses as well: otherwise, a stream of short jobs would exceed the quota.
   const elapsedMs = performance.now() - startedMs;
   if (throttle) Atomics.wait(pause, 0, 0, throttle({ usedMs: 1000 * seconds, elapsedMs }));
 }
 
 port.on("message", (message: ToWorker) => {
-  // The open port is what keeps the thread alive.
+  // Only the open port keeps the thread alive.
   if (message.kind === "close") return port.close();
   lanes.push(message);
   if (running) return;
   running = true;
-  // After this turn of the event loop, because jobs that were posted together should start in the same slice.
+  // Starts after this turn of the event loop, because jobs that were posted together should start in the same slice.
   setImmediate(runSlice);
 });
 
