@@ -2,21 +2,12 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { InvalidValue, type Kind } from "./variable-kinds.ts";
 
-export type KeyPairAlgorithm = "ES256" | "EdDSA";
-
-export interface PublicKey {
-  /** The only algorithm for which the key is valid. */
-  readonly algorithm: KeyPairAlgorithm;
-  /** The required members in alphabetical order (RFC 7638 §3.2): equal keys have equal texts. */
-  readonly jwk:
-    | { readonly crv: "Ed25519"; readonly kty: "OKP"; readonly x: string }
-    | { readonly crv: "P-256"; readonly kty: "EC"; readonly x: string; readonly y: string };
-}
-
-export interface PrivateKey extends PublicKey {
+export type PublicKey = ReturnType<typeof describeKey>;
+export type KeyPairAlgorithm = PublicKey["algorithm"];
+export type PrivateKey = PublicKey & {
   /** PKCS#8. */
   readonly pem: string;
-}
+};
 
 /** RFC 7468; only white space can surround the block, and line breaks can be written as `\n` where an environment has none. */
 const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----(.+)-----END \1-----\s*$/s;
@@ -57,13 +48,17 @@ function describeLabel(label = "", content: string): string {
   return "is another kind of PEM block";
 }
 
-function describeKey(key: KeyObject): PublicKey {
+/**
+ * The key, and the only algorithm for which it is valid. `jwk` has the required members in alphabetical order (RFC 7638 §3.2):
+ * equal keys have equal texts.
+ */
+function describeKey(key: KeyObject) {
   const type = key.asymmetricKeyType ?? "unknown";
   // Some of the others, such as DSA, have no form as JWK.
   if (type !== "ec" && type !== "ed25519") throw new InvalidValue(`is a key of type ${type.toUpperCase()}`);
   const publicKey = key.type === "private" ? createPublicKey(key) : key;
   const { crv, x = "", y = "" } = publicKey.export({ format: "jwk" });
-  if (crv === "Ed25519") return { algorithm: "EdDSA", jwk: { crv, kty: "OKP", x } };
-  if (crv === "P-256") return { algorithm: "ES256", jwk: { crv, kty: "EC", x, y } };
+  if (crv === "Ed25519") return { algorithm: "EdDSA", jwk: { crv, kty: "OKP", x } } as const;
+  if (crv === "P-256") return { algorithm: "ES256", jwk: { crv, kty: "EC", x, y } } as const;
   throw new InvalidValue(`is a key of type ${crv}`);
 }

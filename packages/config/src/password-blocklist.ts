@@ -15,15 +15,10 @@ const DIGEST = /^[0-9a-f]{40}(:\d+)?$/i;
 /** Other digests, such as those of NTLM, and UTF-16: as passwords, they would list nothing that a user can choose. */
 const LIKE_DIGEST = /^[0-9a-f]{32,}(:|$)|\0/i;
 
-export interface PasswordBlocklist {
-  /** Whether the password or its lowercase form is listed. */
-  readonly isListed: (password: string) => boolean;
-  /** The check of `PASSWORD_BLOCKLIST`. @throws {InvalidValue} if its file cannot be used; nothing is listed then */
-  readonly validate: () => void;
-}
+export type PasswordBlocklist = Awaited<ReturnType<typeof openPasswordBlocklist>>;
 
 /** @param path the value of `PASSWORD_BLOCKLIST`; without one, nothing is listed */
-export async function openPasswordBlocklist(path = ""): Promise<PasswordBlocklist> {
+export async function openPasswordBlocklist(path = "") {
   let problem: InvalidValue | null = null;
   const runs = await readRuns(path).catch((error) => {
     problem = error instanceof InvalidValue ? error : new InvalidValue("names a file that cannot be read");
@@ -31,8 +26,11 @@ export async function openPasswordBlocklist(path = ""): Promise<PasswordBlocklis
   });
   const includes = (prefix: bigint): boolean => runs.some((run) => includesSorted(run, prefix));
   return {
-    isListed: (password) => includes(prefixOf(password)) || includes(prefixOf(password.toLowerCase())),
-    validate: () => {
+    /** Whether the password or its lowercase form is listed. */
+    isListed: (password: string): boolean =>
+      includes(prefixOf(password)) || includes(prefixOf(password.toLowerCase())),
+    /** The check of `PASSWORD_BLOCKLIST`. @throws {InvalidValue} if its file cannot be used; nothing is listed then */
+    validate(): void {
       if (problem) throw problem;
     },
   };

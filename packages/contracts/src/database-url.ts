@@ -13,15 +13,7 @@ export class UnsupportedDatabaseUrl extends Error {
 }
 
 /** All of the client's options, because the client must read none from environment variables. */
-export interface PostgresAddress {
-  /** The client parses its query string, such as `sslmode`. */
-  readonly url: string;
-  readonly hostname: string;
-  readonly port: number;
-  readonly username: string;
-  readonly password: string;
-  readonly database: string;
-}
+export type PostgresAddress = Readonly<ReturnType<typeof parsePostgresUrl>>;
 
 /** A path can be relative. */
 export type DatabaseLocation = { readonly path: string } | { readonly address: PostgresAddress };
@@ -48,7 +40,7 @@ function parseFileUrl(url: string): string {
 }
 
 /** The parts of a connection URI (PostgreSQL, 32.1.1.2). @throws UnsupportedDatabaseUrl */
-export function parsePostgresUrl(url: string): PostgresAddress {
+export function parsePostgresUrl(url: string) {
   const parsed = URL.parse(url);
   if (parsed === null)
     throw new UnsupportedDatabaseUrl("it is not a valid URL; special characters must be percent-encoded.");
@@ -58,6 +50,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     throw new UnsupportedDatabaseUrl("its path must be the name of one database.");
   }
   return {
+    /** The client parses its query string, such as `sslmode`. */
     url,
     hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
     port: parsed.port === "" ? DEFAULT_PORT : Number(parsed.port),

@@ -26,6 +26,9 @@ const Password = text({
   examples: ["correct horse battery staple"],
 });
 
+/** The password of an existing user. It has no bounds, because they apply to new passwords only. */
+export const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
+
 /**
  * Returns the body with this minimum length of `password`, or the same body if `password` has no minimum length. The cast is
  * safe because only the value of the bound differs.
@@ -42,14 +45,9 @@ export function withPasswordMinLength<Schema extends object>(body: Schema, minLe
 export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
-/** A login accepts a password of any length: the bounds apply to new passwords only. */
-export const LoginRequest = Type.Object({
-  email: Email,
-  password: text({ format: "password", examples: ["correct horse battery staple"] }),
-});
+export const LoginRequest = Type.Object({ email: Email, password: CurrentPassword });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
-/** `current_password` has no bounds, like the password of a login. */
 export const UpdateUserRequest = Type.Object(
   {
     username: Type.Optional(Username),
@@ -71,10 +69,7 @@ export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties,
 });
 export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
 
-export const EmailChangeRequest = Type.Object({
-  email: Email,
-  current_password: text({ format: "password", examples: ["correct horse battery staple"] }),
-});
+export const EmailChangeRequest = Type.Object({ email: Email, current_password: CurrentPassword });
 export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;
 
 export const PasswordResetRequest = Type.Object({ email: Email });

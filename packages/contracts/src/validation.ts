@@ -2,14 +2,8 @@
 import type { TLocalizedValidationError } from "typebox/error";
 import { BASE64URL_PATTERN, EMAIL_PATTERN } from "./text.ts";
 
-/** `msg` continues a sentence that begins with the name of the value. `type` is the stable type of the issue. */
-interface Violation {
-  readonly msg: string;
-  readonly type: string;
-}
-
 /** Describes a text of more than `limit` code points. */
-export const describeTooLong = (limit: number): Violation => ({
+export const describeTooLong = (limit: number) => ({
   msg: `must be at most ${limit} characters long`,
   type: "string_too_long",
 });
@@ -19,8 +13,11 @@ const PATTERN_MESSAGES = new Map([
   [BASE64URL_PATTERN, "is not base64url without padding"],
 ]);
 
-/** Describes an error that a schema check returned. */
-export function describeViolation(error: TLocalizedValidationError): Violation {
+/**
+ * Describes an error that a schema check returned: `msg` continues a sentence that begins with the name of the value, and `type` is
+ * the stable type of the issue.
+ */
+export function describeViolation(error: TLocalizedValidationError) {
   switch (error.keyword) {
     case "type": {
       const type = [error.params.type].flat().join();
