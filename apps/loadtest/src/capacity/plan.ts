@@ -34,23 +34,20 @@ export async function readCapacity(path: string): Promise<Capacity> {
   throw usageError(`${path} is not a report of --find-capacity in which a rate passed.`);
 }
 
-export interface PlanOptions {
-  /** Above 0. */
-  readonly loginsPerSecond: number;
-  /** Unused percentage of the capacity of each replica, 0 to 90. */
-  readonly headroomPercent: number;
-  /** PostgreSQL connections of each replica. */
-  readonly poolSize: number;
-}
+type PlanOptions = Readonly<Record<"loginsPerSecond" | "headroomPercent" | "poolSize", number>>;
 
 export type Plan = ReturnType<typeof createPlan>;
 
-/** @param capacity of one replica */
-export function createPlan({ loginsPerSecond, headroomPercent, poolSize }: PlanOptions, capacity: Capacity) {
+/**
+ * @param asked a load above 0, the unused percentage of the capacity of each replica, 0 to 90, and its PostgreSQL connections
+ * @param capacity of one replica
+ */
+export function createPlan(asked: PlanOptions, capacity: Capacity) {
+  const { loginsPerSecond, headroomPercent, poolSize } = asked;
   const active = Math.ceil(loginsPerSecond / (capacity.loginsPerSecond * (1 - headroomPercent / 100)));
   const replicas = active + 1;
   return {
-    asked: { loginsPerSecond, headroomPercent, poolSize },
+    asked,
     measured: capacity,
     /** Including one spare. */
     replicas,

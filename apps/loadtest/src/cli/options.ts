@@ -2,19 +2,19 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
-import type { RunOptions } from "../load/scenarios.ts";
-import { operationsOf, scenarioNames } from "../load/scenarios.ts";
+import { operationsOf, type RunOptions, scenarioNames } from "../load/scenarios.ts";
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
 /** Members whose values are not parsed yet. */
 export type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
-/** As commander returns them. */
-export type Flags = Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown"> &
+type TextFlags = Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown"> &
   Texts<"wrong" | "seed" | "timeout" | "p99"> &
-  Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">> &
-  Partial<Readonly<Record<"json" | "findCapacity" | "yes", boolean>>>;
+  Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">>;
+
+/** As commander returns them. */
+export type Flags = TextFlags & Partial<Readonly<Record<"json" | "findCapacity" | "yes", boolean>>>;
 
 export type Options = ReturnType<typeof parseOptions>;
 
@@ -25,23 +25,24 @@ const PERCENT: Range = { min: 0, max: 100 };
 
 /** @throws {CliError} with exit code 64 */
 export function parseOptions(flags: Flags) {
-  const number = (name: keyof Flags, range: Range) =>
-    parseNumber({ name: `--${name}`, text: String(flags[name]) }, range);
-  const whole = (name: keyof Flags, min: number, max: number) =>
-    parseWholeNumber({ name: `--${name}`, text: String(flags[name]) }, { min, max });
-  const arrivals = parseName({ name: "--arrivals", text: flags.arrivals }, ["poisson", "constant"]);
+  const argument = (name: keyof TextFlags) => ({ name: `--${name}`, text: flags[name] });
+  const arrivals = parseName(argument("arrivals"), ["poisson", "constant"]);
   const asked: RunOptions = {
-    url: parseOrigin({ name: "--url", text: flags.url }),
-    scenario: parseName({ name: "--scenario", text: flags.scenario }, scenarioNames()),
+    url: parseOrigin(argument("url")),
+    scenario: parseName(argument("scenario"), scenarioNames()),
     load:
       flags.rate === undefined
-        ? { kind: "closed", concurrency: whole("concurrency", 1, 1000) }
-        : { kind: "open", ratePerSecond: number("rate", { min: 0.1, max: MAX_RATE }), arrivals },
-    durationSeconds: parseSeconds({ name: "--duration", text: flags.duration }, SECONDS),
-    users: whole("users", 1, 100_000),
-    unknownPercent: number("unknown", PERCENT),
-    wrongPercent: number("wrong", PERCENT),
-    seed: whole("seed", 0, 1_000_000_000),
+        ? { kind: "closed", concurrency: parseWholeNumber(argument("concurrency"), { min: 1, max: 1000 }) }
+        : {
+            kind: "open",
+            ratePerSecond: parseNumber(argument("rate"), { min: 0.1, max: MAX_RATE }),
+            arrivals,
+          },
+    durationSeconds: parseSeconds(argument("duration"), SECONDS),
+    users: parseWholeNumber(argument("users"), { min: 1, max: 100_000 }),
+    unknownPercent: parseNumber(argument("unknown"), PERCENT),
+    wrongPercent: parseNumber(argument("wrong"), PERCENT),
+    seed: parseWholeNumber(argument("seed"), { min: 0, max: 1_000_000_000 }),
   };
   // Commander rejects the other conflicts.
   if (asked.unknownPercent + asked.wrongPercent > 100)
@@ -52,7 +53,7 @@ export function parseOptions(flags: Flags) {
     asked,
     /** Of an open loop or a capacity search. */
     arrivals,
-    timeoutSeconds: parseSeconds({ name: "--timeout", text: flags.timeout }, SECONDS),
+    timeoutSeconds: parseSeconds(argument("timeout"), SECONDS),
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
     /** Without an extension; its folder exists. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
@@ -60,7 +61,7 @@ export function parseOptions(flags: Flags) {
     isJson: flags.json ?? false,
     isConfirmed: flags.yes ?? false,
     /** The bound of a capacity search; null for a single run. */
-    p99BoundMs: flags.findCapacity ? parseMilliseconds({ name: "--p99", text: flags.p99 }) : null,
+    p99BoundMs: flags.findCapacity ? parseMilliseconds(argument("p99")) : null,
   };
 }
 

@@ -40,13 +40,7 @@ const IDLE_TIMEOUT_MS = 4000;
 export function createHttpClient(url: string, timeoutMs: number) {
   const { protocol, hostname, port } = new URL(url);
   const { Agent, request }: Pick<typeof http, "Agent" | "request"> = protocol === "https:" ? https : http;
-  const agent = new Agent({
-    keepAlive: true,
-    maxSockets: Infinity,
-    maxFreeSockets: 4096,
-    scheduling: "lifo",
-    timeout: IDLE_TIMEOUT_MS,
-  });
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 4096, timeout: IDLE_TIMEOUT_MS });
   const target = { agent, protocol, host: hostname.replace(/^\[|\]$/g, ""), port };
   /** Aborts a request each. */
   const pending = new Set<() => void>();

@@ -5,10 +5,7 @@ import type { HttpClient, LoadRequest, ResponseStatus } from "./http-client.ts";
 import type { NextRequest } from "./scenarios.ts";
 
 /** The measured part of a run, on the clock of `performance.now()`. */
-export interface MeasurementWindow {
-  readonly from: number;
-  readonly to: number;
-}
+export type MeasurementWindow = Readonly<Record<"from" | "to", number>>;
 
 export interface Exchange {
   readonly request: LoadRequest;
@@ -52,8 +49,8 @@ export async function runOpenLoop(
   if (!signal.aborted) await clock.run(startAt, exchange);
   clock.stop();
   if (signal.aborted) return;
-  await Promise.race([aborted, Bun.sleep(Math.max(0, window.to - performance.now()))]);
-  await Promise.race([aborted, Promise.all(pending)]);
+  const windowEnd = Bun.sleep(Math.max(0, window.to - performance.now()));
+  await Promise.race([aborted, Promise.all([windowEnd, ...pending])]);
 }
 
 /** A rejection costs the service almost nothing; without a pause, clients would overload this process. */

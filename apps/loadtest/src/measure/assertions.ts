@@ -13,15 +13,7 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
 
 type Unit = "ms" | "s" | "us" | "/s" | "%" | "";
 
-export interface AssertionResult {
-  /** Such as `login.p99 < 800 ms`. */
-  readonly assertion: string;
-  readonly passed: boolean;
-  /** In the unit of the assertion; null if the measurement is missing. */
-  readonly measured: number | null;
-  /** The measured value with its unit, or the reason why it is missing. */
-  readonly result: string;
-}
+export type AssertionResult = ReturnType<typeof checkAssertion>;
 
 export type Assertion = ReturnType<typeof parseClause>;
 
@@ -72,16 +64,23 @@ function parseClause(clause: string, operations: readonly string[]) {
   };
 }
 
+export const checkAssertions = (assertions: readonly Assertion[], run: Run): readonly AssertionResult[] =>
+  assertions.map((assertion) => checkAssertion(assertion, run));
+
 /** An assertion on a missing measurement fails. */
-export function checkAssertions(assertions: readonly Assertion[], run: Run): readonly AssertionResult[] {
-  return assertions.map((checked) => {
-    const { metric, operator, limit, unit } = checked;
-    const assertion = `${metric} ${operator} ${format(limit, unit)}`;
-    const measured = measure(checked, run);
-    if (typeof measured === "string") return { assertion, passed: false, measured: null, result: measured };
-    const passed = OPERATORS[operator]?.(measured, limit) ?? false;
-    return { assertion, passed, measured, result: format(measured, unit) };
-  });
+function checkAssertion(checked: Assertion, run: Run) {
+  const { metric, operator, limit, unit } = checked;
+  const measured = measure(checked, run);
+  const isMissing = typeof measured === "string";
+  return {
+    /** Such as `login.p99 < 800 ms`. */
+    assertion: `${metric} ${operator} ${format(limit, unit)}`,
+    passed: !isMissing && OPERATORS[operator]?.(measured, limit) === true,
+    /** In the unit of the assertion; null if the measurement is missing. */
+    measured: isMissing ? null : measured,
+    /** The measured value with its unit, or the reason why it is missing. */
+    result: isMissing ? measured : format(measured, unit),
+  };
 }
 
 /** In the unit of the assertion; a string is the reason why the measurement is missing. */

@@ -49,7 +49,10 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
   // The last run of each rate determines whether it passed.
   const last = [...new Map(steps.map((step) => [step.ratePerSecond, step])).values()];
   const ascending = last.sort((a, b) => a.ratePerSecond - b.ratePerSecond);
-  const byRate = seriesOf(ascending, ({ ratePerSecond }) => ratePerSecond);
+  const rateOf = ({ ratePerSecond }: Step): number => ratePerSecond;
+  const byRate = seriesOf(ascending, rateOf);
+  const failed = ascending.filter(({ passed }) => !passed);
+  const byFailedRate = seriesOf(failed, rateOf);
   return [
     {
       title: "Throughput by offered rate",
@@ -57,14 +60,9 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
       axis: "rate",
       unit: "/s",
       series: [
-        byRate("offered", "grey", ({ ratePerSecond }) => ratePerSecond, "dashed"),
+        byRate("offered", "grey", rateOf, "dashed"),
         byRate("achieved", "blue", ({ achievedPerSecond }) => achievedPerSecond),
-        byRate(
-          "failed",
-          "red",
-          ({ passed, achievedPerSecond }) => (passed ? null : achievedPerSecond),
-          "dots",
-        ),
+        byFailedRate("failed", "red", ({ achievedPerSecond }) => achievedPerSecond, "dots"),
       ],
     },
     {
@@ -76,7 +74,7 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
         byRate("bound", "grey", () => p99BoundMs, "dashed"),
         byRate("p50", "blue", ({ p50 }) => p50),
         byRate("p99", "amber", ({ p99 }) => p99),
-        byRate("failed", "red", ({ passed, p99 }) => (passed ? null : p99), "dots"),
+        byFailedRate("failed", "red", ({ p99 }) => p99, "dots"),
       ],
     },
   ];
