@@ -1,6 +1,6 @@
 /**
- * The client on whose behalf queries run. The embedded database takes turns between clients, and the queries of one request
- * share a timeout. The asynchronous context carries both: no query of a request can be without them.
+ * The client for which queries run, and the total time of these queries. The embedded database takes turns between clients,
+ * and all queries of a request share one timeout. The asynchronous context gives each query of a request its `Caller`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -11,7 +11,7 @@ export interface Caller {
   queriedMs: number;
 }
 
-/** Queries without a caller, such as those of migrations, have one queue, and each has the whole timeout. */
+/** Queries without a caller, such as migrations, share one queue. Each query without a caller has the whole timeout. */
 export const callers = new AsyncLocalStorage<Caller>();
 
 /** @param query receives its deadline, in milliseconds of `performance.now()` */

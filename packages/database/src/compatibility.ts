@@ -1,13 +1,14 @@
 /**
- * Which releases run on a migrated schema. Each migration names the oldest one, and migrating records it in the database,
- * because an earlier release does not have the migration's file. docs/migrations.md contains the rules.
+ * Decides whether this release can run on a schema that a later release has migrated. Each migration names its oldest
+ * compatible release. The database stores that release, because an earlier release does not have the migration's file. The
+ * rules are in docs/migrations.md.
  */
 import { version as RELEASE } from "../../../package.json";
 import { SchemaTooNew } from "./errors.ts";
 
 /** A row of `__latchkey_migrations`. */
 export interface MigrationRecord {
-  /** The migration's time, as in Drizzle's table. */
+  /** The migration's time, as in Drizzle's table `__drizzle_migrations`. */
   readonly createdAt: number;
   /** null: no earlier release is compatible. */
   readonly oldestRelease: string | null;
@@ -20,8 +21,8 @@ export const parseOldestRelease = ([first = ""]: readonly string[]): string | nu
   OLDEST_RELEASE.exec(first)?.[1] ?? null;
 
 /**
- * @param unknown times of applied migrations that this release does not have
- * @throws SchemaTooNew if one of them is not compatible with this release
+ * @param unknown the time of each applied migration that is unknown to this release
+ * @throws SchemaTooNew if one of these migrations is not compatible with this release
  */
 export function assertCompatible(unknown: readonly number[], records: readonly MigrationRecord[]): void {
   const oldestReleases = new Map(records.map(({ createdAt, oldestRelease }) => [createdAt, oldestRelease]));

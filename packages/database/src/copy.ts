@@ -1,6 +1,7 @@
 /**
- * Copies all tables of one database to an empty one of either kind. Values are copied and compared as the repositories read
- * them: a timestamp is UTC with milliseconds. Invariant: the target has all rows of the source, or none.
+ * Copies all tables of a database to an empty database of the same or the other kind. Values are copied and compared in the
+ * form that the repositories return, such as timestamps in UTC with milliseconds. Invariant: the target gets all rows of the
+ * source, or no row.
  */
 import { getTableColumns, sql } from "drizzle-orm";
 import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
@@ -13,38 +14,38 @@ export type CopyRole = "source" | "target";
 type Row = Readonly<Record<string, unknown>>;
 
 interface CopyTable {
-  /** In SQL. */
+  /** The name in SQL. */
   readonly name: string;
   readonly table: PgTable;
-  /** The members of its rows that are its primary key. */
+  /** For each column of the primary key: the name of the member in a row, and the column. */
   readonly keys: readonly (readonly [member: string, column: PgColumn])[];
 }
 
-/** A database during a copy: one transaction, while no other session uses the database. */
+/** A database during a copy. The copy is one transaction, and no other session uses the database. */
 export interface CopySession {
-  /** A table comes after those to which its foreign keys refer. */
+  /** Sorted: a table comes after the tables to which its foreign keys refer. */
   readonly tables: readonly CopyTable[];
   readonly orm: Orm;
   readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
-  /** Returns the highest id that a row of the table has ever had, 0 if there is none. */
+  /** Returns the highest id that a row of the table has ever had, or 0 if no row has ever had an id. */
   readonly lastId: (table: CopyTable) => Promise<number>;
-  /** Makes later ids higher; a rollback also undoes it. */
+  /** Makes the ids of new rows higher than `lastId`. A rollback restores the earlier ids. */
   readonly setLastId: (table: CopyTable, lastId: number) => Promise<void>;
-  /** Converts an error of `orm`. */
+  /** Converts an error of `orm` to a domain error. */
   readonly toDomainError: (error: unknown) => unknown;
 }
 
-/** The number of rows of a table, and a digest that does not depend on their order. */
+/** The number of rows of a table, and a digest that is independent of the order of the rows. */
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
   readonly digest: string;
 }
 
-/** Receives the number of rows that were copied so far, and of all rows of the table. */
+/** `rows` is the number of rows copied so far. `total` is the number of all rows of the table. */
 export type OnCopyProgress = (table: string, rows: number, total: number) => void;
 
-/** Bounds the memory, and the parameters of an INSERT: at most 32,766 in SQLite. */
+/** Limits the memory, and the parameters of an INSERT. SQLite allows at most 32,766 parameters. */
 const PAGE_ROWS = 1_000;
 
 export function describeTables(
@@ -60,7 +61,8 @@ export function describeTables(
     );
     return { name, table, keys, foreignKeys };
   });
-  // No table that others refer to has a foreign key. The report lists the tables in this order.
+  // Foreign keys refer only to tables without foreign keys, so those tables come first. The report lists the tables in this
+  // order.
   const byName = described.sort((a, b) => a.name.localeCompare(b.name));
   return byName.sort((a, b) => a.foreignKeys.length - b.foreignKeys.length);
 }
@@ -89,7 +91,7 @@ async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTab
   }
 }
 
-/** The sum of the digests of all rows. */
+/** The digest of a table is the sum of the digests of all rows. */
 async function digestRows(
   session: CopySession,
   table: CopyTable,
@@ -124,7 +126,7 @@ export async function copyTables(
   for (const into of target.tables) {
     const table = source.tables.find(({ name }) => name === into.name);
     if (!table) throw new Error(`The schemas differ: ${into.name}`);
-    // A token of a deleted user of the target could give access to a copied one with the same id.
+    // A token of a user who was deleted in the target could give access to a copied user with the same id.
     if ((await countRows(target, into)) > 0 || (await target.lastId(into)) > 0)
       throw new CopyRejected(
         `The target has rows, or had some, in the table ${into.name}: specify a new database.`,

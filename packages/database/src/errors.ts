@@ -1,12 +1,12 @@
 /**
- * The errors that this package throws. Messages contain no SQL, parameters or credentials, so all can be logged. Only the
- * error of opening a file that cannot be written contains a path.
+ * The errors that this package throws. The messages contain no SQL, parameters or credentials, so all messages can be logged.
+ * A message contains a path only if this user cannot create or write the file or folder at that path.
  */
 
-/** Runs a driver's query and rejects with the errors of this file instead of the driver's. */
+/** Runs a query of a driver, and converts the driver's errors to the errors of this file. */
 export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
 
-/** Another user has this e-mail address or username; detected by the database's unique constraint. */
+/** Another user has this e-mail address or username. The database's unique constraints detect this. */
 export class UserAlreadyExists extends Error {
   override readonly name = "UserAlreadyExists";
   readonly code = "USER_ALREADY_EXISTS";
@@ -16,7 +16,7 @@ export class UserAlreadyExists extends Error {
   }
 }
 
-/** The database failed or did not respond in time. A write may or may not have been committed. */
+/** The database failed or did not respond in time. It is unknown whether a write was committed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
@@ -47,40 +47,40 @@ export class UnsupportedDatabaseServer extends Error {
   }
 }
 
-/** The file that is to replace an embedded database is not a copy of one. */
+/** The file that should replace an embedded database is not a copy of an embedded database. */
 export class InvalidBackup extends Error {
   override readonly name = "InvalidBackup";
   readonly code = "INVALID_BACKUP";
 
-  /** @param problem the rest of a sentence about the file */
+  /** @param problem completes the sentence that begins with "The backup" */
   constructor(problem: string) {
     super(`The backup ${problem}.`);
   }
 }
 
-/** A copy to another database would not be complete, so the target stays empty. */
+/** The copy to another database cannot be complete, so nothing is copied. */
 export class CopyRejected extends Error {
   override readonly name = "CopyRejected";
   readonly code = "COPY_REJECTED";
 }
 
 /**
- * Reasons for which a reachable database rejects a statement: PostgreSQL's classes 22, 23 and 42 (appendix A: data,
- * constraints, names and privileges), and the equivalent codes of SQLite.
+ * The codes with which a reachable database rejects a statement: PostgreSQL's classes 22 (data), 23 (constraints) and 42
+ * (names and privileges), described in appendix A of the PostgreSQL documentation, and the equivalent codes of SQLite.
  */
 const REJECTED_STATEMENT = /^(?:22|23|42)[0-9A-Z]{3}$|^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)/;
 
 const isRejected = (error: unknown): error is DatabaseUnavailable =>
   error instanceof DatabaseUnavailable && REJECTED_STATEMENT.test(error.reason);
 
-/** Returns the domain error of a failed INSERT of a copy. */
+/** Returns the domain error for an INSERT that failed during a copy. */
 export function toCopyError(error: unknown, table: string): unknown {
   if (!isRejected(error)) return error;
   const reason = describeReason(error.reason, error.explanation);
   return new CopyRejected(`The target rejected a row of the table ${table} ${reason}.`);
 }
 
-/** The database works, but it rejected a statement of a migration. Another attempt does not help. */
+/** The database works, but it rejected a statement of a migration. A retry does not help. */
 export class MigrationRejected extends Error {
   override readonly name = "MigrationRejected";
   readonly code = "MIGRATION_REJECTED";
@@ -90,12 +90,12 @@ export class MigrationRejected extends Error {
   }
 }
 
-/** Returns the domain error of a failed migration. */
+/** Returns the domain error for a failed migration. */
 export function toMigrationError(error: unknown): unknown {
   return isRejected(error) ? new MigrationRejected(error) : error;
 }
 
-/** A newer release has migrated this database, and its schema is not compatible with this release. */
+/** A newer release has migrated this database. The migrated schema is not compatible with this release. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
   readonly code = "SCHEMA_TOO_NEW";

@@ -1,6 +1,6 @@
 /**
- * Users of other systems: how they are created, and which of them deleted their account. Invariants: no token of another
- * database is valid for an imported user, and an import never restores an account that its owner deleted.
+ * Imports users of other systems, and remembers which imported users deleted their account. Invariants: no token of another
+ * database is valid for an imported user. For 90 days, imports skip an account that the owner has deleted.
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { inArray, lte, sql } from "drizzle-orm";
@@ -8,7 +8,7 @@ import { type Orm, placeholders, type RepositoryClient, type Tables } from "./re
 import type { User } from "./tables.ts";
 import type { Timestamp } from "./timestamp.ts";
 
-/** A user that is created with the values of another system. */
+/** A user to create with values from another system. */
 export interface ImportedUser extends Pick<User, "email" | "username" | "hashedPassword" | "importedHash"> {
   readonly isActive?: boolean | undefined;
   readonly emailVerified?: boolean | undefined;
@@ -21,7 +21,9 @@ const KEPT_SECONDS = 90 * 24 * 60 * 60;
 const digestOf = (email: string, key: string): string =>
   createHmac("sha256", key).update(email).digest("hex");
 
-/** Whether the user was imported, also by a release that did not store when. */
+/**
+ * Whether the user was imported. A user whom an earlier release imported has no `importedAt`, but can have an `importedHash`.
+ */
 export const isImported = ({
   importedAt,
   importedHash,
@@ -52,19 +54,22 @@ export function createImports(
     return found.flatMap(({ emailDigest }) => byDigest.get(emailDigest) ?? []);
   };
 
-  /** Returns the highest id ever used, also if that user was deleted; 0 without any. */
+  /** Returns the highest user id that was ever used, including the ids of deleted users, or 0 if no id was used. */
   const findLastId = async () => Number((await latest({}))[0]?.lastId);
 
   return {
     findLastId,
-    /** Returns the users with one of the e-mail addresses or usernames. Compares exactly. */
+    /** Returns the users that have one of these e-mail addresses or usernames. The comparison is exact. */
     findTaken: ({ emails, usernames }: Record<"emails" | "usernames", readonly string[]>) =>
       byNames({ email: JSON.stringify(emails), username: JSON.stringify(usernames) }),
-    /** Returns those of the e-mail addresses whose imported user deleted the account in the last 90 days. */
+    /**
+     * Returns each of these e-mail addresses that an imported user gave up in the last 90 days, by deleting the account or by
+     * changing the e-mail.
+     */
     findDeleted: (emails: readonly string[]) => transact((transaction) => findDeleted(transaction, emails)),
     /**
-     * Creates the users, at least one, with random token versions, except those whose e-mail address or username is taken, or
-     * whose account was deleted as in `findDeleted`; returns the created ones.
+     * Creates the users with random token versions, and returns the created users. Skips each user whose e-mail address or
+     * username is taken, and each user whose e-mail address `findDeleted` returns. `imported` must not be empty.
      */
     import: (imported: readonly ImportedUser[]) =>
       transact(async (transaction) => {
@@ -75,18 +80,18 @@ export function createImports(
         }));
         const query = transaction.insert(users).values(values).onConflictDoNothing();
         const created = await query.returning({ id: users.id, email: users.email });
-        // After the insert, which waits for a deletion of the same user.
+        // Runs after the insert, because the insert waits for a concurrent deletion of the same user.
         const emails = created.map(({ email }) => email);
         const deleted = await findDeleted(transaction, emails);
         if (deleted.length > 0) await transaction.delete(users).where(inArray(users.email, deleted));
         return created.filter(({ email }) => !deleted.includes(email));
       }),
-    /** Stores that these users were imported; the time is the current one. */
+    /** Sets `importedAt` of these users to the current time. */
     markImported: async (ids: readonly number[]) => {
       const ofIds = inArray(users.id, [...ids]);
       await run(orm.update(users).set({ importedAt: now }).where(ofIds));
     },
-    /** New users get ids above this one, and above those used before. */
+    /** Makes the ids of new users higher than `id`, and higher than every id that was used before. */
     raiseLastId: async (id: number) => {
       if ((await findLastId()) >= id) return;
       await transact(async (transaction) => {

@@ -1,4 +1,7 @@
-/** The public API of the package: one function that opens a database, the interfaces it returns, the errors they throw. */
+/**
+ * The public API of the package: functions that open, copy, back up and restore a database, the types of a database, and all
+ * errors.
+ */
 export { callers } from "./caller.ts";
 export type { CopiedTable, OnCopyProgress } from "./copy.ts";
 export {

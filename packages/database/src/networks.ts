@@ -1,9 +1,9 @@
-/** The networks of users in either database: from where they have registered or logged in. */
+/** Stores, in either database, the networks from which users registered or logged in. */
 import { and, desc, eq, notInArray, sql } from "drizzle-orm";
 import { placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Timestamp } from "./timestamp.ts";
 
-/** The largest number of networks that are stored for one user. */
+/** The maximum number of networks that are stored for one user. */
 const MAX_NETWORKS = 20;
 
 export function createNetworks(
@@ -16,12 +16,13 @@ export function createNetworks(
 
   return {
     /**
-     * Stores the network with the current time; of more than `MAX_NETWORKS` of one user, the oldest are deleted.
-     * @param tokenVersion stores nothing if the user has another one. @default any
+     * Stores the network with the current time. Then deletes the user's oldest networks, if there are more than
+     * `MAX_NETWORKS`.
+     * @param tokenVersion nothing is stored if the user has another `tokenVersion`. @default any version
      */
     storeNetwork: (id: number, digest: string, tokenVersion?: number): Promise<void> => {
       const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
-      // Waits for a password change that has not been committed.
+      // `forShare` makes the query wait for the commit of a concurrent password change.
       const row = sql`select ${users.id}, ${digest}, ${now} from ${users} where ${and(eq(users.id, id), ofVersion)} ${forShare}`;
       const inserted = orm.insert(userNetworks).select(row);
       const store = inserted.onConflictDoUpdate({
@@ -31,7 +32,7 @@ export function createNetworks(
       const ofUser = eq(userId, id);
       const latest = orm.select({ networkDigest }).from(userNetworks).where(ofUser).orderBy(desc(lastSeenAt));
       const others = and(ofUser, notInArray(networkDigest, latest.limit(MAX_NETWORKS)));
-      // A separate statement, which sees the rows of other replicas that were stored before it.
+      // The deletion is a separate statement, because it must see all rows that other replicas have stored.
       return attemptAll(store, orm.delete(userNetworks).where(others));
     },
     /** Returns when each network of the user was last stored. */

@@ -1,4 +1,4 @@
-/** Opens the database of a URL and loads only its driver. */
+/** Opens the database at a URL and loads only the driver for that database. */
 import { resolve } from "node:path";
 import { parseDatabaseUrl } from "@latchkey/contracts";
 import type { CopiedTable, CopyRole, CopySession, OnCopyProgress } from "./copy.ts";
@@ -6,9 +6,9 @@ import type * as Backup from "./libsql/backup.ts";
 import type { Database, DatabaseOptions } from "./repositories.ts";
 
 /**
- * Opens the database without touching its schema: call `migrate()` before the repositories.
+ * Opens the database, but does not migrate the schema: call `migrate()` before you use the repositories.
  * @throws UnsupportedDatabaseUrl
- * @throws DatabaseUnavailable if a file cannot be opened; a server is contacted by the first query
+ * @throws DatabaseUnavailable if a file cannot be opened. A server is contacted only by the first query
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const path = databaseFile(options);
@@ -18,7 +18,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 /**
- * Returns the absolute path of an embedded database, null for a server. Opens nothing.
+ * Returns the absolute path of an embedded database, or null for a server. Does not open the database.
  * @throws UnsupportedDatabaseUrl for every URL that `openDatabase` rejects
  */
 export function databaseFile({ url, baseDirectory = "." }: DatabaseOptions): string | null {
@@ -27,7 +27,7 @@ export function databaseFile({ url, baseDirectory = "." }: DatabaseOptions): str
 }
 
 /**
- * Copies everything to an empty database, which is created if it is a file, and migrated. Either all is committed or nothing.
+ * Copies all rows, or no rows, to an empty target. Migrates the target, and creates the target if it is a file.
  * @throws {CopyRejected | UnsupportedDatabaseUrl | DatabaseUnavailable | MigrationRejected}
  */
 export async function copyDatabase(

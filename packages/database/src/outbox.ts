@@ -1,16 +1,19 @@
 /**
- * The outbox in either database. Invariants: of several processes that claim, only one gets a mail, and mails to one
- * recipient are counted one after another, because all replicas share its budget.
+ * The outbox in either database. Invariants: at any time, at most one process has claimed a mail. Mails to one recipient are
+ * counted one after another, because all replicas share the recipient's budget.
  */
 import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import type { OutboxRow, User } from "./tables.ts";
 
-/** An address, and whether a user has proved that it is theirs. */
+/** An e-mail address, and whether a user has verified the address. */
 export type Recipient = Pick<User, "email" | "emailVerified">;
 
-/** `capacity` mails of these kinds in 24 hours, then one more each time `refillMs` have passed since the latest one. */
+/**
+ * Allows `capacity` mails of these kinds in 24 hours. Then allows one more mail whenever `refillMs` have passed since the
+ * latest mail.
+ */
 export interface MailBudget {
   readonly per: "recipient" | "user";
   readonly kinds: readonly MailKind[];
@@ -21,37 +24,37 @@ export interface MailBudget {
 export interface MailPolicy {
   /** Recipients with the same digest share their budgets. */
   readonly digestMailbox: (recipient: Recipient) => string;
-  /** A mail is sent if all budgets of its kind allow it. All processes lock them in this order. */
+  /** A mail is sent if all budgets of its `kind` allow the mail. All processes lock the budgets in the order of this array. */
   readonly budgets: readonly MailBudget[];
 }
 
-/** A mail that this process has claimed; `attempts` includes this one. */
+/** A mail that this process has claimed. `attempts` includes the current attempt. */
 export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
-  /** As read when the mail was claimed; null: none has the e-mail of the request, or the user was deleted. */
+  /** The user at the time of the claim. null: no user had the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
-  /** The one that was stored with the mail, otherwise the user. */
+  /** The recipient that was stored with the mail. Without a stored recipient, the user. */
   readonly recipient: Recipient | null;
-  /** Whether a user has the e-mail that was stored with the mail. */
+  /** Whether a user has the e-mail address that was stored with the mail. */
   readonly isTaken: boolean;
-  /** If not, delete it. */
+  /** Whether the budgets allow the mail. If not, delete the mail. */
   readonly isWithinBudget: boolean;
 }
 
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** The digest of no e-mail: a mail of the operator is counted in no budget. */
+/** Not the digest of any e-mail address: no budget counts a mail that an operator requests. */
 const UNLIMITED = "";
 
-/** The mails that wait, and those that count in a budget. */
+/** The outbox contains the waiting mails, and the mails that count in a budget. */
 export function createOutboxRepository(
   { orm, prepare, run, transact }: RepositoryClient,
   { outbox, users, now, later, skipLocked, lockText }: Tables,
 ) {
-  /** Selects the id of the mail that is due first, by two rows that the indexes find. */
+  /** Selects the id of the mail that is due first. Each of two indexes finds one candidate. */
   const next = (lock: SQL) => {
     const [queue, newerQueue] = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
-      // PostgreSQL rounds the time of a new mail to milliseconds, also up.
+      // PostgreSQL can round the time of a new mail up to the next millisecond.
       const isDue = lte(time, later(0.001));
       const first = sql`select ${outbox.id}, ${time} as time from ${outbox} where ${isDue} order by ${time} limit 1 ${lock}`;
       return sql`select * from (${first}) as first`;
@@ -59,7 +62,7 @@ export function createOutboxRepository(
     return sql`select id from (${queue} union all ${newerQueue}) as queues order by time limit 1`;
   };
   const due = prepare(orm.select({ id: sql`id` }).from(sql`(${next(sql``)}) as due`));
-  /** Changes the time by which the mail waits. */
+  /** Values that make the mail wait this many seconds from now. A column that is null stays null. */
   const waitFor = (seconds: number) => ({
     nextAttemptAt: sql`case when ${outbox.nextAttemptAt} is not null then ${later(seconds)} end`,
     dueAt: sql`case when ${outbox.dueAt} is not null then ${later(seconds)} end`,
@@ -88,7 +91,7 @@ export function createOutboxRepository(
         per === "user"
           ? [`user ${userId}`, eq(outbox.userId, userId ?? 0)]
           : [emailDigest, eq(outbox.emailDigest, emailDigest)];
-      // Waits until other transactions have counted their mails of this owner.
+      // Waits for other transactions that count mails of the same owner.
       const locked = lockText(owner);
       await transaction.select({ locked }).from(outbox).where(own);
       const counted = and(
@@ -124,7 +127,7 @@ export function createOutboxRepository(
   return {
     /**
      * Runs the same statement whether or not a user has this e-mail.
-     * @param options.isLimited whether the mail counts in the budget of its recipient. @default true
+     * @param options.isLimited whether the mail counts in the recipient's budget. @default true
      */
     request: (kind: "reset" | "verification", email: string, { isLimited = true } = {}) => {
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
@@ -134,29 +137,32 @@ export function createOutboxRepository(
     requestEmailChange: (request: { userId: number; recipient: string; state: string }) =>
       write(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
     /**
-     * Claims a due mail: for 60 seconds, no other process sends it. Returns null if there is none. The first attempt is counted
-     * in the budgets.
+     * Claims a due mail, or returns null if no mail is due. For 60 seconds, no other process can claim the mail. The first
+     * attempt counts in the budgets, later attempts do not.
      */
     claim: async (policy: MailPolicy) => {
       // Without this query, each process would lock the embedded database every second.
       if ((await due({})).length === 0) return null;
       return transact((transaction) => claim(transaction, policy));
     },
-    /** The mail was sent or rejected for good: only its budget remains, not its recipient. */
+    /**
+     * Finishes a mail that was sent or permanently rejected. The mail still counts in the budgets, but the recipient is
+     * deleted.
+     */
     finish: (id: number) => {
       const finished = { nextAttemptAt: null, dueAt: null, recipient: null };
       return write(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
     },
-    /** @param attempts as claimed: a mail that was claimed again stays claimed */
+    /** @param attempts the value from `claim`: a mail that was claimed again is not changed */
     postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
-      // Not if a revocation has ended the reset since.
+      // `isWaiting` is false if a revocation has ended the reset in the meantime.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
       return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },
     delete: (id: number) => write(orm.delete(outbox).where(eq(outbox.id, id))),
-    /** Deletes the finished mails that no budget counts any more. */
+    /** Deletes the finished mails that no longer count in a budget. */
     deleteOld: () => write(orm.delete(outbox).where(isOld)),
-    /** The number of mails that wait. */
+    /** Returns the number of waiting mails. */
     count: async () => Number((await waiting({}))[0]?.count),
   };
 }

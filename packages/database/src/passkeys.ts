@@ -1,18 +1,18 @@
 /**
- * Passkeys in either database. Invariants: each change of a user's passkeys locks the user and increments the revision, and a
- * statement logs in once, on all replicas together.
+ * Passkeys in either database. A statement is the signed challenge of a login. Invariants: adding or removing a passkey locks
+ * the user and increments `passkeyRevision`. A statement is used for only one login, across all replicas.
  */
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Passkey } from "./tables.ts";
 import { isValidToken, type ValidToken } from "./token-revocation.ts";
 
-/** The largest number of passkeys of one user. */
+/** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 10;
-/** The largest number of statements that a passkey has used and that are not forgotten. */
+/** The maximum number of used statements that are stored with a passkey. */
 const MAX_USED_STATEMENTS = 8;
 
-/** What must be true of the user to whom a passkey is added. */
+/** The condition that a user must meet to get a new passkey. */
 export interface PasskeyCondition extends ValidToken {
   readonly tokenVersion: number;
   /** The user's `passkeyRevision`. */
@@ -24,12 +24,12 @@ interface PasskeyChange {
   readonly notifies: boolean;
 }
 
-/** A statement with which a passkey logs in once. */
+/** The use of a statement for one login with a passkey. */
 export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
   readonly digest: string;
   /** In milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Statements that expired earlier are forgotten: when the clock of no replica accepts them any more. */
+  /** Used statements with an earlier `expiresAt` are deleted, because no replica accepts such a statement any more. */
   readonly forgetBefore: number;
 }
 
@@ -53,7 +53,7 @@ export function createPasskeyRepository(
   const used = jsonMembers(passkeys.usedStatements);
   const remembered = sql`${used} where cast(value as bigint) >= ${given.forgetBefore}`;
   const entry = sql`select cast(${given.digest} as text), cast(${given.expiresAt} as text)`;
-  // Built once: otherwise it takes a quarter of the processor time of a login.
+  // Built once, because building this query takes a quarter of the processor time of a login.
   const logIn = orm
     .update(passkeys)
     .set({
@@ -82,16 +82,16 @@ export function createPasskeyRepository(
     return user;
   };
 
-  /** An earlier release does not know this kind. */
+  /** Sets `dueAt` instead of `nextAttemptAt`, because an earlier release does not know this `kind` of mail. */
   const notify = (transaction: Orm, userId: number) =>
     transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null });
 
   return {
-    /** Returns the passkey with what a login depends on of its user. */
+    /** Returns the passkey, together with the members of the user that a login needs. */
     findById: async (id: string) => (await byId({ id }))[0] ?? null,
-    /** The oldest first. */
+    /** Returns the user's passkeys, the oldest first. */
     list: (userId: number) => oldestFirst({ userId }),
-    /** Returns the number of passkeys of each of these users who has any. */
+    /** Returns the number of passkeys by user id, only for users who have passkeys. */
     count: async (userIds: readonly number[]) => {
       const { userId } = passkeys;
       const count = sql<number | string>`count(*)`;
@@ -100,13 +100,16 @@ export function createPasskeyRepository(
       const rows = await run(query);
       return new Map(rows.map((row) => [row.userId, Number(row.count)]));
     },
-    /** Returns the user's handle, which is `candidate` if there was none; null if the user does not exist. */
+    /**
+     * Returns the user's handle, or null if the user does not exist. Stores `candidate` as the handle if the user has no
+     * handle.
+     */
     chooseUserHandle: async (userId: number, candidate: string) => {
       const handle = sql`coalesce(${passkeyUserHandle}, ${candidate})`;
       const query = orm.update(users).set({ passkeyUserHandle: handle }).where(eq(users.id, userId));
       return (await run(query.returning({ handle: passkeyUserHandle })))[0]?.handle ?? null;
     },
-    /** Returns null if the condition is not met, the user has `MAX_PASSKEYS`, or the id is taken. */
+    /** Returns null if the condition is not met, the user already has `MAX_PASSKEYS` passkeys, or the id is taken. */
     create: (
       passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
       { revision, tokenVersion, ...token }: PasskeyCondition,
@@ -114,7 +117,8 @@ export function createPasskeyRepository(
     ) =>
       transact(async (transaction) => {
         const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
-        // Of additions that run at the same time, one finds its revision. The others would count too few passkeys.
+        // The revision lets only one of several concurrent additions succeed. The other additions would count too few
+        // passkeys.
         const condition = and(
           isValidToken(users, token),
           eq(users.tokenVersion, tokenVersion),
@@ -128,12 +132,12 @@ export function createPasskeyRepository(
         return created;
       }),
     /**
-     * Stores a login. Returns false if the passkey has used the statement or `MAX_USED_STATEMENTS`, if the counter has not grown
-     * and one of the two is not 0, or if the passkey does not exist.
+     * Stores a login. Returns false if the passkey does not exist, has used the statement before, or has
+     * `MAX_USED_STATEMENTS` stored. Returns false if the counter has not grown, but accepts a counter that stays 0.
      */
     use: async ({ expiresAt, ...use }: PasskeyUse) =>
       (await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }))).length > 0,
-    /** Returns false if the condition is not met or the user has no such passkey. */
+    /** Returns false if the condition is not met or the user has no passkey with this id. */
     delete: (id: string, userId: number, condition: ValidToken, { notifies }: PasskeyChange) =>
       transact(async (transaction) => {
         const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));

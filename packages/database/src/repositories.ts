@@ -1,4 +1,4 @@
-/** The database interface: repositories with one implementation over the clients of both databases. */
+/** The database interface. Each repository has one implementation for both databases. */
 import { createOutboxRepository } from "./outbox.ts";
 import { createPasskeyRepository } from "./passkeys.ts";
 import type { RepositoryClient, Tables } from "./repository-client.ts";
@@ -18,19 +18,19 @@ export type UserRepository = Repositories["users"];
 export type TodoRepository = Repositories["todos"];
 export type OutboxRepository = Repositories["outbox"];
 
-/** `newer`: a later release has migrated the schema, and all of its migrations are compatible with this release. */
+/** `newer`: a later release has migrated the schema, and all of the later migrations are compatible with this release. */
 export type SchemaState = "current" | "newer";
 
 export interface DatabaseOptions {
-  /** `file:` with a relative or absolute path, `postgres://` or `postgresql://`. */
+  /** Either `file:` with a relative or absolute path, or a URL that begins with `postgres://` or `postgresql://`. */
   readonly url: string;
-  /** The folder that a relative `file:` path refers to. @default the working directory */
+  /** The folder to which a relative `file:` path refers. @default the working directory */
   readonly baseDirectory?: string | undefined;
   /** Maximum number of connections to a server; ignored for a file. @default 10 */
   readonly poolSize?: number | undefined;
   /**
-   * Whether a server prepares statements once per connection instead of once per query; `auto`: only on connections that
-   * are proved to be direct, because some poolers mix up the statements of their clients. @default "auto"
+   * Whether statements are prepared once per connection instead of once per query. `auto`: only on connections that are
+   * proved to be direct (without a pooler), because some poolers mix up the statements of different clients. @default "auto"
    */
   readonly preparedStatements?: "auto" | "true" | "false" | undefined;
 }
@@ -38,18 +38,18 @@ export interface DatabaseOptions {
 export interface Database extends Repositories, AsyncDisposable {
   readonly kind: "libsql" | "postgres";
   /**
-   * Runs a trivial query; fails after a second at the latest.
+   * Runs a trivial query. Fails after at most one second.
    * @throws DatabaseUnavailable
    */
   ping(): Promise<void>;
   /**
-   * Migrates the schema to this release; several processes can call it at the same time. Fails after a minute.
+   * Migrates the schema to this release. Several processes can call `migrate` at the same time. Fails after a minute.
    * @param log receives a sentence for each attempt that did not get a lock on a table
    * @throws SchemaTooNew
    * @throws MigrationRejected
    * @throws DatabaseUnavailable
    */
   migrate(log?: (message: string) => void): Promise<SchemaState>;
-  /** Closes all connections; later calls of the repositories reject with `DatabaseUnavailable`. */
+  /** Closes all connections. Later calls of the repositories reject with `DatabaseUnavailable`. */
   close(): Promise<void>;
 }

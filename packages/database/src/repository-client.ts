@@ -1,6 +1,6 @@
 /**
- * What the repositories need of a database. Its types are those of PostgreSQL; `libsql/database.ts` provides the same with
- * Drizzle's query builders for SQLite.
+ * What the repositories need from a database. The types are those of PostgreSQL. `libsql/connection.ts` casts Drizzle's query
+ * builders for SQLite to these types.
  */
 import { type Placeholder, sql } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
@@ -21,20 +21,23 @@ export interface PageRequest {
 }
 
 export interface RepositoryClient {
-  /** Its queries run only within the functions below. */
+  /** Run queries of `orm` only through the functions below. */
   readonly orm: Orm;
   readonly attempt: Attempt;
-  /** Attempts one query of `orm`, which runs when it is awaited. */
+  /** Attempts one query of `orm`. Drizzle runs the query when it is awaited. */
   run<Result>(query: PromiseLike<Result>): Promise<Result>;
-  /** Attempts the queries in order: each with its own deadline in PostgreSQL, together in one transaction in libsql. */
+  /**
+   * Attempts the queries in order. In PostgreSQL, each query has its own deadline. In libsql, the queries share one
+   * transaction.
+   */
   attemptAll(...queries: readonly PromiseLike<unknown>[]): Promise<void>;
-  /** Attempts the queries, which run over `transaction`, in one transaction with one deadline. */
+  /** Attempts the queries in one transaction with one deadline. The queries must use `transaction`. */
   transact<T>(queries: (transaction: Orm) => Promise<T>): Promise<T>;
-  /** Builds the query once and returns the function that runs it with the values of its placeholders. */
+  /** Builds the query once. Returns a function that runs the query with the values of the placeholders. */
   prepare<Row>(query: Select<Row>): (values: Record<string, unknown>) => Promise<Row[]>;
 }
 
-/** The values of a prepared query. The cast is safe because each name has its placeholder. */
+/** The placeholders of a prepared query. The cast is safe because each name gets a placeholder. */
 export const placeholders = <Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as {
     [Key in Name]: Placeholder<Key>;

@@ -1,4 +1,4 @@
-/** Roles are the text of a JSON array. Any other text, which an operator can have written, is read as none. */
+/** Roles are stored as the text of a JSON array. An operator can write another text, which counts as no roles. */
 export const ROLES_TYPE = {
   dataType: () => "text",
   fromDriver: readRoles,

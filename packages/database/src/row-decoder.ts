@@ -1,17 +1,17 @@
-/** Converts the rows of a select query that Drizzle built, in one pass. Its own mapping costs three times as much. */
+/** Converts the rows of Drizzle's select queries in one pass. Drizzle's own mapping takes three times as long. */
 
-/** A select query of Drizzle with one column for each field of its rows. */
+/** A select query of Drizzle. Each field of a row is one column. */
 export interface Select<Row> {
   toSQL(): { readonly sql: string; readonly params: unknown[] };
   readonly _: { readonly selectedFields: object; readonly result: Row[] };
 }
 
-/** The member of Drizzle's columns that converts a value of the driver; other expressions do not have it. */
+/** Drizzle's columns have this method, which converts a value of the driver. Other expressions do not have this method. */
 interface Decoder {
   mapFromDriverValue(value: unknown): unknown;
 }
 
-/** Returns the function that converts the values of a row, in the order of the selected fields, to an object. */
+/** Returns a function that converts the values of a row to an object. The values are in the order of the selected fields. */
 export function createRowDecoder<Row>(selectedFields: object): (values: readonly unknown[]) => Row {
   const columns = Object.entries(selectedFields).map(([key, field]) => ({
     key,
@@ -30,7 +30,7 @@ export function createRowDecoder<Row>(selectedFields: object): (values: readonly
   };
 }
 
-/** Returns the row of a statement that returns exactly one row on success, such as an INSERT of one row. */
+/** Returns the row of a statement that returns exactly one row if it succeeds, such as an INSERT of one row. */
 export function singleRow<T>([row]: readonly T[]): T {
   if (row === undefined)
     throw new Error("The statement returned no row. Does a trigger suppress the INSERT?");
@@ -40,7 +40,7 @@ export function singleRow<T>([row]: readonly T[]): T {
 const isDecoder = (field: unknown): field is Decoder =>
   typeof field === "object" && field !== null && "mapFromDriverValue" in field;
 
-/** Safe because the members and their types are those of the query's selected fields. */
+/** The cast is safe because the members and their types are those of the query's selected fields. */
 function asRow<Row>(row: Record<string, unknown>): Row {
   return row as Row;
 }

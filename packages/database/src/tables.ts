@@ -3,12 +3,12 @@ import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, sql } from "drizzle-orm";
 import type * as postgresColumns from "./postgres/columns.ts";
 
-/** Builders of Drizzle for one kind of database. The types are those of PostgreSQL. */
+/** Drizzle's builders for one kind of database. The types are those of PostgreSQL. */
 export type Columns = typeof postgresColumns;
 
 /**
- * The cast is safe because Drizzle's builders for PostgreSQL and SQLite differ in their types, but not in the methods that
- * `createTables` and the repositories call, nor in the types of the rows.
+ * The cast is safe. Drizzle's builders for PostgreSQL and SQLite have different types, but both return the same types of
+ * rows, and both have the methods that `createTables` and the repositories call.
  */
 export const toColumns = (columns: Readonly<Record<keyof Columns, unknown>>): Columns => columns as Columns;
 
@@ -25,21 +25,24 @@ export function createTables(columns: Columns) {
       username: text().notNull().unique(),
       hashedPassword: text("hashed_password").notNull(),
       isActive: boolean("is_active").notNull().default(true),
-      /** A token is revoked if its version differs, unless it is the one below. */
+      /** A token with another version is revoked, except the token `passwordChangeTokenId`. */
       tokenVersion: integer("token_version").notNull().default(0),
       /** The `jti` of the token that made the latest password change. That token is still valid. */
       passwordChangeTokenId: text("password_change_token_id"),
       emailVerified: boolean("email_verified").notNull().default(false),
       createdAt: createdAt(),
       updatedAt: updatedAt(),
-      /** The hash of another system, which is valid only together with the `hashedPassword` that was stored with it. */
+      /**
+       * The hash of another system. This hash is valid only together with the `hashedPassword` that was stored at the same
+       * time.
+       */
       importedHash: text("imported_hash"),
-      /** null: registered here, or imported by a release that did not store it. */
+      /** null: the user registered here, or was imported by a release that did not store the time. */
       importedAt: timestamp("imported_at"),
       roles: roles().notNull().default(sql`'[]'`),
-      /** Incremented whenever a passkey is added or removed: the statement of an addition works once. */
+      /** Incremented whenever a passkey is added or removed. Therefore, the signed challenge of an addition works only once. */
       passkeyRevision: integer("passkey_revision").notNull().default(0),
-      /** Identifies the user to authenticators in place of the id: 16 random bytes, base64url. */
+      /** Identifies the user to authenticators, instead of the id. 16 random bytes in base64url. */
       passkeyUserHandle: text("passkey_user_handle"),
     },
     ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
@@ -70,17 +73,20 @@ export function createTables(columns: Columns) {
   const passkeys = table(
     "passkeys",
     {
-      /** base64url. */
+      /** The credential id in base64url. */
       id: text("credential_id").primaryKey(),
       userId: bigint("user_id")
         .notNull()
         .references(() => users.id, { onDelete: "cascade" }),
-      /** COSE (RFC 9052), base64url. */
+      /** A COSE key (RFC 9052) in base64url. */
       publicKey: text("public_key").notNull(),
-      /** Of the authenticator, 32 bits without a sign; 0 if it does not count. */
+      /** The signature counter of the authenticator, an unsigned 32-bit integer. 0 if the authenticator does not count. */
       counter: bigint().notNull(),
       name: text().notNull(),
-      /** The digests of the statements of recent logins, and when these expire: a JSON object. */
+      /**
+       * A JSON object. Each name is the digest of a signed challenge that a recent login used. The value is the challenge's
+       * time of expiry.
+       */
       usedStatements: text("used_statements").notNull().default("{}"),
       createdAt: createdAt(),
       lastUsedAt: timestamp("last_used_at"),
@@ -89,40 +95,43 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * Mails that wait, and those of the last 24 hours, which count for the budgets of their recipients. No foreign key: a mail
-   * still counts after its user has been deleted, and ids are never reused.
+   * Waiting mails, and mails of the last 24 hours, which count in the budgets. `userId` is not a foreign key, because a mail
+   * still counts after its user has been deleted. Ids are never reused.
    */
   const outbox = table(
     "outbox",
     {
       id: id(),
-      /** `password` and `email`: the notifications of a new one. */
+      /** `password`, `email` and `passkey` notify the user of a change. */
       kind: text().$type<MailKind>().notNull(),
-      /** null: no user has the e-mail of the request. */
+      /** null: no user had the e-mail of the request. */
       userId: bigint("user_id"),
-      /** Of the mailbox, once the mail is counted in its budget; empty if no budget counts it. */
+      /** The digest of the mailbox. null until the mail counts in a budget, empty if the mail never counts in a budget. */
       emailDigest: text("email_digest"),
       attempts: integer().notNull().default(0),
       createdAt: createdAt(),
       attemptedAt: timestamp("attempted_at"),
-      /** null: sent, or rejected for good, or `dueAt` is set. */
+      /** null: the mail was sent or permanently rejected, or `dueAt` is set. */
       nextAttemptAt: timestamp("next_attempt_at").default(now),
       /**
-       * In place of `nextAttemptAt` for mails that an earlier release must neither claim nor delete, because it does not know their
-       * kind or their recipient.
+       * Some mails use `dueAt` instead of `nextAttemptAt`, because an earlier release does not know their `kind` or their
+       * recipient. An earlier release must not claim or delete such mails.
        */
       dueAt: timestamp("due_at"),
-      /** null: the e-mail of the user. Stored until the mail is sent. */
+      /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
       recipient: text(),
       isRecipientVerified: boolean("is_recipient_verified"),
-      /** Of a change of e-mail: a digest of what its user was at the request. */
+      /** Only for a change of e-mail: a digest of the user's state at the time of the request. */
       state: text(),
     },
     ({ userId, emailDigest, nextAttemptAt, dueAt }) =>
       [userId, emailDigest, nextAttemptAt, dueAt].map((column) => index(`outbox_${column.name}`).on(column)),
   );
 
-  /** The imported users who deleted their account: a later import skips them. Each digest has its key; usually all have the same. */
+  /**
+   * The imported users who deleted their account. Later imports skip these users. Each row contains the key of its digest.
+   * Usually, all rows have the same key.
+   */
   const deletedImports = table("deleted_imports", {
     emailDigest: text("email_digest").primaryKey(),
     digestKey: text("digest_key").notNull(),

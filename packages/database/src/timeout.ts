@@ -1,11 +1,11 @@
-/** Time limits that one stall of the event loop does not exceed, however long it is. */
+/** A time limit that cannot expire because of a single stall of the event loop, however long the stall is. */
 
-/** Three: work that begins during one stall, and whose response arrives during the next, is still in time. */
+/** With three ticks, work still succeeds if it begins during one stall and the response arrives during the next stall. */
 const TICKS = 3;
 
 /**
- * Settles like `work`, or rejects after the time limit; a later result is discarded, and no timer remains. A stall of the event
- * loop, in which no response can be read, counts as one third of the limit at most.
+ * Settles like `work`, or rejects after the time limit and discards a later result. No timer remains. No response can be read
+ * during a stall of the event loop, so a stall counts as at most one third of the time limit.
  */
 export async function withTimeout<Value>(
   work: Promise<Value>,

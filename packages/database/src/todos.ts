@@ -18,7 +18,7 @@ export function createTodoRepository({ orm, prepare, run }: RepositoryClient, { 
     findById,
     create: async ({ title, completed }: TodoValues) =>
       singleRow(await run(orm.insert(todos).values({ title, completed }).returning())),
-    /** Updates `updatedAt`, too, unless `change` is empty. Returns null if the todo does not exist. */
+    /** Sets `updatedAt` unless the change is empty. Returns null if the todo does not exist. */
     update: async (id: number, { title, completed }: Partial<TodoValues>) => {
       if (title === undefined && completed === undefined) return findById(id);
       const query = orm.update(todos).set({ title, completed, updatedAt: now });

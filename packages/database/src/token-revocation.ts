@@ -1,14 +1,17 @@
-/** Which tokens are valid or revoked, as a function and as the condition of a statement. The conformance suite of users compares them. */
+/**
+ * Decides which tokens are revoked, in a function and in an SQL condition. The conformance suite of users checks that both
+ * agree.
+ */
 import { and, eq, gt, or, sql } from "drizzle-orm";
 import type { Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
 
-/** What must be true in the statement of a conditional change: the user is active, and this token is valid. */
+/** The condition that the SQL statement of a change checks: the user is active, and this token is valid. */
 export interface ValidToken {
-  /** The user's version, or a lower one if the token made the latest password change. */
+  /** The user's `tokenVersion`, or a lower version if the token made the latest password change. */
   readonly version: number;
   readonly tokenId: string | null;
-  /** With it, the user must also have this hash. */
+  /** If this hash is set, the user must also have this hash. */
   readonly hashedPassword?: string;
   /** For an imported user, compare the token version instead: a rehash at login must not revoke a request in flight. */
   readonly importedVersion?: number | undefined;
@@ -16,7 +19,7 @@ export interface ValidToken {
 
 export type HashCondition = Pick<ValidToken, "hashedPassword" | "importedVersion">;
 
-/** A token has the version of its user, or it made the latest password change, when it had an earlier version. */
+/** A valid token has the user's `tokenVersion`, or has a lower version and made the latest password change. */
 export function isRevoked(token: ValidToken, user: User): boolean {
   const { version, tokenId } = token;
   if (token.hashedPassword !== undefined && !hasHash(user, token)) return true;
@@ -24,12 +27,15 @@ export function isRevoked(token: ValidToken, user: User): boolean {
   return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
 }
 
-/** Whether the user has the password of this hash: also if a login has replaced the imported hash of that password since. */
+/**
+ * Whether the user still has the password of this hash. A login can have replaced the imported hash by another hash of the
+ * same password.
+ */
 export const hasHash = (user: User, { hashedPassword, importedVersion }: HashCondition): boolean =>
   hashedPassword === user.hashedPassword ||
   (user.importedHash === null && user.tokenVersion === importedVersion);
 
-/** The user is active, and the token is not revoked. */
+/** The SQL condition: the user is active, and the token is not revoked. */
 export const isValidToken = (
   users: Tables["users"],
   { version, tokenId, hashedPassword, importedVersion }: ValidToken,

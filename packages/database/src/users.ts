@@ -1,4 +1,6 @@
-/** Users in either database. Each method except `storeNetwork` is atomic: one statement or one transaction. */
+/**
+ * Users in either database. Each method except `storeNetwork` runs one statement or one transaction and is therefore atomic.
+ */
 import {
   and,
   asc,
@@ -31,7 +33,7 @@ import { isValidToken, type ValidToken } from "./token-revocation.ts";
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
   /** A network that is stored together with the user. */
   readonly networkDigest?: string | undefined;
-  /** Whether a verification is written to the outbox together with the user. @default false */
+  /** Whether a verification mail is written to the outbox together with the user. @default false */
   readonly verifies?: boolean;
 }
 
@@ -39,16 +41,16 @@ export interface UserChange {
   readonly username?: string;
   readonly emailVerified?: boolean;
   /**
-   * A new hash revokes all tokens except `passwordChangeTokenId`. It deletes all networks except `keptNetworkDigest`, the
-   * passkeys, and the resets in the outbox.
+   * A new hash revokes all tokens except `passwordChangeTokenId`. A new hash also deletes the passkeys, the resets in the
+   * outbox, and all networks except `keptNetworkDigest`.
    */
   readonly hashedPassword?: string;
-  /** Stored with a new hash. @default null */
+  /** Stored together with a new hash. @default null */
   readonly passwordChangeTokenId?: string | null;
   readonly keptNetworkDigest?: string | undefined;
-  /** A network that is stored with a new hash. */
+  /** A network that is stored together with a new hash. */
   readonly networkDigest?: string | undefined;
-  /** Whether a new hash keeps the passkeys: true for the user's own change. @default false */
+  /** Whether a new hash keeps the passkeys: true if the logged-in user changes the password. @default false */
   readonly keepsPasskeys?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
   readonly notifies?: boolean;
@@ -60,15 +62,15 @@ export interface ListRequest extends PageRequest {
   readonly isImported?: boolean;
   /** Only inactive users. @default false */
   readonly isInactive?: boolean;
-  /** Only users whose e-mail or username contains this text; the case of ASCII letters is ignored. @default all */
+  /** Only users whose e-mail or username contains this text. The case of ASCII letters is ignored. @default all */
   readonly search?: string | undefined;
-  /** Only users whose e-mail has this domain, in lower case. @default all */
+  /** Only users whose e-mail has this domain. The domain must be in lower case. @default all */
   readonly domain?: string | undefined;
 }
 
 const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 
-/** Ids are positive safe integers and never reused. */
+/** Ids are positive safe integers and are never reused. */
 export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const { orm, prepare, run, transact } = client;
   const { users, userNetworks, passkeys, outbox, now } = tables;
@@ -87,8 +89,9 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     and(eq(users.id, id), condition && isValidToken(users, condition));
 
   /**
-   * A change that revokes tokens or deactivates the user also deletes the resets that wait; a new e-mail, the verifications, too.
-   * Mails that were attempted are kept but never sent: they can have been sent, and so count in the recipient's budget.
+   * A change that revokes tokens or deactivates the user also deletes the waiting resets. A new e-mail also deletes the
+   * waiting verifications. Mails with an earlier attempt are kept, because the attempt can have succeeded and counts in the
+   * recipient's budget. Such mails are never sent again.
    */
   const update = async (
     transaction: Orm,
@@ -109,22 +112,23 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     return user;
   };
 
-  /** Values that revoke all tokens of a user except one. */
+  /** Values that revoke all tokens of a user except `passwordChangeTokenId`. */
   const revocation = (passwordChangeTokenId: string | null) => ({
     tokenVersion: sql`${users.tokenVersion} + 1`,
     passwordChangeTokenId,
   });
 
-  /** Values that belong to the deletion of all passkeys. */
+  /** Values that must be set when all passkeys are deleted. */
   const withoutPasskeys = { passkeyRevision: sql`${users.passkeyRevision} + 1` };
 
-  /** Deletes the networks except one, and all passkeys unless they are kept. */
+  /** Deletes all networks except `keptNetworkDigest`. Deletes all passkeys unless `keepsPasskeys` is set. */
   const forgetDevices = async (
     transaction: Orm,
     id: number,
     { keptNetworkDigest = "", keepsPasskeys = false }: UserChange = {},
   ) => {
-    // A separate statement, which sees the networks that were stored before the update locked the user.
+    // The deletion is a separate statement, because it must see all networks that were stored before the update locked the
+    // user.
     const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
     await transaction.delete(userNetworks).where(removed);
     if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id));
@@ -143,14 +147,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         return user;
       }),
     /**
-     * Compares exactly: the caller must trim and lowercase the address. Also returns when the network was last stored for
-     * this user, or null.
+     * Compares exactly: the caller must trim and lowercase the address. `networkSeenAt` in the result is the time when the
+     * network was last stored for this user, or null.
      */
     findByEmail: async (email: string, networkDigest = "") =>
       (await byEmail({ email, networkDigest }))[0] ?? null,
     /**
-     * Updates `updatedAt`, too, unless `change` is empty. Returns null if the user does not exist or the condition is not
-     * met; an empty change has no condition.
+     * Sets `updatedAt` unless `change` is empty. Returns null if the user does not exist or the condition is not met. The
+     * condition is not checked if `change` is empty.
      * @throws UserAlreadyExists
      */
     update: async (id: number, change: UserChange, condition?: ValidToken): Promise<User | null> => {
@@ -178,9 +182,9 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       });
     },
     /**
-     * Sets a verified e-mail, revokes all tokens, deletes all networks, passkeys and links in the outbox, and notifies the old
-     * e-mail, to which the notifications in the outbox are still sent. Returns null if the user does not exist or the condition
-     * is not met.
+     * Sets a verified e-mail, revokes all tokens, and deletes all networks, all passkeys and the links in the outbox.
+     * Notifies the old e-mail, which also gets the notifications that are already in the outbox. Returns null if the user
+     * does not exist or the condition is not met.
      * @throws UserAlreadyExists
      */
     changeEmail: ({ id, ...old }: User, email: string, condition: ValidToken) =>
@@ -198,13 +202,13 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         await redirection.where(notifications);
         const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
         await transaction.insert(outbox).values(notification);
-        // Otherwise, a repeated import would give the old e-mail and password another account.
+        // Otherwise, a repeated import would create a second account with the old e-mail and password.
         if (isImported(user)) await rememberDeletion(transaction, recipient);
         return user;
       }),
     /**
-     * Replaces an imported hash by one of the same password, and changes nothing else. Returns false if the user does not
-     * exist or has other hashes.
+     * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
+     * not exist or the stored hashes have changed.
      */
     rehash: async (user: User, hashedPassword: string) => {
       const unchanged = and(
@@ -217,12 +221,15 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     },
     ...createNetworks(client, tables),
     ...imports,
-    /** Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is not met. */
+    /**
+     * Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is
+     * not met.
+     */
     revokeTokens: (id: number, condition?: ValidToken) =>
       transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
     /**
-     * Changes nothing if the user is already so. Activating a user revokes all tokens: earlier ones stay invalid. Both changes
-     * delete the resets in the outbox.
+     * Changes nothing if the user already has this state. Activating a user revokes all tokens, so earlier tokens stay
+     * invalid. Activation and deactivation delete the resets in the outbox.
      */
     setActive: async (id: number, isActive: boolean) => {
       const values = { isActive, ...(isActive && revocation(null)) };
@@ -232,7 +239,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     /** Removing a role revokes all tokens, and deletes the resets in the outbox. Returns null if the user does not exist. */
     setRoles: (id: number, roles: readonly string[]) =>
       transact(async (transaction) => {
-        // Locks the user: what the second statement removes is what the first one returns.
+        // This update locks the user, so the second update replaces exactly the roles that are returned here.
         const user = await update(transaction, {}, selected(id));
         const isRemoved = user?.roles.some((role) => !roles.includes(role));
         const values = { roles: [...roles], ...(isRemoved && revocation(null)) };
@@ -240,7 +247,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       }),
     /**
      * Returns false if the user does not exist or the condition is not met.
-     * @param condition the owner's token: if the user was imported, later imports skip the e-mail address for 90 days
+     * @param condition the owner's token. With this condition, later imports skip the e-mail of an imported user for 90 days
      */
     delete: (id: number, condition?: ValidToken) =>
       transact(async (transaction) => {
@@ -250,13 +257,13 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         if (user && condition && isImported(user)) await rememberDeletion(transaction, user.email);
         return user !== undefined;
       }),
-    /** Deletes the users in one statement, and returns the ids of those that existed. */
+    /** Deletes the users in one statement. Returns the ids of the users that existed. */
     deleteAll: async (ids: readonly number[]) => {
       const query = orm.delete(users).where(inArray(users.id, [...ids]));
       return (await run(query.returning({ id: users.id }))).map(({ id }) => id);
     },
     list: ({ after, limit, isImported, isInactive, search, domain }: ListRequest) => {
-      /** The case is ignored as the database does it; SQLite knows only that of ASCII letters. */
+      /** Ignores the case by the rules of the database. SQLite ignores the case of ASCII letters only. */
       const contains = (column: SQLWrapper, text: string) =>
         sql`lower(${column}) like lower(${`%${escapeLike(text)}%`}) escape '!'`;
       const conditions = and(
