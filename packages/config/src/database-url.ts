@@ -1,9 +1,9 @@
-/** The variable `DATABASE_URL`: which URLs and which of their TLS parameters are accepted, and which of them are insecure. */
+/** The variable `DATABASE_URL`: checks the URL and its TLS parameters, and detects connections without encryption. */
 import { parseDatabaseUrl, UnsupportedDatabaseUrl } from "@latchkey/contracts";
 import { leavesMachine } from "./network.ts";
 import { InvalidValue, invalid, type Kind } from "./variable-kinds.ts";
 
-/** Modes that the PostgreSQL client implements; `allow` and `prefer` fall back to an unencrypted connection. */
+/** Modes that the PostgreSQL client implements. `allow` and `prefer` fall back to an unencrypted connection. */
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
 
@@ -13,7 +13,7 @@ export const databaseUrl: Kind<string> = {
     if (text === "") return invalid();
     if (!isPostgresUrl(text)) return text;
     const parameters = parametersOf(text);
-    // Aliases of the client. Two parameters with one meaning can contradict each other.
+    // The client accepts these aliases of `sslmode`. Two parameters with one meaning can contradict each other.
     for (const alias of ["ssl", "tls"])
       if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
     const modes = parameters.getAll("sslmode");
@@ -46,8 +46,8 @@ function isPostgresUrl(url: string): boolean {
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
 /**
- * Whether a password in the URL, or the data, can be read on the way to another host. Not through a Unix socket. `allow` and
- * `prefer` fall back to plaintext; a CA file raises every mode to `verify-full`.
+ * Whether others can read the password or the data on the way to another host. A Unix socket does not lead to another host.
+ * `allow` and `prefer` fall back to plaintext. A CA file raises every mode to `verify-full`.
  */
 export function isUnencrypted(url: string): boolean {
   const parameters = parametersOf(url);

@@ -5,7 +5,10 @@ import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
 
 const MASK = "***";
 
-/** `NAME=value` lines in the order of the definitions, secrets masked; the effect of an unset variable is in parentheses. */
+/**
+ * Returns `NAME=value` lines in the order of the definitions. Secrets are masked. The effect of an unset variable is in
+ * parentheses.
+ */
 export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): string =>
   VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
 
@@ -17,8 +20,8 @@ function describeValue(name: VariableName, text: string | null): string {
 }
 
 /**
- * The URL without its password, its query, which can contain one, and the user name of Redis, which can be a token. `***` if
- * it cannot be parsed, or if an "@" after the host shows that its password contains a "/", "?" or "#".
+ * Masks the password, the query (which can contain a password) and the user name of Redis (which can be a token). Returns
+ * `***` if the URL cannot be parsed, or if an "@" after the host shows that the password contains a "/", "?" or "#".
  */
 function maskUrl(url: string): string {
   if (url.startsWith("file:")) return url;
@@ -47,7 +50,10 @@ export function descriptionOf(name: VariableName): string {
 const TEXT_WIDTH = 74;
 const INDENTATION = " ".repeat(6);
 
-/** All variables as plain text for `--help`: the name and the default, and below them the description. */
+/**
+ * All variables as plain text for `--help`. For each variable, the first line contains the name and the default. The
+ * description is below.
+ */
 export const variablesHelp = (): string =>
   VARIABLE_NAMES.map((name) => {
     const text = `${descriptionOf(name)}. Accepted: ${VARIABLES[name].accepted}.`;
@@ -56,6 +62,6 @@ export const variablesHelp = (): string =>
     .join("")
     .replaceAll("`", "");
 
-/** Breaks a text between words. Only the first line has its own indentation. */
+/** Breaks a text between words. Indents the first line by `firstIndentation`, and all other lines by `INDENTATION`. */
 const wrap = (text: string, firstIndentation: string): string =>
   `${firstIndentation}${Bun.wrapAnsi(text, TEXT_WIDTH).replaceAll("\n", `\n${INDENTATION}`)}\n`;

@@ -1,7 +1,10 @@
-/** A definition in `.env` whose unquoted value Bun ends at a `#` that follows it directly. */
+/**
+ * Matches a definition in `.env`. The value is not quoted, and a `#` directly follows another character. Bun ends such a
+ * value at the `#`.
+ */
 const CUT = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*([^\s"'`#]|[^\s"'`#][^#\n]*[^\s#])#/gm;
 
-/** One sentence for each of these variables that has such a value; `dotenv` is the text of the file. */
+/** Returns one sentence for each of these variables whose value Bun has cut. `dotenv` is the text of the file. */
 export const describeCutValues = (
   names: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,

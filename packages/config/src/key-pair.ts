@@ -1,4 +1,7 @@
-/** Keys of ES256 and EdDSA, read from PEM. No message contains text of the value, which can be a key in the wrong variable. */
+/**
+ * Reads keys of ES256 and EdDSA from PEM. No message contains text of the value, because the value can be a secret key in the
+ * wrong variable.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { InvalidValue, type Kind } from "./variable-kinds.ts";
 
@@ -9,7 +12,10 @@ export type PrivateKey = PublicKey & {
   readonly pem: string;
 };
 
-/** RFC 7468; only white space can surround the block, and line breaks can be written as `\n` where an environment has none. */
+/**
+ * One PEM block (RFC 7468). Only white space can surround the block. `parsePem` converts each `\n` to a line break first,
+ * because some environments cannot contain line breaks.
+ */
 const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----(.+)-----END \1-----\s*$/s;
 
 export const publicKey: Kind<PublicKey> = {
@@ -35,7 +41,7 @@ function parsePem(text: string, label: string, parse: (pem: string) => KeyObject
   try {
     return parse(pem);
   } catch {
-    // The message of OpenSSL is about its own structures.
+    // OpenSSL's message describes internal structures of OpenSSL.
     throw new InvalidValue("is not a valid key");
   }
 }
@@ -49,12 +55,12 @@ function describeLabel(label = "", content: string): string {
 }
 
 /**
- * The key, and the only algorithm for which it is valid. `jwk` has the required members in alphabetical order (RFC 7638 §3.2):
- * equal keys have equal texts.
+ * The key, and the only algorithm for which it is valid. `jwk` has the required members in alphabetical order (RFC 7638 §3.2).
+ * Equal keys therefore have equal texts.
  */
 function describeKey(key: KeyObject) {
   const type = key.asymmetricKeyType ?? "unknown";
-  // Some of the others, such as DSA, have no form as JWK.
+  // Some other types of keys, such as DSA, cannot be exported as JWK.
   if (type !== "ec" && type !== "ed25519") throw new InvalidValue(`is a key of type ${type.toUpperCase()}`);
   const publicKey = key.type === "private" ? createPublicKey(key) : key;
   const { crv, x = "", y = "" } = publicKey.export({ format: "jwk" });

@@ -1,4 +1,7 @@
-/** Reads the operator's texts of mails. Invariant: a mail with such a text has its link, the product, and valid lines. */
+/**
+ * Reads the operator's texts of mails. Invariant: each such text contains the product, has only valid lines, and contains the
+ * link if mails of its kind have a link.
+ */
 import { hasLink, MAIL_KINDS, type MailKind, type MailText, type MailTexts } from "@latchkey/contracts";
 import { InvalidValue, invalid, type Kind, LINK_MAX_LENGTH, type ReadFile } from "./variable-kinds.ts";
 
@@ -7,7 +10,7 @@ export const PRODUCT_NAME_MAX_LENGTH = 64;
 const fileOf = (kind: MailKind): string => `${kind}.txt`;
 /** RFC 5322 §2.1.1. */
 const MAX_LINE_BYTES = 998;
-/** At least as many bytes as each value has. */
+/** In bytes, `LONGEST_PRODUCT` and `LONGEST_LINK` are at least as long as any product name and any link. */
 const LONGEST_PRODUCT = "x".repeat(4 * PRODUCT_NAME_MAX_LENGTH);
 const LONGEST_LINK = "x".repeat(LINK_MAX_LENGTH + 200);
 
@@ -23,7 +26,7 @@ export const mailTexts: Kind<MailTexts> = {
   },
 };
 
-/** The rest of a sentence that begins with the name of the variable, or null. */
+/** Returns the rest of a sentence that begins with the name of the variable, or null if no text is missing. */
 export function warnAboutMissingTexts(texts: MailTexts): string | null {
   const missing = MAIL_KINDS.filter((kind) => !texts[kind]).map(fileOf);
   return missing.length > 0 ? `has no ${missing.join(", ")}: the built-in text is used` : null;

@@ -1,15 +1,15 @@
-/** Where an address or URL leads, decided from its text alone: no name is resolved. */
+/** Determines where an address or URL leads, only from its text. No host name is resolved. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Loopback, private, link-local and shared addresses (RFC 6890). */
 const LOCAL_RANGES = ["loopback", "private", "uniqueLocal", "linkLocal", "carrierGradeNat"];
 
-/** Whether it is all interfaces or a global address. A host name is not resolved and counts as not public. */
+/** Whether `host` is a global address or stands for all interfaces. A host name is not resolved and counts as not public. */
 export const isPublicAddress = (host: string): boolean =>
   isIP(host) !== 0 && !LOCAL_RANGES.includes(ipaddr.process(host).range());
 
-/** The host of a URL without the brackets of an IPv6 address; empty if it is not a URL. */
+/** Returns the host of a URL, without the brackets of an IPv6 address. Returns an empty text if `url` is not a URL. */
 export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
 
 /** Whether a connection to the host of `url` leaves this machine. */

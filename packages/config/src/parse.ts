@@ -1,4 +1,4 @@
-/** Parses environment variables by their definitions. All errors are reported together; no message contains a secret. */
+/** Parses environment variables by their definitions. All errors are reported together. No message contains a secret. */
 import { describeCutValues } from "./dotenv.ts";
 import { hostOf } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
@@ -25,25 +25,25 @@ export interface ParseOptions {
   readonly readFile: ReadFile;
   /** Whether the log is written to a terminal. @default false */
   readonly isTerminal?: boolean;
-  /** Checks that need other packages; each throws {@link InvalidValue}. */
+  /** Checks that need other packages. Each check can throw {@link InvalidValue}. */
   readonly checks?: { readonly [Name in VariableName]?: (text: string) => void };
 }
 
 export interface Environment<Name extends VariableName = VariableName> {
   readonly values: Pick<Values, Name>;
-  /** Each value as it would be set, defaults included; null if the variable has neither a value nor a default. */
+  /** The text of each value. For an unset variable, the text of the default, or null if there is no default. */
   readonly texts: Readonly<Record<Name, string | null>>;
-  /** One sentence per insecure value, and per variable with a misspelled name or a cut value, for the log. */
+  /** Sentences for the log: one for each insecure value, each misspelled name and each cut value. */
   readonly warnings: readonly string[];
 }
 
-/** What is wrong and what is accepted, by name. */
+/** By variable name, a text with the problem and the accepted values. */
 type ConfigIssues = Map<string, string>;
 
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly code = "CONFIGURATION_ERROR";
-  /** @param lines one per invalid variable, then one per variable with a misspelled name or a cut value */
+  /** @param lines one line for each invalid variable, then one line for each misspelled name or cut value */
   constructor(readonly lines: readonly string[]) {
     super(lines.join("\n"));
   }
@@ -59,7 +59,7 @@ export function parseEnvironment(variables: Variables, options: ParseOptions): E
 }
 
 /**
- * Reads some variables, each on its own, for programs that do not need the others.
+ * Reads only the variables in `names`, and does not check these variables against each other.
  * @throws {ConfigurationError}
  */
 export const parseVariables = <Name extends VariableName>(
@@ -101,7 +101,7 @@ function parse<Name extends VariableName>(
       texts[name] = given;
       values[name] = value;
     } catch (error) {
-      // The default stays in place, because the other variables must still be checked.
+      // An invalid variable keeps its default, because the other variables must still be checked.
       if (!(error instanceof InvalidValue)) throw error;
       const problem = error.problem ?? describeInvalid(given ?? "", definition);
       const { variable = name, accepted = definition.accepted } = error.details;
@@ -128,11 +128,13 @@ function describeInvalid(text: string, { secret }: Variable<unknown>): string {
   return secret ? "has an unsupported value" : `${JSON.stringify(text)} is not valid`;
 }
 
-/** The cast is safe: `parse` sets every name, to what its own definition returns, or to null if it has no default. */
+/** The cast is safe: `parse` sets each name to a value from the definition of that name, or to null if there is no default. */
 const typed = <Name extends VariableName>(environment: object): Environment<Name> =>
   environment as Environment<Name>;
 
-/** The variable, or the content of the file at `NAME_FILE` where the definition allows one. */
+/**
+ * Returns the text of the variable. If the definition allows a file, the text can be the content of the file at `NAME_FILE`.
+ */
 function readText(name: VariableName, variables: Variables, readFile: ReadFile): string | undefined {
   const { secret, file }: Variable<unknown> = VARIABLES[name];
   const path = secret || file ? variables[`${name}_FILE`] : undefined;
@@ -148,7 +150,10 @@ function readText(name: VariableName, variables: Variables, readFile: ReadFile):
   }
 }
 
-/** Checks the keys and the ports against each other. Returns the warnings about weak secrets; in production they are issues. */
+/**
+ * Checks the variables against each other. Returns warnings about weak secrets. In production, weak secrets are issues
+ * instead.
+ */
 function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const { AUTH_ALGORITHM: algorithm, AUTH_SECRET_KEY: secretKey, AUTH_PRIVATE_KEY: privateKey } = values;
   const isProduction = values.NODE_ENV === "production";
@@ -185,7 +190,7 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
-  // Its links are always to the page of the service.
+  // Links of a change of e-mail always lead to the page of this service, so `PUBLIC_URL` is required.
   if (values.AUTH_EMAIL_CHANGE && !sendsMail(values))
     report("MAIL_URL", "is required with AUTH_EMAIL_CHANGE");
   if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null)

@@ -1,23 +1,29 @@
 /**
- * The passwords that nobody can choose. Only the first 8 bytes of the SHA-1 digest of each are kept, in sorted runs: one sort of
- * millions would block the event loop, which handles signals.
+ * The passwords that nobody can choose. Only the first 8 bytes of each password's SHA-1 digest are stored, in sorted runs.
+ * One sort of millions of digests would block the event loop, which handles signals.
  */
 import { createReadStream } from "node:fs";
 import { InvalidValue, invalid } from "./variable-kinds.ts";
 
-/** In prefixes. */
+/** The number of prefixes in a run. */
 const RUN_LENGTH = 2 ** 18;
-/** In lines. Without this, the garbage would become as large as the list. The list is in shared memory for the same reason. */
+/**
+ * The number of lines between two garbage collections. Without these collections, the garbage would become as large as the
+ * list. The list is in shared memory, which also limits the garbage.
+ */
 const COLLECT_EVERY = 2 ** 14;
-/** In UTF-16 units. What is longer is not a list. */
+/** In UTF-16 units. A file with a longer line is not a list of passwords. */
 const LINE_MAX_LENGTH = 2 ** 12;
 const DIGEST = /^[0-9a-f]{40}(:\d+)?$/i;
-/** Other digests, such as those of NTLM, and UTF-16: as passwords, they would list nothing that a user can choose. */
+/**
+ * Matches digests of any kind, such as NTLM, and UTF-16. If such lines counted as passwords, the list would contain nothing
+ * that a user can choose.
+ */
 const LIKE_DIGEST = /^[0-9a-f]{32,}(:|$)|\0/i;
 
 export type PasswordBlocklist = Awaited<ReturnType<typeof openPasswordBlocklist>>;
 
-/** @param path the value of `PASSWORD_BLOCKLIST`; without one, nothing is listed */
+/** @param path the value of `PASSWORD_BLOCKLIST`. If the path is empty, no password is listed */
 export async function openPasswordBlocklist(path = "") {
   let problem: InvalidValue | null = null;
   const runs = await readRuns(path).catch((error) => {
@@ -46,7 +52,7 @@ async function readRuns(path: string): Promise<readonly BigUint64Array[]> {
   const add = (line: string): void => {
     lines += 1;
     if (line === "") return;
-    // The first one decides.
+    // The first line that is not empty decides.
     containsDigests ??= LIKE_DIGEST.test(line);
     if (containsDigests && !DIGEST.test(line))
       invalid(`names a file whose line ${lines} is not a SHA-1 digest`);

@@ -1,4 +1,7 @@
-/** Finds variables that are not read, but have almost the name of one that is. */
+/**
+ * Finds variables with a misspelled name: the service does not read such a variable, but reads a variable with a similar
+ * name.
+ */
 import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES } from "./variables.ts";
 
@@ -7,16 +10,17 @@ const NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) => {
   return secret || file ? [name, `${name}_FILE`] : [name];
 });
 
-/** One change per six characters, at most three: `HOME` does not resemble `HOST`. */
+/** Allows one change per six characters, and at most three changes. `HOME` is therefore not similar to `HOST`. */
 const maxChanges = (name: string): number => Math.min(3, Math.floor(name.length / 6));
 
-/** One sentence for each such name. */
+/** Returns one sentence for each misspelled name. */
 export function describeUnknownVariables(names: readonly string[]): string[] {
   return names
     .filter((name) => !NAMES.includes(name))
     .flatMap((name) => {
       const letters = new Set(name);
-      // Most names need no comparison: each difference in length and each further letter is a change.
+      // The first two filters avoid most comparisons: each difference in length and each letter that `name` lacks needs a
+      // change.
       const [nearest] = NAMES.filter((known) => Math.abs(known.length - name.length) <= maxChanges(known))
         .filter((known) => new Set(known).difference(letters).size <= maxChanges(known))
         .map((known) => ({ known, changes: countChanges(name, known) }))
@@ -26,7 +30,7 @@ export function describeUnknownVariables(names: readonly string[]): string[] {
     });
 }
 
-/** The Levenshtein distance: how many characters must be inserted, removed or replaced. */
+/** The Levenshtein distance: the number of characters to insert, remove or replace. */
 function countChanges(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [row, character] of [...from].entries()) {

@@ -1,10 +1,10 @@
-/** The kinds of environment variables: how a text becomes a value, and which texts are accepted, in words. */
+/** The kinds of environment variables. A kind converts a text to a value, and describes in words which texts are accepted. */
 import { isIP } from "node:net";
 import { decodePercent, TOKEN_PLACEHOLDER } from "@latchkey/contracts";
 import { hostOf, leavesMachine } from "./network.ts";
 
 export interface Kind<Value> {
-  /** What is accepted, for error messages and documentation. */
+  /** Describes the accepted texts in error messages and in the documentation. */
   readonly accepted: string;
   /** @throws {InvalidValue} */
   readonly parse: (text: string, readFile: ReadFile) => Value;
@@ -13,7 +13,7 @@ export interface Kind<Value> {
 /** Returns the text of a file, or throws. */
 export type ReadFile = (path: string) => string;
 
-/** What the effective defaults and warnings depend on. */
+/** The context on which defaults and warnings depend. */
 export interface VariableContext {
   readonly isProduction: boolean;
   /** Whether the log is written to a terminal. */
@@ -25,22 +25,26 @@ export interface VariableContext {
 export interface Variable<Value> extends Kind<NonNullable<Value>> {
   /** One or two sentences of Markdown, for the documentation. */
   readonly description: string;
-  /** A text, because the documentation shows it as it would be set. */
+  /** The default is a text, because the documentation shows the text that an operator would set. */
   readonly default?: string | ((context: VariableContext) => string);
   /**
-   * In words: a default that depends on the context, or what happens without a default if the variable is not set.
+   * Describes what applies if the variable is not set: a default that depends on the context, or the behavior without a
+   * default.
    * @default "none"
    */
   readonly unset: string;
   /**
-   * `all`: the value is never printed; `url`: its secret parts are masked. A secret can also be read from the file at
-   * `NAME_FILE`.
+   * `all`: the value is never printed. `url`: the secret parts of the URL are masked. A secret can also be read from the file
+   * at `NAME_FILE`.
    */
   readonly secret?: "all" | "url";
-  /** Whether a value that is not a secret can be read from the file at `NAME_FILE`, too. */
+  /** Whether the value can also be read from the file at `NAME_FILE`. Secrets do not need this member. */
   readonly file?: true;
   readonly requiredInProduction?: true;
-  /** Why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is not. */
+  /**
+   * Returns why a valid value is insecure, as the rest of a sentence that begins with the name. Returns null if the value is
+   * secure.
+   */
   warn?(value: NonNullable<Value>, context: VariableContext): string | null;
 }
 
@@ -63,8 +67,8 @@ export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
   readonly code = "INVALID_VALUE";
   /**
-   * @param problem the rest of a sentence that begins with the name. @default "is not valid" or "is empty"
-   * @param details replace the name and the accepted values of the definition
+   * @param problem the rest of a sentence that begins with the variable's name. @default "is not valid" or "is empty"
+   * @param details `variable` and `accepted` replace the name and the accepted texts of the definition
    */
   constructor(
     readonly problem?: string,
@@ -90,7 +94,7 @@ export const boolean: Kind<boolean> = {
   parse: (text) => (text === "true" || text === "false" ? text === "true" : invalid()),
 };
 
-/** Plain decimal digits without a leading zero. */
+/** Accepts only decimal digits, without a leading zero. */
 export const wholeNumber = (minimum: number, maximum: number): Kind<number> => ({
   accepted: `a whole number from ${minimum} to ${maximum}`,
   parse: (text) => {
@@ -109,7 +113,7 @@ export interface Quota {
   /** At least 1. */
   readonly limit: number;
   readonly windowMs: number;
-  /** As clients read it: `5 per 1 minute`. */
+  /** The text that clients read, such as `5 per 1 minute`. */
   readonly text: string;
 }
 
@@ -118,14 +122,14 @@ const UNIT_MS = new Map(Object.entries({ second: 1_000, minute: 60_000, hour: 3_
 export const quota: Kind<Quota> = {
   accepted: "N/second, N/minute or N/hour",
   parse: (text) => {
-    // Nine digits keep every count a safe integer.
+    // With at most nine digits, every count is a safe integer.
     const [, limit, unit = ""] = /^([1-9][0-9]{0,8})\/([a-z]+)$/.exec(text) ?? [];
     const windowMs = UNIT_MS.get(unit) ?? invalid();
     return { limit: Number(limit), windowMs, text: `${limit} per 1 ${unit}` };
   },
 };
 
-/** Origins as browsers send them: scheme, host, port (RFC 6454 §6.1). */
+/** Origins in the form that browsers send: scheme, host and port (RFC 6454 §6.1). */
 export const origins: Kind<"*" | readonly string[]> = {
   accepted: "* or origins such as https://app.example.com, separated by commas",
   parse: (text) => {
@@ -136,7 +140,10 @@ export const origins: Kind<"*" | readonly string[]> = {
   },
 };
 
-/** Browsers offer passkeys to pages of HTTPS and of this machine (W3C Secure Contexts), whose host is not an IP address. */
+/**
+ * Browsers offer passkeys only to pages that use HTTPS or come from this machine (W3C Secure Contexts). The host of the page
+ * must not be an IP address.
+ */
 export const passkeyOrigins: Kind<readonly string[]> = {
   accepted: "origins such as https://app.example.com or http://localhost:3000, separated by commas",
   parse: (text, readFile) => {
@@ -151,7 +158,10 @@ export const passkeyOrigins: Kind<readonly string[]> = {
 
 const SMTP_URL = /^\s*smtp(s?):\/\/[^/?#]+\/?(\?tls=off)?$/i;
 
-/** Returns the options of nodemailer. Between this machine's processes, STARTTLS is used only if the server offers it. */
+/**
+ * Parses a URL to options of nodemailer. With a mail server on this machine, STARTTLS is used only if the server offers
+ * STARTTLS.
+ */
 export const mailUrl = {
   accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
   parse: (text: string) => {

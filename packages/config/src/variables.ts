@@ -1,4 +1,7 @@
-/** Every environment variable of the project, defined once. Parsing, messages, `--check-config` and the documentation derive from it. */
+/**
+ * Defines every environment variable of the project. Parsing, messages, `--check-config` and the documentation use these
+ * definitions.
+ */
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
@@ -27,13 +30,16 @@ import {
 const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
-/** The client quotes any other path in its error, such as the rest of a password that contains a slash. */
+/**
+ * The only allowed path is a number. The client's error would contain any other path, such as the rest of a password with a
+ * slash.
+ */
 const REDIS_URL = /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/;
 const redisUrl: Kind<string> = {
   accepted: "redis://:PASSWORD@HOST:PORT or rediss://…",
   parse: (value) => (REDIS_URL.test(value) && URL.canParse(value) ? value : invalid()),
 };
-/** A public key as a secret key would let everybody sign tokens. */
+/** Rejects PEM. If the secret key were a public key, everybody could sign tokens. */
 const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",
   parse: (value) => (value.includes("-----BEGIN ") ? invalid("is a PEM block") : value || invalid()),
@@ -253,7 +259,7 @@ export type Values = {
 };
 export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
-/** Whether the service sends mail: without a server, it writes files, but not in production. */
+/** Whether the service sends mail. Without `MAIL_URL`, the service writes mails to files, but not in production. */
 export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
   MAIL_URL !== null || NODE_ENV !== "production";
 
@@ -267,7 +273,7 @@ export const MAIL_OPTIONS = [
   "PRODUCT_URL",
 ] as const;
 
-/** What the links and texts of mails depend on. */
+/** The options of the links and texts in mails. */
 export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>) => ({
   publicUrl: values.PUBLIC_URL,
   linkTemplates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
@@ -279,10 +285,10 @@ export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>)
 export const passkeyRpId = (values: Pick<Values, "PASSKEY_ORIGINS" | "PASSKEY_RP_ID">): string =>
   values.PASSKEY_RP_ID ?? hostOf(values.PASSKEY_ORIGINS?.[0] ?? "");
 
-/** In the order of their definitions. The cast is safe: the object has exactly these keys. */
+/** The names in the order of the definitions. The cast is safe because `VARIABLES` has exactly these keys. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
-/** Checks HASH_KERNEL: the kernels depend on the machine. */
+/** Checks `HASH_KERNEL`. The accepted kernels depend on the machine. */
 export const validateKernel =
   (kernels: readonly string[]) =>
   (name: string): void => {

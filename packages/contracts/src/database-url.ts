@@ -1,26 +1,26 @@
-/** Parses the URL of a database. No message quotes it, because it can contain a password. */
+/** Parses the URL of a database. No error message contains the URL, because the URL can contain a password. */
 import { decodePercent } from "./text.ts";
 
-/** The URL is invalid or its scheme is not supported. */
+/** The URL is invalid, or its scheme is not supported. */
 export class UnsupportedDatabaseUrl extends Error {
   override readonly name = "UnsupportedDatabaseUrl";
   readonly code = "UNSUPPORTED_DATABASE_URL";
 
-  /** @param problem a sentence about the URL that does not quote it */
+  /** @param problem a sentence about the URL, without text of the URL */
   constructor(readonly problem: string) {
     super(`Unsupported database URL: ${problem}`);
   }
 }
 
-/** All of the client's options, because the client must read none from environment variables. */
+/** Contains all options of the PostgreSQL client, because the client would read a missing option from environment variables. */
 export type PostgresAddress = Readonly<ReturnType<typeof parsePostgresUrl>>;
 
-/** A path can be relative. */
+/** The path can be relative. */
 export type DatabaseLocation = { readonly path: string } | { readonly address: PostgresAddress };
 
 const FILE_URL = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]+)$/;
 const DEFAULT_PORT = 5432;
-/** Other clients default to the operating system's user, which differs between containers. */
+/** Other clients use the operating system's user by default. That user differs between containers. */
 const DEFAULT_USERNAME = "postgres";
 
 /** @throws UnsupportedDatabaseUrl */
@@ -30,7 +30,7 @@ export function parseDatabaseUrl(url: string): DatabaseLocation {
   throw new UnsupportedDatabaseUrl("it must start with file:, postgres:// or postgresql://.");
 }
 
-/** RFC 8089. */
+/** The path of a file URL (RFC 8089). */
 function parseFileUrl(url: string): string {
   const path = FILE_URL.exec(url)?.[1];
   if (path === undefined || path.startsWith("//") || path === ":memory:") {
@@ -39,7 +39,7 @@ function parseFileUrl(url: string): string {
   return decode(path);
 }
 
-/** The parts of a connection URI (PostgreSQL, 32.1.1.2). @throws UnsupportedDatabaseUrl */
+/** The parts of a connection URI (PostgreSQL documentation, 32.1.1.2). @throws UnsupportedDatabaseUrl */
 export function parsePostgresUrl(url: string) {
   const parsed = URL.parse(url);
   if (parsed === null)

@@ -1,4 +1,4 @@
-/** Wire shapes as schemas, the bounds of the wire format, and what else several packages must agree on. */
+/** The schemas and limits of the HTTP API, and other definitions that several packages share. */
 
 export * from "./bounds.ts";
 export * from "./database-url.ts";

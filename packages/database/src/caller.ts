@@ -1,6 +1,6 @@
 /**
  * The client for which queries run, and the total time of these queries. The embedded database takes turns between clients,
- * and all queries of a request share one timeout. The asynchronous context gives each query of a request its `Caller`.
+ * and all queries of a request share one timeout. The asynchronous context gives each query of a request the `Caller`.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

@@ -6,7 +6,7 @@
 /** Runs a query of a driver, and converts the driver's errors to the errors of this file. */
 export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
 
-/** Another user has this e-mail address or username. The database's unique constraints detect this. */
+/** Another user has this e-mail address or username. The database's unique constraints detect this error. */
 export class UserAlreadyExists extends Error {
   override readonly name = "UserAlreadyExists";
   readonly code = "USER_ALREADY_EXISTS";

@@ -32,7 +32,7 @@ export interface MailPolicy {
 export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
   /** The user at the time of the claim. null: no user had the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
-  /** The recipient that was stored with the mail. Without a stored recipient, the user. */
+  /** The recipient that was stored with the mail, or the user if no recipient was stored. */
   readonly recipient: Recipient | null;
   /** Whether a user has the e-mail address that was stored with the mail. */
   readonly isTaken: boolean;

@@ -133,7 +133,7 @@ export function createPasskeyRepository(
       }),
     /**
      * Stores a login. Returns false if the passkey does not exist, has used the statement before, or has
-     * `MAX_USED_STATEMENTS` stored. Returns false if the counter has not grown, but accepts a counter that stays 0.
+     * `MAX_USED_STATEMENTS` used statements. Returns false if the counter has not grown, unless the counter stays 0.
      */
     use: async ({ expiresAt, ...use }: PasskeyUse) =>
       (await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }))).length > 0,

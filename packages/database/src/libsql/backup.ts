@@ -1,17 +1,20 @@
-/** Copies the file of an embedded database while the service uses it, and replaces the file while no process has it open. */
+/**
+ * Backs up the file of an embedded database while the service uses the file. Replaces the file only while no process has it
+ * open.
+ */
 import { open, rename, rm } from "node:fs/promises";
 import type Database from "libsql";
 import { DatabaseUnavailable, InvalidBackup } from "../errors.ts";
 import { type Connection, connect } from "./connection.ts";
 import { isLockConflict, toDomainError } from "./errors.ts";
 
-/** How long a copy waits for a process that recovers the file. */
+/** How long a backup waits while another process recovers the file. */
 const TIMEOUT_SECONDS = 10;
 
 const isDamaged = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && /^SQLITE_(CORRUPT|NOTADB)/.test(error.reason);
 
-/** Closes the connection afterwards. @throws DatabaseUnavailable */
+/** Opens a connection for `use`, then closes the connection. @throws DatabaseUnavailable */
 export async function connected<T>(
   path: string,
   timeoutSeconds: number,
@@ -34,7 +37,7 @@ async function sync(path: string): Promise<void> {
 }
 
 /**
- * Writes the state of one moment to a new file that only its owner can read. Neither readers nor writers wait for it.
+ * Writes a consistent snapshot to a new file that only the owner can read. Readers and writers do not wait for the backup.
  * @throws DatabaseUnavailable
  */
 export async function backUpFile(path: string, target: string): Promise<void> {
@@ -44,7 +47,7 @@ export async function backUpFile(path: string, target: string): Promise<void> {
 }
 
 /**
- * Moves `source`, in the same folder, to `path`. `prepare` runs after all checks, immediately before.
+ * Moves `source` to `path`, which must be in the same folder. `prepare` runs after all checks, immediately before the move.
  * @throws InvalidBackup
  * @throws DatabaseUnavailable if a process has the file at `path` open
  */
@@ -53,18 +56,21 @@ export async function restoreFile(path: string, source: string, prepare: () => P
   await sync(source);
   const replace = async () => {
     await prepare();
-    // First: SQLite would apply the write-ahead log of the replaced file to the new one.
+    // These files must be deleted first: SQLite would apply the write-ahead log of the replaced file to the new file.
     for (const suffix of ["-wal", "-shm", "-journal"]) await rm(path + suffix, { force: true });
     await rename(source, path);
   };
-  // A damaged file cannot be locked.
+  // A damaged file cannot be locked, so it is replaced without a lock.
   await connected(path, 0, async ({ database }) => {
     lock(database);
     await replace();
   }).catch((error: unknown) => (isDamaged(error) ? replace() : Promise.reject(error)));
 }
 
-/** Each open connection to a write-ahead log holds a shared lock, with which the mode cannot change. */
+/**
+ * Fails if another connection is open. Each connection to a file with a write-ahead log holds a shared lock, which prevents a
+ * change of the journal mode.
+ */
 export function lock(database: Database.Database): void {
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
@@ -76,7 +82,8 @@ export function lock(database: Database.Database): void {
 
 async function checkBackup(path: string): Promise<void> {
   await connected(path, 0, ({ database }) => {
-    // A copy of a file that was in use has this mode, and would leave files beside it.
+    // A plain copy of a file that was in use has the mode WAL. In that mode, the checks would leave further files beside the
+    // copy.
     database.exec("PRAGMA journal_mode = DELETE");
     const rows = database.prepare("PRAGMA integrity_check(1)").raw().all();
     if (String(rows) !== "ok") throw new InvalidBackup("is damaged");

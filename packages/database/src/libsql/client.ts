@@ -1,7 +1,7 @@
 /**
- * The file and its two connections, a reader and a writer. Invariant: no statement of a connection stays unfinished after
- * a lock conflict. libsql finishes such a statement only when it is garbage collected. Until then, later statements of the
- * connection do not commit, and report no error.
+ * The file and its two connections, a reader and a writer. Invariant: no statement of a connection stays unfinished after a
+ * lock conflict. Until the garbage collector finishes such a statement, later statements of the connection do not commit, and
+ * report no error.
  */
 import { access, constants, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -20,11 +20,12 @@ interface LibsqlClient extends RepositoryClient {
   close(): void;
 }
 
-/** Creates the file and its parent folders, accessible to their owner only; existing ones are not changed. */
+/** Creates the file and its parent folders, accessible only to the owner. Existing files and folders are not changed. */
 export async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // "x" because closing a second handle of an open file would release this process's locks on it.
+    // The flag `wx` rejects an existing file. Closing a second handle of an open file would release this process's locks on
+    // the file.
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
@@ -32,7 +33,10 @@ export async function createFile(path: string): Promise<void> {
   }
 }
 
-/** Names the folder or the file if this user cannot write it; a read-only folder can also be the reason of an SQLite error. */
+/**
+ * Returns an error that names the folder or the file if this user cannot write there. A read-only folder is enough to make
+ * SQLite fail.
+ */
 async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof DatabaseUnavailable)) return error;
   for (const target of [dirname(path), path]) {
@@ -46,7 +50,7 @@ async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
-/** The mode is stored in the file; all later connections read it from there. */
+/** The file stores this mode for all later connections. */
 async function useWriteAheadLog(path: string): Promise<void> {
   const client = createClient({ url: pathToFileURL(path).href, concurrency: 1, timeout: 0 });
   try {
@@ -57,8 +61,8 @@ async function useWriteAheadLog(path: string): Promise<void> {
 }
 
 /**
- * Each transaction holds the write lock from its first statement. It is taken in a script, because only then does libsql
- * finish a statement that failed with a lock conflict.
+ * Each transaction takes the write lock with its first statement, `BEGIN IMMEDIATE`. This statement runs with `exec`, because
+ * libsql finishes a statement after a lock conflict only if `exec` runs the statement.
  */
 function openWriter(path: string) {
   const { database, prepare } = connect(path);
@@ -92,7 +96,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   } catch (error) {
     throw await nameUnwritable(error, path);
   }
-  // One after the other, because a lock conflict of the second must leave no connection of the first open.
+  // The writer and the reader are opened in separate attempts: a retry for the reader must not open another writer.
   const writer = await attempt(async () => openWriter(path));
   const reader = await attempt(async () => openReader(path));
   const { orm } = writer;

@@ -1,4 +1,4 @@
-/** Drizzle's builders of the columns and tables of libsql. */
+/** Drizzle's builders for the columns and tables of libsql. */
 import { sql } from "drizzle-orm";
 import { customType, integer } from "drizzle-orm/sqlite-core";
 import { ROLES_TYPE } from "../roles.ts";
@@ -14,18 +14,18 @@ export {
   text,
 } from "drizzle-orm/sqlite-core";
 
-/** The database's clock as RFC 3339 text in UTC with milliseconds: text order is time order. */
+/** The current time of the database, as RFC 3339 text in UTC with milliseconds. Such texts sort in the order of their times. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
-/** Matches exactly the texts that `now` produces; February 29 depends on the year and is not included. */
+/** Matches the texts that `now` produces, except those with February 29, which depends on the year. */
 const CANONICAL =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 const TIME_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * Returns the canonical text. Also reads timestamps that an operator wrote: `datetime('now')` has no time zone and means
- * UTC. An invalid value is read as the epoch, because one damaged row must not make a whole page fail.
+ * Returns the canonical text. An operator can have stored another form, such as `datetime('now')`, which has no time zone and
+ * means UTC. An invalid value is read as the epoch, because one damaged row must not make a whole page fail.
  */
 export function readTimestamp(value: unknown): string {
   if (typeof value !== "string") return EPOCH;
@@ -42,5 +42,5 @@ export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TY
 
 export const boolean = (name = "") => integer(name, { mode: "boolean" });
 
-/** AUTOINCREMENT never reuses an id: a deleted user's token cannot give access to a later account. */
+/** AUTOINCREMENT never reuses an id, so a deleted user's token cannot give access to a later account. */
 export const id = () => integer().primaryKey({ autoIncrement: true });

@@ -1,4 +1,4 @@
-/** A connection that prepares each statement once, because that takes as long as running it. */
+/** A connection that prepares each statement only once, because preparing a statement takes as long as running it. */
 import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import Database from "libsql";
@@ -8,16 +8,16 @@ type Statement = ReturnType<Database.Database["prepare"]>;
 
 export interface Connection {
   readonly database: Database.Database;
-  /** The rows of the statement are arrays. */
+  /** Returns a statement whose rows are arrays. */
   prepare(sql: string): Statement;
 }
 
-/** Bounds the memory: an insert of many rows is a statement of its own for each number of rows. */
+/** Limits the memory: INSERTs with different numbers of rows are different statements. */
 const MAX_STATEMENTS = 100;
 
 /**
- * libsql's default is `synchronous = FULL`: each commit is synced.
- * @param timeoutMs how long a statement waits for a lock, blocking the event loop. @default 0
+ * By default, libsql uses `synchronous = FULL`: each commit is synced to the disk.
+ * @param timeoutMs how long a statement waits for a lock. The wait blocks the event loop. @default 0
  */
 export function connect(path: string, timeoutMs = 0): Connection {
   const database = new Database(path, { timeout: timeoutMs });
@@ -36,7 +36,7 @@ export function connect(path: string, timeoutMs = 0): Connection {
   };
 }
 
-/** @param query runs a statement and returns its rows as arrays */
+/** @param query runs a statement and returns each row as an array */
 export function createOrm(query: (sql: string, parameters: unknown[]) => unknown[]): Orm {
   const orm = drizzle(async (sql, parameters) => ({ rows: query(sql, parameters) }));
   return toOrm(Object.assign(orm, { execute: (statement: SQL) => orm.run(statement) }));

@@ -1,4 +1,4 @@
-/** The embedded database during a copy: no other process can open the file, and nothing changes unless all of `work` succeeds. */
+/** The embedded database during a copy. No other process can open the file. Changes are committed only if `work` succeeds. */
 import { sql } from "drizzle-orm";
 import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
 import { singleRow } from "../row-decoder.ts";
@@ -13,7 +13,7 @@ import { columns, tables } from "./schema.ts";
 const TABLES = describeTables(tables, columns.getTableConfig);
 
 /**
- * Creates and migrates a target in the same transaction.
+ * If `role` is `target`, creates the file. The transaction of `work` also migrates the file.
  * @throws DatabaseUnavailable
  */
 export async function withCopySession<T>(
@@ -24,9 +24,9 @@ export async function withCopySession<T>(
   if (role === "target") await createFile(path);
   return connected(path, 0, async (connection) => {
     const { database, prepare } = connection;
-    // A rollback journal, unlike a write-ahead log, stays small, because it contains none of the new pages.
+    // `lock` replaces the write-ahead log by a rollback journal. The journal stays small, because it contains no new pages.
     lock(database);
-    // The transaction holds the lock until its end, which then also deletes the journal.
+    // In this mode, the end of the transaction releases the lock and deletes the journal.
     database.exec("PRAGMA locking_mode = NORMAL");
     const orm = createOrm((text, parameters) => prepare(text).all(parameters));
     const lastId = sql<number>`coalesce(max(seq), 0)`;

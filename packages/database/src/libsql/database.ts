@@ -26,7 +26,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   );
   const close = async () => client.close();
   try {
-    // Takes the shared lock by which `restoreFile` detects that the file is open.
+    // This query takes the shared lock with which `restoreFile` detects an open file.
     await client.reader.attempt(countTables);
   } catch (error) {
     client.close();

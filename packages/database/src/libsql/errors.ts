@@ -1,4 +1,4 @@
-/** Converts libsql's errors to domain errors and identifies those that a retry can resolve. */
+/** Converts libsql's errors to domain errors, and identifies the errors that a retry can resolve. */
 import { LibsqlError } from "@libsql/client/sqlite3";
 import { DrizzleQueryError } from "drizzle-orm";
 import Database from "libsql";
@@ -24,22 +24,25 @@ function unwrap(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
-/** The extended result code of an error of the driver or of the client around it; null for every other error. */
+/**
+ * Returns the extended result code of an error of the driver (`libsql`) or the client (`@libsql/client`). Returns null for
+ * any other error.
+ */
 function resultCode(error: unknown): string | null {
   if (error instanceof LibsqlError) return error.extendedCode ?? error.code;
   return error instanceof Database.SqliteError ? error.code : null;
 }
 
-/** `SQLITE_BUSY_RECOVERY` is a `SQLITE_BUSY`. */
+/** For example, the primary code of `SQLITE_BUSY_RECOVERY` is `SQLITE_BUSY`. */
 const primaryCode = (code: string): string => /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
 
-/** Whether the statement had no effect and failed only because another process holds a lock. */
+/** Whether the statement failed only because another process holds a lock. Such a statement had no effect. */
 export function isLockConflict(error: unknown): boolean {
   const code = resultCode(unwrap(error));
   return code !== null && LOCK_CODES.has(primaryCode(code));
 }
 
-/** Returns the domain error for a failed query; an error that libsql did not throw is a bug and is returned unchanged. */
+/** Returns the domain error for a failed query. Any error that libsql did not throw is a bug and is returned unchanged. */
 export function toDomainError(error: unknown): unknown {
   const cause = unwrap(error);
   const code = resultCode(cause);
@@ -48,7 +51,7 @@ export function toDomainError(error: unknown): unknown {
       ? new UserAlreadyExists()
       : new DatabaseUnavailable(code, EXPLANATIONS[primaryCode(code)]);
   }
-  // If a file cannot be opened, libsql throws a plain error with an empty code and the path in its message.
+  // If a file cannot be opened, libsql throws an `Error` with an empty code and with the path in the message.
   return cause instanceof Error && "code" in cause && cause.code === ""
     ? new DatabaseUnavailable(CANNOT_OPEN, EXPLANATIONS[CANNOT_OPEN])
     : cause;

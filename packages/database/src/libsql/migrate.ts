@@ -1,6 +1,6 @@
 /**
- * Applies the generated migrations. Reading the current version and migrating are one transaction under the write lock, so
- * of several processes that start on an empty file only one migrates.
+ * Applies the generated migrations. One transaction with the write lock reads the current version and migrates. If several
+ * processes start on an empty file, only one process migrates.
  */
 import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
@@ -22,7 +22,7 @@ const readHistory = async (orm: Orm): Promise<number[]> => {
   return rows.map(({ createdAt }) => createdAt);
 };
 
-/** Whether the database has the schema of this release, neither an older nor a newer one. */
+/** Whether the database has exactly the schema of this release. */
 export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   const latest = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER }).at(-1)?.folderMillis;
   const tables = await orm
@@ -31,10 +31,11 @@ export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   return tables.length > 0 && Math.max(...(await readHistory(orm))) === latest;
 }
 
-/** Runs within a transaction that holds the write lock. @throws SchemaTooNew */
+/** Must run in a transaction that holds the write lock. @throws SchemaTooNew */
 export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FOLDER): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
-  // The same table as in Drizzle's own migrator, and one beside it, because earlier releases must be able to start.
+  // The first table is the table of Drizzle's own migrator. A second table contains the oldest compatible releases, because
+  // earlier releases must be able to start.
   await orm.execute(sql`
       create table if not exists __drizzle_migrations
       (id integer primary key, hash text not null, created_at numeric not null)`);
@@ -63,7 +64,7 @@ export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FO
 }
 
 /**
- * @param options `migrationsFolder`: @default the migrations of this release
+ * @param options.migrationsFolder @default the migrations of this release
  * @throws SchemaTooNew
  * @throws MigrationRejected
  * @throws DatabaseUnavailable

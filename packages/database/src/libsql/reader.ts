@@ -1,8 +1,7 @@
 /**
- * The reading connection. Each query returns all rows as one JSON text, because a call that converts each value separately
- * costs twice as much. Invariants: a statement is reset when its row is read, so a read never keeps a snapshot open; and a
- * connection is not used again after a lock conflict, because the driver leaves the failed statement unfinished until it is
- * garbage collected.
+ * The reading connection. Each query returns all rows as one JSON text, because converting each value separately takes twice
+ * as long. Invariants: a statement is reset when its row is read, so no snapshot stays open. After a lock conflict, a new
+ * connection is used, because the driver leaves the failed statement unfinished.
  */
 import { Column, fillPlaceholders, is } from "drizzle-orm";
 import { DatabaseUnavailable } from "../errors.ts";
@@ -11,17 +10,14 @@ import { type Connection, connect } from "./connection.ts";
 import { isLockConflict } from "./errors.ts";
 
 export interface Reader {
-  /**
-   * Builds the query once and returns the function that runs it; the argument contains the values of its placeholders.
-   * Call it when the repository is created: each query occupies memory until `close`.
-   */
+  /** Builds the query once. Returns a function that runs the query with the values of the placeholders. */
   prepare<Row>(query: Select<Row>): (values?: Record<string, unknown>) => Promise<Row[]>;
   close(): void;
 }
 
 /**
- * Selects the rows of the query as one JSON array of arrays. Each value is converted to its column's type, because JSON
- * cannot contain a blob. The driver ends the process if a text is not valid UTF-8, so the result is a blob.
+ * Returns a query that selects all rows as one JSON array of arrays. Each value is cast to the type of its column, because
+ * JSON cannot contain a blob. The result is a blob, because the driver ends the process if a text is not valid UTF-8.
  */
 function toJsonQuery(sql: string, fields: readonly unknown[]): string {
   const names = fields.map((_, index) => `c${index}`);
@@ -31,7 +27,7 @@ function toJsonQuery(sql: string, fields: readonly unknown[]): string {
   return `with selected(${names}) as (${sql}) select cast(json_group_array(json_array(${values})) as blob) from selected`;
 }
 
-/** Builds the query and returns the function that runs it over a connection with the values of its placeholders. */
+/** Builds the query. Returns a function that runs the query on a connection with the values of the placeholders. */
 export function compile<Row>(query: Select<Row>) {
   const { sql, params } = query.toSQL();
   const { selectedFields } = query._;
@@ -41,7 +37,7 @@ export function compile<Row>(query: Select<Row>) {
     parseRows(prepare(jsonQuery).get(fillPlaceholders(params, values))).map(decode);
 }
 
-/** A query fails with a lock conflict only while another process recovers the file; the next query uses a new connection. */
+/** A query fails with a lock conflict only while another process recovers the file. The next query uses a new connection. */
 export function openReader(path: string): Reader {
   let connection: Connection | null = connect(path);
   let isClosed = false;
@@ -72,7 +68,7 @@ export function openReader(path: string): Reader {
   };
 }
 
-/** The cast is safe because `toJsonQuery` returns one row with one blob. */
+/** The cast is safe because the query of `toJsonQuery` returns one row with one blob. */
 function parseRows(row: unknown): readonly unknown[][] {
   const [json] = row as [Buffer];
   return JSON.parse(json.toString());

@@ -1,6 +1,6 @@
 /**
- * Retries while another process holds the file's lock. libsql is synchronous: a lock wait inside the library would block
- * the event loop, so queries fail immediately and are retried with a timer.
+ * Retries a query while another process holds the lock of the file. libsql is synchronous: waiting for a lock in libsql would
+ * block the event loop. Therefore, queries fail immediately, and a timer starts each retry.
  */
 import { withinTimeout } from "../caller.ts";
 import type { Attempt } from "../errors.ts";
@@ -8,7 +8,7 @@ import { isLockConflict, toDomainError } from "./errors.ts";
 
 const MAX_PAUSE_MS = 50;
 
-/** Runs the query at least once, and until `deadline` again after each lock conflict. */
+/** Runs the query at least once. Repeats the query after each lock conflict until `deadline`. */
 export async function retryUntil<T>(deadline: number, query: () => Promise<T>): Promise<T> {
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     try {

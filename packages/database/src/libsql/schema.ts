@@ -1,4 +1,7 @@
-/** The libsql tables, and the expressions that differ from those of PostgreSQL, which describes them. */
+/**
+ * The libsql tables, and the SQL expressions that PostgreSQL has in a different form. `postgres/schema.ts` describes the
+ * expressions.
+ */
 import { type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { createTables, toColumns } from "../tables.ts";
 import * as sqliteColumns from "./columns.ts";
@@ -8,16 +11,16 @@ export const tables = createTables(columns);
 export const { users, todos, userNetworks, passkeys, outbox, deletedImports } = tables;
 export const { now } = columns;
 
-/** The time in this many seconds; a negative number is in the past. */
+/** The time this many seconds from now. A negative number means a time in the past. */
 export const later = (seconds: number) =>
   sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${seconds} seconds`}))`;
 
-/** Empty, because a writing transaction locks the file. */
+/** The next three expressions do nothing, because a writing transaction locks the whole file. */
 export const forShare = sql``;
 export const skipLocked = sql``;
 export const lockText = (_: string) => sql<unknown>`null`;
 
-/** Follows a column: whether its value is an element of the JSON array. */
+/** Follows a column: whether the value is an element of the JSON array. */
 export const isElementOf = (json: Placeholder) => sql`in (select value from json_each(${json}))`;
 
 export const lastId = sql<
@@ -29,6 +32,9 @@ export const raiseLastId = (id: number) => [
   sql`update sqlite_sequence set seq = max(seq, ${id}) where name = 'users'`,
 ];
 
-/** The members of a JSON object, as the columns `key` and `value` of a table; and the function that makes an object of them. */
+/**
+ * `jsonMembers` is a table with the columns `key` and `value`, one row for each member of a JSON object. `jsonObject` is the
+ * function that makes a JSON object of such rows.
+ */
 export const jsonMembers = (json: SQLWrapper) => sql`json_each(${json})`;
 export const jsonObject = sql`json_group_object`;

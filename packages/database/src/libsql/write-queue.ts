@@ -1,8 +1,7 @@
 /**
- * The queue of the writing connection. Clients take turns, and two writes that wait at the same time share one transaction,
- * because each commit blocks the event loop while it is synced. Invariants: a write never runs after its deadline, and it is
- * settled after the commit of its transaction; if a write fails, its whole group is rolled back and each write runs again in
- * a transaction of its own.
+ * The queue of the writing connection. Clients take turns. Two waiting writes share one transaction, because each commit
+ * blocks the event loop. Invariants: a write never runs after its deadline, and its promise is settled after the commit. If a
+ * write fails, its group is rolled back, and each write runs again in a transaction of its own.
  */
 import { callers, withinTimeout } from "../caller.ts";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
@@ -11,37 +10,38 @@ import { retryUntil } from "./retry.ts";
 
 interface Entry {
   readonly deadline: number;
-  /** Runs the query and returns the function that resolves its promise. */
+  /** Runs the query. Returns a function that resolves the promise of the write. */
   readonly run: () => Promise<() => void>;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Bounds how long a group blocks the event loop, and how long other processes that write wait for it. During reads, groups of
- * eight write 3.3 times as fast, but then the p99 of the reads is a quarter longer (`bun run bench contention`).
+ * Limits how long a group blocks the event loop, and how long other processes wait to write. With groups of eight, writes
+ * during reads are 3.3 times as fast, but the p99 of the reads is a quarter longer (`bun run bench contention`).
  */
 const MAX_GROUP = 2;
 
-/** Bounds the memory of the queue. 125 commits per second write as many within four seconds. */
+/** Limits the memory of the queue. With 125 commits per second, this many writes take four seconds. */
 const MAX_WAITING = 1000;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Runs the writes of each client in order of arrival. The time spent in the queue counts towards the timeout. Other events
- * are handled between two transactions.
- * @param transact runs queries and commits; rolls back if one of them fails
+ * Runs the writes of each client in order of arrival. The time in the queue counts towards the timeout. The event loop
+ * handles other events between two transactions.
+ * @param transact runs queries and commits, or rolls back if a query fails
  */
 export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Attempt {
-  /** The waiting entries of each client, in the order of their turns. */
+  /** The waiting entries of each client. The clients are in the order of their turns. */
   const queues = new Map<string, Set<Entry>>();
   let isRunning = false;
-  /** The error of the latest transaction; undefined if it was committed. */
+  /** The error of the latest transaction, or undefined if that transaction was committed. */
   let latestError: unknown;
 
   /**
-   * If too many entries wait, drops the oldest one of the client with the most, which is the first to expire. It is rejected
-   * at its deadline: a client that got the response at once could occupy the event loop with its next requests.
+   * If too many entries wait, drops the oldest entry of the client with the most entries, because this entry expires first.
+   * The entry is rejected only at its deadline: after an early rejection, the client could occupy the event loop with new
+   * requests.
    */
   const enqueue = (client: string, entry: Entry): void => {
     queues.set(client, (queues.get(client) ?? new Set()).add(entry));
@@ -54,7 +54,10 @@ export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Atte
     if (waiting > MAX_WAITING) takeOldest(longest);
   };
 
-  /** Takes one entry of each client in turn. A client that has more moves to the end, where the loop finds it again. */
+  /**
+   * Takes one entry of each client in turn. A client with more entries moves to the end, where the same loop reaches the
+   * client again.
+   */
   const takeGroup = (): Entry[] => {
     const group: Entry[] = [];
     for (const [client, entries] of queues) {
@@ -121,7 +124,7 @@ export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Atte
     });
 }
 
-/** Removes and returns the first entry, if there is one. */
+/** Removes the first entry. Returns an array with that entry, or an empty array if there was no entry. */
 function takeOldest(entries: Set<Entry>): Entry[] {
   const [oldest] = entries;
   if (oldest) entries.delete(oldest);

@@ -1,6 +1,6 @@
 /**
- * The deadline of each query. Invariant: apart from stalls of the event loop, a caller never waits longer than the deadline, and
- * after a query exceeds it, later queries use a new pool.
+ * Enforces the deadline of each query. Invariants: apart from stalls of the event loop, a caller never waits longer than the
+ * deadline. After a query has exceeded the deadline, later queries use a new pool.
  */
 import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
@@ -12,13 +12,16 @@ import { withTimeout } from "../timeout.ts";
 import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
-/** Minimum time between two pool replacements because of a read-only server. */
+/** Minimum time between two replacements of the pool because of a read-only server. */
 const READ_ONLY_PAUSE_MS = 1_000;
 
-/** Runs a query and returns its rows as arrays of values. */
+/** Runs a query and returns each row as an array of values. */
 type Query = (text: string, values: unknown[]) => Promise<unknown[][]>;
 
-/** The cast is safe because Drizzle's session calls only `unsafe` and `values`, except in its own transactions, which only migrations use. */
+/**
+ * The cast is safe: outside of Drizzle's own transactions, Drizzle's session calls only `unsafe` and `values`. Only
+ * migrations use Drizzle's own transactions.
+ */
 function createOrm(query: Query): BunSQLDatabase {
   const unsafe = (text: string, values: unknown[]) => {
     const rows = query(text, values);
@@ -27,7 +30,7 @@ function createOrm(query: Query): BunSQLDatabase {
   return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
-/** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline; a later result is discarded. */
+/** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline and discards a later result. */
 export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
   withTimeout(query, deadlineMs, () => unavailable(DEADLINE_REASON));
 
@@ -36,7 +39,7 @@ export function openClient(options: ConnectionPoolOptions): RepositoryClient & {
   let replacedAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  /** Queries that still run in the old pool can finish until the deadline. */
+  /** Queries that are running in the old pool can finish until the deadline. */
   const replace = (old: ConnectionPool) => {
     if (old !== pool || closed) return;
     pool = new ConnectionPool(options);
@@ -52,7 +55,8 @@ export function openClient(options: ConnectionPoolOptions): RepositoryClient & {
     } catch (error) {
       const domainError = toDomainError(error);
       if (isDeadline(domainError)) replace(used);
-      // After a failover, connections lead to the old server while its name can already lead to the new one: reconnect.
+      // After a failover, open connections still lead to the old server, but the host name can already lead to the new
+      // server. New connections are therefore needed.
       if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
       throw domainError;
     }

@@ -1,4 +1,4 @@
-/** Drizzle's builders of the columns and tables of PostgreSQL. */
+/** Drizzle's builders for the columns and tables of PostgreSQL. */
 import { sql } from "drizzle-orm";
 import { bigint as bigintColumn, customType, PgSchema } from "drizzle-orm/pg-core";
 import { ROLES_TYPE } from "../roles.ts";
@@ -6,16 +6,19 @@ import { toTimestamp } from "../timestamp.ts";
 
 export { boolean, getTableConfig, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 
-/** Qualifies each table, because a connection pooler does not keep a `search_path`. `pgSchema` rejects this name. */
+/**
+ * Qualifies each table with its schema, because a connection pooler does not keep a `search_path`. Drizzle's `pgSchema`
+ * function rejects the name `public`.
+ */
 export const { table } = new PgSchema("public");
 
 export const now = sql`now()`;
 
-/** An invalid value, such as `infinity`, is read as the epoch, because one damaged row must not make a whole page fail. */
+/** Reads an invalid value, such as `infinity`, as the epoch, because one damaged row must not make a whole page fail. */
 const readTimestamp = (value: unknown): string =>
   toTimestamp(value instanceof Date ? value : new Date(String(value)));
 
-/** Milliseconds, because the JSON timestamps have no higher precision. */
+/** The precision is milliseconds, because the JSON timestamps have no higher precision. */
 export const timestamp = customType<{ data: string; driverData: Date | string }>({
   dataType: () => "timestamp (3) with time zone",
   fromDriver: readTimestamp,
@@ -25,5 +28,5 @@ export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TY
 
 export const bigint = (name = "") => bigintColumn(name, { mode: "number" });
 
-/** An identity column never reuses an id: a deleted user's token cannot give access to a later account. */
+/** An identity column never reuses an id, so a deleted user's token cannot give access to a later account. */
 export const id = () => bigint().primaryKey().generatedByDefaultAsIdentity();

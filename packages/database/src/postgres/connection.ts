@@ -1,24 +1,29 @@
-/** Opens connections to the server, and proves that one is direct: no pooler lies between it and its server process. */
+/**
+ * Opens connections to the server, and proves that a connection is direct: no pooler is between this process and the server
+ * process.
+ */
 import type { PostgresAddress } from "@latchkey/contracts";
 import { SQL } from "bun";
 import type { DatabaseOptions } from "../repositories.ts";
 import { singleRow } from "../row-decoder.ts";
 
-/** Shared by all connections of a process. `auto` becomes `false` for good after a connection without a proof. */
+/**
+ * Shared by all connections of a process. `auto` changes to `false` permanently when a connection is not proved to be direct.
+ */
 export interface PreparedStatements {
   mode: NonNullable<DatabaseOptions["preparedStatements"]>;
 }
 
 export interface ConnectOptions {
   readonly address: PostgresAddress;
-  /** In milliseconds. The server's statement timeout is shorter, because a slow query must not replace the pool. */
+  /** In milliseconds. The server's `statement_timeout` is shorter, because a slow query must not replace the pool. */
   readonly deadlineMs: number;
 }
 
 interface Connections {
   /** Maximum number of connections. */
   readonly max: number;
-  /** Whether statements have names. The client assigns them in the order of their first use: `P0`, `P1` … */
+  /** Whether statements have names. The client assigns the names `P0`, `P1` … in the order of first use. */
   readonly prepare: boolean;
   /** Called when a connection closes or cannot be opened. */
   readonly onclose?: () => void;
@@ -26,9 +31,10 @@ interface Connections {
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
-/** Creates a client; the first query opens a connection. */
+/** Creates a client. The first query opens a connection. */
 export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectOptions & Connections) {
-  // Between 6/8 and 7/8 of the deadline. Random, because it must differ from that of a session which a pooler opened for others.
+  // Between 6/8 and 7/8 of the deadline. The timeout is random, because it must differ from the timeout of a session that a
+  // pooler opened for another client.
   const statementTimeoutMs = Math.floor((deadlineMs * (6 + Math.random())) / 8);
   const sql = new SQL({
     ...address,
@@ -45,14 +51,15 @@ export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectO
   return {
     sql,
     /**
-     * Whether the session was started with the startup parameters of this client. The source of a value that a pooler set
-     * afterwards is `session`, that of a role or a database is `user` or `database`.
+     * Whether the session was started with this client's startup parameters. The setting then has the source `client`. A
+     * setting that a pooler changes later has the source `session`. A setting of a role or a database has the source `user`
+     * or `database`.
      */
     isDirect: async (): Promise<boolean> => {
       const query = `
         select setting = '${statementTimeoutMs}' and source = 'client' as "isDirect"
         from pg_settings where name = 'statement_timeout'`;
-      // A simple query has no prepared statement.
+      // A simple query does not use a prepared statement.
       const rows: { isDirect: boolean }[] = await sql.unsafe(query).simple();
       return singleRow(rows).isDirect;
     },

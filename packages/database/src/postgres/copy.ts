@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL database during a copy: one snapshot, in which locks on all tables prevent changes by sessions that begin
- * later. Idle connections of a pooler count as sessions, because a client can use them at any time.
+ * A PostgreSQL database during a copy. The copy reads one snapshot, and locks on all tables prevent changes by later
+ * sessions. An idle connection of a pooler counts as a session, because a client can use that connection at any time.
  */
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
@@ -16,14 +16,20 @@ import { tables } from "./schema.ts";
 
 const TABLES = describeTables(tables, getTableConfig);
 
-/** Of one statement. Long enough to count the rows of a large table. */
+/** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
 
-/** Autovacuum gives way to a lock after a second, and the session of a closed connection ends a moment later. */
+/**
+ * Long enough for two events: autovacuum releases a lock after a second, and a session ends a moment after its connection was
+ * closed.
+ */
 const WAIT_MS = 3_000;
 const PAUSE_MS = 50;
 
-/** Server processes such as autovacuum have no user. Without the second function, a transaction reads the sessions once. */
+/**
+ * Server processes such as autovacuum have no user. Without `pg_stat_clear_snapshot`, all queries of a transaction would
+ * return the same sessions.
+ */
 const OTHER_SESSIONS = sql`
   select count(*)::int as sessions from pg_stat_activity, pg_stat_clear_snapshot()
   where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
@@ -38,7 +44,7 @@ const identityOf = (table: PgTable) =>
   getTableConfig(table).columns.find((column) => column.generatedIdentity);
 
 /**
- * Migrates a target before the transaction.
+ * If `role` is `target`, migrates the database before the transaction.
  * @throws DatabaseUnavailable
  */
 export async function withCopySession<T>(
@@ -52,7 +58,7 @@ export async function withCopySession<T>(
   try {
     expectSchema(await hasCurrentSchema(drizzle({ client })), role);
     return await client.begin("isolation level repeatable read", async (transaction) => {
-      // Before the first query, which takes the snapshot.
+      // The locks come before the first query, because the first query takes the snapshot.
       const mode = role === "source" ? "share" : "access exclusive";
       const begin = `set local lock_timeout = ${WAIT_MS}; set local idle_in_transaction_session_timeout = 0`;
       await transaction
@@ -76,7 +82,7 @@ export async function withCopySession<T>(
         lastId: async ({ name, table }) => {
           const id = identityOf(table);
           if (!id) return 0;
-          // After a restart, the sequence has the first id to use.
+          // While `is_called` is false, `last_value` has not been used yet.
           const query = sql`
             select greatest(last_value - (not is_called)::int, (select max(${id}) from ${table}))::float8 as "lastId"
             from public.${sql.identifier(`${name}_id_seq`)}`;

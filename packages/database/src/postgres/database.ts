@@ -15,7 +15,7 @@ interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
 const PING_DEADLINE_MS = 900;
 
 /**
- * Does not connect; the first query does.
+ * Does not connect. The first query opens a connection.
  * @throws UnsupportedDatabaseUrl
  */
 export function openPostgresDatabase({
@@ -31,7 +31,7 @@ export function openPostgresDatabase({
   return {
     kind: "postgres",
     ...createRepositories(client, schema),
-    // `run` keeps its own, longer deadline, because a stuck pool must be replaced even if only pings use it.
+    // `run` still has its own, longer deadline, because a stuck pool must be replaced even if only pings use the pool.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
     close,

@@ -3,10 +3,10 @@ import { SQL } from "bun";
 import { DrizzleQueryError } from "drizzle-orm";
 import { DatabaseUnavailable, UserAlreadyExists } from "../errors.ts";
 
-/** The reason of the error when the server did not respond within the deadline. */
+/** The reason of the error if the server does not respond within the deadline. */
 export const DEADLINE_REASON = "DEADLINE";
 
-/** The client's code of a connection that was closed before or during a query. */
+/** The client's error code for a connection that was closed before or during a query. */
 export const CLOSED_REASON = "ERR_POSTGRES_CONNECTION_CLOSED";
 
 /** The SQLSTATE `lock_not_available`. */
@@ -15,14 +15,20 @@ const LOCK_TIMEOUT_REASON = "55P03";
 /** The SQLSTATE `read_only_sql_transaction`. */
 const READ_ONLY_REASON = "25006";
 
-/** The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: another client's statement, or none. */
+/**
+ * The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: the server has another client's statement of
+ * the same name, or no statement.
+ */
 const LOST_STATEMENT_REASONS = ["42P05", "26000"];
 const LOST_STATEMENT = "the connection pooler does not support prepared statements and mixed them up";
 
-/** Errors that an operator can resolve, by SQLSTATE (PostgreSQL, appendix A) or by the client's own code. */
+/**
+ * Errors that an operator can resolve, by SQLSTATE (PostgreSQL documentation, appendix A) or by the client's own error code.
+ */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   [READ_ONLY_REASON]: "the server accepts no writes",
-  // `protocol_violation`: any error of PgBouncer; PostgreSQL's error if another statement with other parameters is executed.
+  // `protocol_violation`: every error of PgBouncer has this code. PostgreSQL returns this code if the executed statement
+  // needs other parameters, because statements were mixed up.
   "08P01":
     "a connection pooler reported an error, or mixed up prepared statements; see its log. PgBouncer must have statement_timeout in ignore_startup_parameters",
   "26000": LOST_STATEMENT,
@@ -43,11 +49,11 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ERR_POSTGRES_TLS_NOT_AVAILABLE: "the URL requires TLS, and the server does not offer it",
 };
 
-/** Codes of TLS errors (Node.js, "X509 certificate error codes"; ERR_BORINGSSL: a certificate file cannot be parsed). */
+/** Codes of TLS errors (Node.js, "X509 certificate error codes"). `ERR_BORINGSSL`: a certificate file cannot be parsed. */
 const TLS_ERROR =
   /^(UNABLE_TO_|CERT_|CRL_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_|ERR_TLS_CERT_|ERR_BORINGSSL$)/;
 
-/** The unique constraints on e-mail and username; a duplicate id is not a `UserAlreadyExists`. */
+/** The unique constraints on e-mail and username. A duplicate id is not a `UserAlreadyExists`. */
 const USER_CONSTRAINTS = new Set(["users_email_unique", "users_username_unique"]);
 
 export function unavailable(reason: string): DatabaseUnavailable {
@@ -64,10 +70,10 @@ export const isDeadline = hasReason(DEADLINE_REASON);
 export const isReadOnly = hasReason(READ_ONLY_REASON);
 /** Whether a statement waited for a lock longer than `lock_timeout`. */
 export const isLockTimeout = hasReason(LOCK_TIMEOUT_REASON);
-/** Whether the server does not have the statement that this connection prepared. */
+/** Whether the server lost the statement that this connection prepared, or has another client's statement of the same name. */
 export const isLostStatement = hasReason(...LOST_STATEMENT_REASONS);
 
-/** Returns the domain error for a failed query; an error that the client did not throw is a bug and is returned unchanged. */
+/** Returns the domain error for a failed query. Any error that the client did not throw is a bug and is returned unchanged. */
 export function toDomainError(error: unknown): unknown {
   // The message of Drizzle's wrapper contains SQL and parameters.
   const cause = error instanceof DrizzleQueryError ? error.cause : error;
@@ -76,7 +82,7 @@ export function toDomainError(error: unknown): unknown {
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
 }
 
-/** The client throws the errors of its TLS library as they are; their messages contain no secret. */
+/** The client does not change the errors of its TLS library. The messages of these errors contain no secret. */
 function convertCertificateError(error: unknown): unknown {
   if (!(error instanceof Error && "code" in error) || !TLS_ERROR.test(String(error.code))) return error;
   return new DatabaseUnavailable(String(error.code), `TLS: ${error.message}`);

@@ -1,6 +1,7 @@
 /**
- * Applies the generated migrations. One connection holds an advisory lock, so only one replica migrates at a time. Another
- * runs each statement in its own transaction, and no query waits long behind a statement that waits for a lock.
+ * Applies the generated migrations. One connection holds an advisory lock, so only one replica migrates at a time. A second
+ * connection runs each statement in a transaction of its own. A statement waits only briefly for a lock, because queries wait
+ * behind that statement.
  */
 import { fileURLToPath } from "node:url";
 import type { PostgresAddress } from "@latchkey/contracts";
@@ -21,12 +22,15 @@ const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url)
 /** Long enough for another replica to finish a migration that rewrites a large table. */
 const DEADLINE_MS = 60_000;
 
-/** Queries wait behind a statement that waits for its lock. Less than the deadline of a ping, which waits behind them. */
+/**
+ * Queries wait behind a statement that waits for a lock. The timeout is shorter than the deadline of a ping, because a ping
+ * can wait behind such queries.
+ */
 const LOCK_TIMEOUT_MS = 300;
 
 const RETRY_PAUSE_MS = 1_000;
 
-/** A random number: other applications' advisory locks in the same database do not conflict. */
+/** A random number, to avoid conflicts with the advisory locks of other applications in the same database. */
 const LOCK_KEY = 7_224_011_906;
 
 const MIN_VERSION = { number: 140_000, name: "14" };
@@ -42,7 +46,7 @@ interface Progress extends MigrationRecord {
 
 interface MigrateOptions {
   readonly address: PostgresAddress;
-  /** Migrations prepare no statements, except with `true`. @default the mode `auto` */
+  /** Migrations prepare statements only in the mode `true`. @default the mode `auto` */
   readonly preparedStatements?: PreparedStatements;
   /** Receives a sentence for each attempt that did not get a lock on a table. */
   readonly log?: ((message: string) => void) | undefined;
@@ -63,9 +67,9 @@ export function checkServer({ version, encoding }: { version: number; encoding: 
 }
 
 /**
- * Two connections prepare different statements under one name. A pooler in transaction mode gives both the same server
- * connection, which has one of them: without support for prepared statements, queries would run the other one. Finds only
- * an error of the configuration: with several poolers, the two connections can lead to different ones.
+ * Two connections prepare different statements under one name. A pooler in transaction mode gives both connections the same
+ * server connection. A pooler without support for prepared statements then runs the wrong statement. The check can miss such
+ * a pooler if the connections lead to different poolers.
  * @throws UnsupportedDatabaseServer
  */
 async function checkPreparedStatements(client: Client): Promise<void> {
@@ -84,13 +88,13 @@ async function checkPreparedStatements(client: Client): Promise<void> {
   }
 }
 
-/** The cast is safe because the caller names in `Row` the columns that its query selects. */
+/** The cast is safe because `Row` names the columns that the caller's query selects. */
 export async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
   const rows = await orm.execute(query);
   return rows as Row[];
 }
 
-/** Returns no rows if the table does not exist: `create table if not exists` would need a privilege even if it exists. */
+/** Returns no rows if the table does not exist. `create table if not exists` needs a privilege even if the table exists. */
 async function selectIfExists<Row>(orm: Orm, table: string, columns: string): Promise<Row[]> {
   const found = sql`select to_regclass(${`public.${table}`}::text) is not null as exists`;
   const { exists } = singleRow(await select<{ exists: boolean }>(orm, found));
@@ -111,13 +115,15 @@ const readProgress = (orm: Orm): Promise<Progress[]> =>
     `created_at::float8 as "createdAt", oldest_release as "oldestRelease", applied_statements as "appliedStatements"`,
   );
 
-/** Whether the database has the schema of this release, neither an older nor a newer one. */
+/** Whether the database has exactly the schema of this release. */
 export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   const latest = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER }).at(-1)?.folderMillis;
   return Math.max(...(await readHistory(orm))) === latest;
 }
 
-/** Records the progress before it runs the statements, because their locks should be held only until the commit. */
+/**
+ * Records the progress before the statements run, because the locks of the statements should be held as briefly as possible.
+ */
 async function applyStatements(
   orm: Orm,
   { folderMillis, hash, sql: all }: MigrationMeta,
@@ -126,7 +132,7 @@ async function applyStatements(
   await orm.execute(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`));
   await orm.execute(sql.raw(`set local statement_timeout = ${DEADLINE_MS}`));
   await orm.execute(sql`set local search_path = public`);
-  // Two tables, because earlier releases read the first one.
+  // The columns of `__latchkey_migrations` are in a table of their own, because earlier releases read `__drizzle_migrations`.
   await orm.execute(sql`
     create table if not exists public.__drizzle_migrations
     (id bigint primary key generated by default as identity, hash text not null, created_at bigint not null)`);
@@ -144,7 +150,7 @@ async function applyStatements(
   for (const statement of all.slice(first, end)) await orm.execute(sql.raw(statement));
 }
 
-/** Repeats an attempt that did not get a lock, as long as the next one would end before the deadline. */
+/** Repeats an attempt that did not get a lock, if the next attempt would end before the deadline. */
 async function retryLockTimeouts(attempt: () => Promise<void>, deadline: number, log: MigrateOptions["log"]) {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -186,7 +192,8 @@ async function applyMigrations(
   const latestKnown = migrations.at(-1)?.folderMillis ?? 0;
   const history = await readHistory(lockHolder);
   const lastApplied = Math.max(0, ...history);
-  // Before the second table is read, because a user can lack privileges on a table that another user created later.
+  // The second table is read only after this check, because this database user can lack privileges on a table that another
+  // user created.
   if (lastApplied === latestKnown) return "current";
   const progress = await readProgress(lockHolder);
   if (lastApplied > latestKnown) {
@@ -196,7 +203,8 @@ async function applyMigrations(
   }
   for (const migration of migrations.filter(({ folderMillis }) => folderMillis > lastApplied)) {
     const total = migration.sql.length;
-    // No replica uses an empty database: an error must not leave some of the tables in it.
+    // No replica uses an empty database, so one transaction runs a whole migration: an error must not leave only some of the
+    // tables.
     const statementsPerTransaction = history.length === 0 ? total : 1;
     const resumed = progress.find(({ createdAt }) => createdAt === migration.folderMillis);
     for (let first = resumed?.appliedStatements ?? 0; first < total; first += statementsPerTransaction) {

@@ -1,7 +1,7 @@
 /**
  * The connections of a process. Invariant: with `auto`, statements have names only on connections that were proved to be
- * direct, because a pooler can run the statement of another client that has the same name. Bun's pool reconnects at any
- * time, so each connection has a client of its own, which is closed together with its connection.
+ * direct. A pooler can run another client's statement of the same name. Bun's pool reconnects at any time, so each connection
+ * has a client of its own, which is closed together with the connection.
  */
 import type { SQL } from "bun";
 import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
@@ -13,20 +13,20 @@ export interface ConnectionPoolOptions extends ConnectOptions {
   readonly preparedStatements: PreparedStatements;
 }
 
-/** Place of one connection. */
+/** The place of one connection in the pool. */
 interface Slot {
   /** Number of queries that use or await the connection. */
   pending: number;
-  /** Until then, no connection is opened here if there are others. */
+  /** Before this time, a query opens no connection here if the query can use another slot. */
   retryAt: number;
-  /** Null unless a connection is open or being opened. */
+  /** The client of a connection that is open or being opened, otherwise null. */
   client: SQL | null;
   opening: Promise<void> | null;
-  /** The client while queries can use it. */
+  /** Equal to `client` while queries can use the connection, otherwise null. */
   ready: SQL | null;
 }
 
-/** Minimum time between two attempts to open a connection in addition to others. */
+/** Minimum time between two attempts to open an additional connection. */
 const RETRY_PAUSE_MS = 1_000;
 
 const createSlot = (): Slot => ({ pending: 0, retryAt: 0, client: null, opening: null, ready: null });
@@ -41,7 +41,7 @@ export class ConnectionPool {
     this.#slots = [createSlot(), ...Array.from({ length: options.size - 1 }, createSlot)];
   }
 
-  /** Runs a query on the least busy connection; opens one if all others are busy. */
+  /** Runs a query on the least busy connection. Opens another connection if all open connections are busy. */
   async run<T>(query: (client: SQL) => Promise<T>): Promise<T> {
     const slot = this.#leastBusy();
     slot.pending++;
@@ -51,7 +51,8 @@ export class ConnectionPool {
         try {
           await slot.opening;
         } catch (error) {
-          // For example, the server has no more connections for this process, but this process has some.
+          // Throws only if no connection is usable. For example, the server can refuse a further connection to a process that
+          // already has connections.
           if (this.#slots.every(({ ready }) => ready === null)) throw error;
         }
       }
@@ -61,7 +62,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Queries that still run can finish until the deadline. */
+  /** Queries that are running can finish until the deadline. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#slots.map((slot) => this.#release(slot)));
@@ -87,7 +88,7 @@ export class ConnectionPool {
         if (this.#isClosed) throw unavailable(CLOSED_REASON);
         const { mode } = preparedStatements;
         const onclose = () => {
-          // Otherwise the client would open another connection for the next query.
+          // Without this call, the client would open another connection for the next query.
           void sql.close({ timeout: 0 });
           if (slot.client === sql) slot.client = slot.ready = null;
         };
@@ -111,7 +112,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Replaces even the connections with a proof: a pooler can pass on the first client's parameters, and share the session later. */
+  /**
+   * Replaces even the connections that were proved to be direct. A pooler can pass on the startup parameters of its first
+   * client, and later give the same session to other clients.
+   */
   #stopPreparing(): void {
     this.#options.preparedStatements.mode = "false";
     for (const slot of this.#slots) if (slot.ready !== null) void this.#release(slot);

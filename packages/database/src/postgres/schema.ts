@@ -1,4 +1,4 @@
-/** The PostgreSQL tables, and the expressions that differ from those of libsql. */
+/** The PostgreSQL tables, and the SQL expressions that libsql has in a different form. */
 import { type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
 import { createTables } from "../tables.ts";
 import * as columns from "./columns.ts";
@@ -7,37 +7,46 @@ export const tables = createTables(columns);
 export const { users, todos, userNetworks, passkeys, outbox, deletedImports } = tables;
 export const { now } = columns;
 
-/** Ends a query whose rows must not change before the end of its transaction. */
+/** Ends a query: the selected rows must not change before the transaction ends. */
 export const forShare = sql`for share`;
 
-/** The time in this many seconds; a negative number is in the past. */
+/** The time this many seconds from now. A negative number means a time in the past. */
 export const later = (seconds: number) => sql`now() + make_interval(secs => ${seconds}::float8)`;
 
-/** Ends a query for a row that no other transaction is changing. */
+/** Ends a query: locks the selected rows, and skips rows that another transaction has locked. */
 export const skipLocked = sql`for update skip locked`;
 
-/** Waits for other transactions that have locked the same text, and locks it until the end of its own. */
+/** Waits until no other transaction has locked this text. Then locks the text until the current transaction ends. */
 export const lockText = (text: string) =>
   sql<unknown>`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`;
 
 /**
- * Follows a column: whether its value is an element of the JSON array. Unlike a subquery after `in`, it uses an index; and
- * the client would encode a text as JSON again if the parameter had that type.
+ * Follows a column: whether the value is an element of the JSON array. Unlike a subquery after `in`, this expression uses an
+ * index. The parameter has the type `text`, because the client would encode a parameter of the type `json` again.
  */
 export const isElementOf = (json: Placeholder) =>
   sql`= any (array(select json_array_elements_text(${json}::text::json)))`;
 
-/** The highest user id ever used, also if that user was deleted; after a restart, the sequence has the first id to use. */
+/**
+ * The highest user id that was ever used, including the ids of deleted users. While `is_called` is false, `last_value` has
+ * not been used yet.
+ */
 export const lastId = sql<
   number | string
 >`(select last_value - (not is_called)::int from public.users_id_seq)`;
 
-/** Never lowers it: the lock waits for transactions that have taken an id, and prevents that others take one. */
+/**
+ * Never lowers `lastId`. The lock waits for transactions that have taken an id, and prevents other transactions from taking
+ * an id.
+ */
 export const raiseLastId = (id: number) => [
   sql`lock table public.users in share row exclusive mode`,
   sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,
 ];
 
-/** The members of a JSON object, as the columns `key` and `value` of a table; and the function that makes an object of them. */
+/**
+ * `jsonMembers` is a table with the columns `key` and `value`, one row for each member of a JSON object. `jsonObject` is the
+ * function that makes a JSON object of such rows.
+ */
 export const jsonMembers = (json: SQLWrapper) => sql`json_each_text(${json}::json)`;
 export const jsonObject = sql`json_object_agg`;
