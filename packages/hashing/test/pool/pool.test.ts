@@ -24,7 +24,7 @@ describe("backpressure", () => {
     resolve(true);
     const [accepted, rejected] = [{ status: "fulfilled", value: true }, { reason: { retryAfterSeconds: 1 } }];
     expect(await verified).toMatchObject([accepted, accepted, accepted, rejected]);
-    expect(stats).toMatchObject({ lanesBusy: 2, queueLength: 8, rejected: 2 });
+    expect(stats).toMatchObject({ lanes: 2, lanesBusy: 2, queueLength: 8, queueLimit: 8, rejected: 2 });
     expect((await derived).at(-1)).toMatchObject({ reason: expect.any(QueueFull) });
   });
 
