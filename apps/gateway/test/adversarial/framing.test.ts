@@ -79,14 +79,12 @@ describe("malformed HTTP and ambiguous framing", () => {
     },
   );
 
-  test.each(["get", "FOO", "\0", "G".repeat(5_000)])(
-    "the unknown method %j is refused and reaches no route",
-    async (method) => {
-      expect(await refusing().raw(`${method} /todos HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
-        /^(HTTP\/1\.1 4\d\d |$)/,
-      );
-    },
-  );
+  test("an unknown method is refused and reaches no route", async () => {
+    for (const method of ["get", "FOO", "\0", "G".repeat(5_000)]) {
+      const response = await refusing().raw(`${method} /todos HTTP/1.1\r\nHost: x\r\n\r\n`);
+      expect(response).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
+    }
+  });
 });
 
 test.each([
@@ -126,12 +124,8 @@ test("pipelined requests get responses one by one, in order, each with its own b
     `${post("X-Request-ID: d", "Transfer-Encoding: chunked")}c;x=y\r\n{"title":""}\r\n0\r\n\r\n`,
     get("X-Request-ID: e"),
   ].join("");
-  expect(await responsesTo(bytes, ["POST", "HEAD", "PUT", "POST"])).toEqual([
-    "201 a",
-    "200 b",
-    "405 c",
-    "422 d",
-  ]);
+  const responses = await responsesTo(bytes, ["POST", "HEAD", "PUT", "POST"]);
+  expect(responses).toEqual(["201 a", "200 b", "405 c", "422 d"]);
 });
 
 // Bun closes a connection on which a request follows one that is in progress (RFC 9112, section 9.3.2: clients retry).

@@ -38,7 +38,7 @@ const callFrom = (page: Page, url: string, call: Call) =>
     [url, call] as const,
   );
 
-const withToken = (token: string) => ({ authorization: `Bearer ${token}`, "x-request-id": "from-a-page" });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "x-request-id": "from-a-page" });
 const JSON_TYPE = { "content-type": "application/json" };
 
 browserTest(
@@ -52,17 +52,17 @@ browserTest(
     const { user, token } = await service.createUser();
     const { page } = await browser.visit(home.url.origin, DESKTOP);
     const call = (path: string, options: Call) => callFrom(page, service.url + path, options);
-    const headers = { ...withToken(token), ...JSON_TYPE };
+    const headers = { ...bearer(token), ...JSON_TYPE };
     const login = { method: "POST", headers, body: '{"email":"nobody@example.org","password":"whatever"}' };
     const common = { requestId: "from-a-page", retryAfter: null };
 
-    expect(await call("/auth/me", { headers: withToken(token) })).toEqual({
+    expect(await call("/auth/me", { headers: bearer(token) })).toEqual({
       ...common,
       status: 200,
       body: user,
     });
     expect(service.log).toContainEqual(expect.objectContaining({ method: "OPTIONS", status: 204 }));
-    expect(await call("/auth/me", { headers: withToken("a.b.c") })).toEqual({
+    expect(await call("/auth/me", { headers: bearer("a.b.c") })).toEqual({
       ...common,
       status: 401,
       body: { detail: "Invalid or expired token", code: "INVALID_TOKEN" },
@@ -96,8 +96,8 @@ browserTest(
 
     // Without another type, a text is sent as text/plain.
     const calls: Call[] = [
-      { headers: withToken(token) },
-      { method: "PATCH", headers: { ...withToken(token), ...JSON_TYPE }, body: '{"username":"planted"}' },
+      { headers: bearer(token) },
+      { method: "PATCH", headers: { ...bearer(token), ...JSON_TYPE }, body: '{"username":"planted"}' },
       { method: "POST", headers: JSON_TYPE, body },
       { method: "POST", body },
       { method: "POST", body, mode: "no-cors" },
