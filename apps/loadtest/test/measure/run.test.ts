@@ -1,10 +1,10 @@
-/** Runs against a service with known stalls: an open loop measures their effect on all requests, a closed loop does not. */
+/** Runs against a service with a known stall, by a load generator that is late, and with many pending requests. */
 import { expect, test } from "bun:test";
-import type { RunOptions } from "../../src/load/scenarios.ts";
 import { startFakeService } from "../support/fake-service.ts";
 import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 
 const STALL_MS = 300;
+const load = { kind: "open", ratePerSecond: 100, arrivals: "constant" } as const;
 
 /** Delays all responses once, from the request with this number on. */
 function stallAt(number: number) {
@@ -16,13 +16,9 @@ function stallAt(number: number) {
   };
 }
 
-async function runStalled(load: RunOptions["load"], stallingLogin: number) {
-  await using service = startFakeService({ beforeResponse: stallAt(stallingLogin) });
-  return await runWithUsers({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.2 });
-}
-
 test("an open loop counts from the intended start, so a stall affects all requests due during it", async () => {
-  const run = await runStalled({ kind: "open", ratePerSecond: 100, arrivals: "constant" }, 60);
+  await using service = startFakeService({ beforeResponse: stallAt(60) });
+  const run = await runWithUsers({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.2 });
   expect(run.all).toMatchObject({ sent: 100, statuses: { "200": 100 }, errors: 0 });
   const { latency } = run.all;
   // 30 of 100 were due during the stall and waited for its end: the median half of it, the first one all of it.
@@ -35,7 +31,6 @@ test("an open loop counts from the intended start, so a stall affects all reques
 
 test("a load generator that is late counts from the intended start and reports its lateness", async () => {
   await using service = startFakeService();
-  const load = { kind: "open", ratePerSecond: 100, arrivals: "constant" } as const;
   const run = await runWithUsers({
     asked: runOptionsOf({ url: service.url, load, durationSeconds: 2 }),
     warmUpSeconds: 0.2,
@@ -62,7 +57,7 @@ test("more requests are pending concurrently than other clients allow", async ()
       return 200;
     },
   });
-  const load = { kind: "open", ratePerSecond: 400, arrivals: "constant" } as const;
-  const run = await runWithUsers({ asked: runOptionsOf({ url: service.url, load }), warmUpSeconds: 0.1 });
+  const asked = runOptionsOf({ url: service.url, load: { ...load, ratePerSecond: 400 } });
+  const run = await runWithUsers({ asked, warmUpSeconds: 0.1 });
   expect(run.all).toMatchObject({ sent: 400, statuses: { "200": 400 }, errors: 0 });
 });
