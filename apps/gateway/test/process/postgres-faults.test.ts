@@ -1,6 +1,6 @@
-/** The service on a failing PostgreSQL server: errors in time, correct probes, and a recovery; the database package tests that no write is lost. */
+/** The service on a failing PostgreSQL server: errors in time, correct probes, and no lost writes after the recovery. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Token } from "@latchkey/contracts";
+import type { Todo, TodoPage, Token } from "@latchkey/contracts";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "../support/client.ts";
@@ -71,12 +71,12 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
       call("PATCH", "/auth/me", { token, body: { username } }),
       call("POST", "/auth/register", { body: newCredentials() }),
     ]);
-  let written = 0;
+  const acknowledged: number[] = [];
   const writeUntilFailure = async (): Promise<string> => {
     for (;;) {
-      const { status, text } = await call("POST", "/todos", { body: { title: "written" } });
+      const { status, body, text } = await call("POST", "/todos", { body: { title: "written" } });
       if (status !== 201) return text;
-      written += 1;
+      acknowledged.push((body as Todo).id);
     }
   };
   let isDown = true;
@@ -89,7 +89,7 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
   };
 
   const writers = Promise.all(Array.from({ length: WRITERS }, writeUntilFailure));
-  while (written < 50) await Bun.sleep(10);
+  while (acknowledged.length < 50) await Bun.sleep(10);
   {
     await using _fault = await injectFault();
     const live = expectLive();
@@ -116,4 +116,11 @@ test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
   };
   await within(RECOVERY_MS, recover());
   expect((await call("GET", "/readyz")).status).toBe(200);
+  const ids = new Set<number>();
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: TodoPage = (await call("GET", `/todos?limit=100&cursor=${cursor}`)).expect(200);
+    for (const { id } of page.items) ids.add(id);
+    cursor = page.next_cursor;
+  }
+  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
 });
