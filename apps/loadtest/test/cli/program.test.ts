@@ -138,7 +138,9 @@ test("an interrupted capacity search reports its rates until then, and a plan us
   expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);
   expect(output).toMatch(/^Interrupted: .*^This machine handles /ms);
   const report = await Bun.file(`${path}.json`).json();
-  expect(report).toMatchObject({ outcome: "interrupted", cores: 1, steps: [{ attempt: 1, passed: true }] });
+  expect(report).toMatchObject({ outcome: "interrupted", cores: 1 });
+  // A disturbed first attempt at the rate is repeated.
+  expect(report.steps.at(-1)).toMatchObject({ passed: true });
   const plan = await run(`plan --capacity ${path}.json --logins-per-second 1000 --json`);
   expect(JSON.parse(plan.stdout).measured.loginsPerSecond).toBe(report.loginsPerSecond);
 });
