@@ -1,11 +1,11 @@
 /**
- * Arguments → one command → exit code. Only this file handles signals and calls exit. Imports between the folders go in one
- * direction: cli → report → capacity → measure → load.
+ * Runs one command and exits with the exit code of the command. Only this file handles signals and calls `process.exit`. Imports
+ * between the folders go in one direction: cli → report → capacity → measure → load.
  */
 import { EXIT, exitOnOutputError } from "@latchkey/cli";
 import { run } from "./cli/program.ts";
 
-/** `bun run` sends Ctrl-C twice within a millisecond: a second signal forces an exit only after this time. */
+/** `bun run` sends Ctrl-C twice within a millisecond. A second signal forces an exit only after this time. */
 const DUPLICATE_SIGNAL_MS = 500;
 
 const interruption = new AbortController();

@@ -1,43 +1,45 @@
 /**
- * Finds the highest rate of logins that the service handles without rejecting any and with the 99th percentile within a bound. A
- * closed loop estimates it. Open loops at increasing rates follow, then bisection between the highest rate that passed and the
- * lowest that failed. A rate fails only if two runs fail: a short disturbance of the machine must not determine the capacity.
+ * Finds the highest rate of logins that the service handles without rejections and with p99 within a bound. A closed loop
+ * estimates the rate. Open loops try increasing rates, then bisect between the highest rate that passed and the lowest rate that
+ * failed. A rate fails only if two runs fail, because a short disturbance of the machine must not determine the capacity.
  */
 import { CliError, describeMachine, EXIT, unavailable } from "@latchkey/cli";
 import type { RunOptions } from "../load/scenarios.ts";
 import { type Run, type RunLoadOptions, runLoad } from "../measure/run.ts";
 
-/** Each run has the duration in `asked`, whose `load` is ignored. */
+/** Each run has the duration in `asked`. The `load` in `asked` is ignored. */
 interface CapacityOptions extends Omit<RunLoadOptions, "onSecond"> {
   readonly p99BoundMs: number;
-  /** Of the open loops. */
+  /** The arrivals of the open loops. */
   readonly arrivals: "poisson" | "constant";
   /** Called after each run. */
   readonly onStep?: ((step: SearchStep) => void) | undefined;
 }
 
-/** The closed loop or an open loop. */
+/** The result of the closed loop, or of an open loop. */
 export type SearchStep = { readonly clients: number; readonly perSecond: number } | Step;
 
 export type Step = ReturnType<typeof stepOf>;
 
 export type CapacityReport = Awaited<ReturnType<typeof findCapacity>> & {
-  /** Shell command that repeats the search. */
+  /** The shell command that repeats the search. */
   readonly command: string;
 };
 
-/** Enough clients to keep all lanes busy. */
+/** Enough clients to keep all lanes of the hashing core busy. A lane is a place for one concurrent password hash. */
 const CLIENTS_PER_LANE = 1.5;
-/** Without metrics. */
+/** The assumed number of lanes if the metrics are not available. */
 const DEFAULT_LANES = 32;
-/** Proportion of the rate of the closed loop. */
+/** The first rate of the open loops, as a proportion of the rate of the closed loop. */
 const FIRST_SHARE = 0.5;
 const RAISE = 1.25;
-/** Bisection ends below it: short runs do not distinguish closer rates. */
+/**
+ * Bisection ends at this ratio of the lowest failed rate to the highest passed rate. Short runs cannot distinguish closer rates.
+ */
 const RESOLUTION = 1.03;
 const MAX_RATES = 10;
 
-/** @throws {CliError} 69 if no login succeeds, 130 if the signal came before the first run was complete */
+/** @throws {CliError} with exit code 69 if no login succeeds, 130 if `signal` is aborted before the first run is complete */
 export async function findCapacity(options: CapacityOptions) {
   const { p99BoundMs, arrivals, metrics, signal, asked, onStep } = options;
   const startedAt = new Date().toISOString();
@@ -64,7 +66,7 @@ export async function findCapacity(options: CapacityOptions) {
     onStep?.(step);
   }
 
-  // Rates that pass increase with time.
+  // Each rate that passes is higher than all earlier rates that passed.
   const highest = steps.findLast(({ passed }) => passed);
   const server = metrics?.current() ?? null;
   const loginsPerSecond = highest?.achievedPerSecond ?? 0;
@@ -74,26 +76,26 @@ export async function findCapacity(options: CapacityOptions) {
     machine: describeMachine({ loadAverage: false }),
     url: asked.url,
     outcome: signal.aborted ? "interrupted" : "complete",
-    /** Bound on the 99th percentile, in milliseconds. */
+    /** The bound on the 99th percentile, in milliseconds. */
     p99BoundMs,
-    /** Achieved at the highest rate that passed; 0 if none passed. */
+    /** The rate that was achieved at the highest offered rate that passed; 0 if no rate passed. */
     loginsPerSecond,
     p99: highest?.p99 ?? null,
-    /** Number of hash workers; null without metrics, as the kernel and the share. */
+    /** Number of hash workers. `cores`, `kernel` and `shareOfRaw` are null without metrics. */
     cores: server?.workers ?? null,
     kernel: server?.kernel ?? null,
-    /** Proportion of the raw capacity of the hashing core, 0 to 1. */
+    /** `loginsPerSecond` as a proportion of the raw capacity of the hashing core, 0 to 1. */
     shareOfRaw: server && loginsPerSecond / server.capacityPerSecond,
-    /** In order of time. */
+    /** In chronological order. */
     steps,
-    /** A sentence if the load generator distorted a rate, otherwise null. */
+    /** A sentence if the load generator distorted a measurement, otherwise null. */
     bottleneck,
   } as const;
 }
 
 /**
- * Yields rates, each a second time if it failed; `next` receives whether a rate passed.
- * @param best is expected to be the first rate that fails
+ * Yields the rates to try. A rate that failed is yielded a second time. `next` receives whether the previous run passed.
+ * @param best the lowest rate that is expected to fail
  */
 export function* ratesToTry(best: number): Generator<Trial, undefined, boolean> {
   let [passing, failing, rate] = [0, Number.POSITIVE_INFINITY, best * FIRST_SHARE];
@@ -114,14 +116,14 @@ function stepOf({ all, overloaded, asked }: Run, p99BoundMs: number, { ratePerSe
   const shed = statuses["503"] ?? 0;
   return {
     ratePerSecond,
-    /** In a short run, Poisson arrivals differ from the rate. */
+    /** Differs from `ratePerSecond` in a short run, because the number of Poisson arrivals is random. */
     sentPerSecond: sent / asked.durationSeconds,
     achievedPerSecond: perSecond,
     p50: latency?.p50 ?? null,
     p99: latency?.p99 ?? null,
     shed,
     errors: errors - shed,
-    /** Whether fewer logins were answered than offered. */
+    /** Whether fewer logins were answered than were offered. */
     overloaded,
     passed: errors === 0 && !overloaded && latency !== null && latency.p99 <= p99BoundMs,
     attempt,

@@ -3,7 +3,7 @@ import { describeError, usageError } from "@latchkey/cli";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/value";
 
-/** The members of the report of a capacity search that a plan needs. */
+/** The members of a `CapacityReport` that a plan needs. */
 const CapacityFile = Type.Object({
   version: Type.Literal(1),
   startedAt: Type.String(),
@@ -13,13 +13,19 @@ const CapacityFile = Type.Object({
 });
 export type Capacity = Static<typeof CapacityFile>;
 
-/** A login reads its user by e-mail before and after the derivation. It stores its network at most once a day. */
+/**
+ * A login reads the user by e-mail before and after the password is hashed. A login stores the client's network at most once a
+ * day.
+ */
 export const QUERIES_PER_LOGIN = 2;
-/** One script for the default quota and one for the quota of logins; an unfamiliar network adds one for the e-mail. */
+/**
+ * One Redis script for the default quota and one for the quota of logins. A login from an unfamiliar network needs one more
+ * script for the e-mail.
+ */
 const SCRIPTS_PER_LOGIN = 2;
-/** Upper bound of the resident memory of an idle replica; lanes add a few kilobytes. */
+/** Upper bound of the resident memory of an idle replica. Password hashing adds only a few kilobytes. */
 const REPLICA_MEGABYTES = 150;
-/** While a replica starts. */
+/** The connections that a starting replica opens in addition to the pool. */
 const ADDITIONAL_CONNECTIONS = 2;
 
 /** @throws {CliError} with exit code 64 */
@@ -49,16 +55,19 @@ export function createPlan(asked: PlanOptions, capacity: Capacity) {
   return {
     asked,
     measured: capacity,
-    /** Including one spare. */
+    /** The number of replicas, including one spare. */
     replicas,
-    /** Of each replica while the spare is missing. */
+    /** Logins per second of each replica while the spare is missing. */
     loginsPerReplica: loginsPerSecond / active,
     memoryMegabytes: replicas * REPLICA_MEGABYTES,
     queriesPerSecond: QUERIES_PER_LOGIN * loginsPerSecond,
-    /** If the replicas share their rate limits. */
+    /** Redis scripts per second, if the replicas share rate limits. */
     scriptsPerSecond: SCRIPTS_PER_LOGIN * loginsPerSecond,
     connections: replicas * poolSize,
-    /** After a server hang, the connections of the replaced pools stay open for some seconds. */
+    /**
+     * The maximum is reached after PostgreSQL hangs: each replica opens a new pool while the old pool's connections stay open for
+     * some seconds.
+     */
     connectionsAtMost: replicas * (2 * poolSize + ADDITIONAL_CONNECTIONS),
   };
 }

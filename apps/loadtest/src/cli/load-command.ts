@@ -1,4 +1,7 @@
-/** Executes a run or a capacity search: progress, report, assertions. Standard output contains only the report. */
+/**
+ * Executes a run or a capacity search: shows the progress, publishes the report and checks the assertions. Standard output
+ * contains only the report.
+ */
 import { CliError, confirm, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity, type SearchStep } from "../capacity/find-capacity.ts";
 import { withUsers } from "../load/prepare-requests.ts";
@@ -14,7 +17,7 @@ import { type Flags, type Options, parseOptions } from "./options.ts";
 import { createProgressLine } from "./progress-line.ts";
 
 interface Context extends Pick<RunLoadOptions, "signal" | "metrics" | "next"> {
-  /** Shell command that repeats the run or the capacity search. */
+  /** The shell command that repeats the run or the capacity search. */
   readonly command: string;
   readonly writeProgress: (text: string) => void;
 }
@@ -22,7 +25,10 @@ interface Context extends Pick<RunLoadOptions, "signal" | "metrics" | "next"> {
 const USERS_INTERVAL_MS = 1000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** @throws {CliError} 1 if an assertion fails or the load is declined, 69 without any response, 130 if the signal came, and others */
+/**
+ * @throws {CliError} with exit code 1 if an assertion fails or the load is declined, 64 for an invalid option, 69 if no request
+ * is answered or a resource is unavailable, 130 after an interruption
+ */
 export async function runLoadCommand(flags: Flags, invocation: Pick<Context, "command" | "signal">) {
   const options = parseOptions(flags);
   const { isJson, metricsUrl, p99BoundMs } = options;
@@ -48,7 +54,7 @@ export async function runLoadCommand(flags: Flags, invocation: Pick<Context, "co
   }
 }
 
-/** @throws {CliError} 130 after an interruption, 69 without any response, 1 after a failed assertion */
+/** @throws {CliError} with exit code 130 after an interruption, 69 if no request was answered, 1 if an assertion failed */
 async function measure(options: Options, context: Context): Promise<void> {
   const { asked, isJson } = options;
   const line = createProgressLine(asked, context.writeProgress, process.stderr);
@@ -61,25 +67,27 @@ async function measure(options: Options, context: Context): Promise<void> {
   if (unanswered !== null) throw unavailable(unanswered);
   const failed = assertions.filter(({ passed }) => !passed);
   if (failed.length === 0) return;
-  // The text contains the results, and JSON is rarely displayed.
+  // The text report already contains the result of each assertion. With JSON, the message lists the failed assertions, because
+  // the report is rarely displayed.
   const count = `${failed.length} of ${assertions.length} assertions failed.`;
   throw new CliError(isJson ? failed.map(describeAssertion).join("\n") : count, EXIT.failed);
 }
 
-/** @throws {CliError} 130 after an interruption */
+/** @throws {CliError} with exit code 130 after an interruption */
 async function searchCapacity(options: Options & { readonly p99BoundMs: number }, context: Context) {
   const { command, writeProgress, signal } = context;
   const onStep = (step: SearchStep) => writeProgress(`${describeStep(step, options.p99BoundMs)}\n`);
   const report = { ...(await findCapacity({ ...options, ...context, onStep })), command };
-  // The terminal has printed ^C.
+  // Ends the line in which the terminal has printed `^C`.
   if (signal.aborted && process.stderr.isTTY) writeProgress("\n");
   await publish(options, report, summarizeCapacity(report));
   if (signal.aborted) throw new CliError("", EXIT.interrupted);
 }
 
 /**
- * Writes the files first: Ctrl-C also ends the reader of a pipe, and a failed write to it ends this process.
- * @throws {CliError} with exit code 69 if a file cannot be written; the report is printed nevertheless
+ * Writes the files before standard output. If standard output is a pipe, Ctrl-C ends the reader of the pipe, and the next write
+ * to the pipe ends this process.
+ * @throws {CliError} with exit code 69 if a file cannot be written; the report is still printed
  */
 async function publish({ isJson, reportPath }: Options, report: object, summary: Summary): Promise<void> {
   const files = reportPath !== null && {

@@ -1,4 +1,4 @@
-/** Validates the options of the command line before anything is sent. */
+/** Validates the options of the command line before any request is sent. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseNumber, parseWholeNumber, type Range, usageError } from "@latchkey/cli";
@@ -6,7 +6,7 @@ import { operationsOf, type RunOptions, scenarioNames } from "../load/scenarios.
 import { parseAssertions } from "../measure/assertions.ts";
 import { parseHttpUrl, parseMilliseconds, parseName, parseOrigin, parseSeconds } from "./arguments.ts";
 
-/** Members whose values are not parsed yet. */
+/** An object whose values are texts that are not parsed yet. */
 export type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 type TextFlags = Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "users" | "unknown"> &
@@ -18,7 +18,7 @@ export type Flags = TextFlags & Partial<Readonly<Record<"json" | "findCapacity" 
 
 export type Options = ReturnType<typeof parseOptions>;
 
-/** More than one load generator can send; also bounds the memory of the arrivals. */
+/** Higher than the rate that one load generator can send. The maximum limits the memory for the intended starts. */
 const MAX_RATE = 20_000;
 const SECONDS: Range = { min: 1, max: 600 };
 const PERCENT: Range = { min: 0, max: 100 };
@@ -44,23 +44,23 @@ export function parseOptions(flags: Flags) {
     wrongPercent: parseNumber(argument("wrong"), PERCENT),
     seed: parseWholeNumber(argument("seed"), { min: 0, max: 1_000_000_000 }),
   };
-  // Commander rejects the other conflicts.
+  // Commander rejects all other conflicts between options.
   if (asked.unknownPercent + asked.wrongPercent > 100)
     throw usageError("--unknown and --wrong must not exceed 100 % together; see --help.");
   if (flags.findCapacity && asked.scenario !== "login")
     throw usageError("--find-capacity requires --scenario login; see --help.");
   return {
     asked,
-    /** Of an open loop or a capacity search. */
+    /** The arrivals of an open loop or a capacity search. */
     arrivals,
     timeoutSeconds: parseSeconds(argument("timeout"), SECONDS),
     metricsUrl: flags.metrics === undefined ? undefined : parseMetricsUrl(flags.metrics),
-    /** Without an extension; its folder exists. */
+    /** A path without an extension, in an existing folder; null if no file is written. */
     reportPath: flags.report === undefined ? null : parseReportPath(flags.report),
     assertions: flags.assert === undefined ? [] : parseAssertions(flags.assert, operationsOf(asked.scenario)),
     isJson: flags.json ?? false,
     isConfirmed: flags.yes ?? false,
-    /** The bound of a capacity search; null for a single run. */
+    /** The bound on p99 of a capacity search; null for a single run. */
     p99BoundMs: flags.findCapacity ? parseMilliseconds(argument("p99")) : null,
   };
 }
@@ -72,19 +72,19 @@ function parseMetricsUrl(text: string): string {
   return url.href;
 }
 
-/** Checked before the run: a missing folder must not lose the results of ten minutes. */
+/** Checks the folder before the run, because a missing folder would lose the results of up to ten minutes. */
 function parseReportPath(text: string): string {
   const path = resolve(text);
   const isInFolder = statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!isInFolder) throw usageError(`--report ${text} must be in an existing folder; see --help.`);
-  // Both extensions are added when the files are written.
+  // `publish` adds both extensions.
   return path.replace(/\.(html|json)$/, "");
 }
 
-/** Words without special characters are not quoted. */
+/** Quotes a word that contains special characters. */
 const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The command line of a report, quoted for a POSIX shell. */
+/** Returns the command line for a report, quoted for a POSIX shell. */
 export const commandOf = (args: readonly string[]): string =>
   ["bun", "run", "loadtest", ...args.map(quote)].join(" ");

@@ -1,4 +1,4 @@
-/** The command `plan`: its options, and its output. */
+/** The command `plan`: the options and the output. */
 import { parseNumber, parseWholeNumber, requireText, write } from "@latchkey/cli";
 import type { Command } from "commander";
 import { createPlan, type Plan, readCapacity } from "../capacity/plan.ts";
@@ -10,7 +10,7 @@ interface PlanFlags extends Texts<"headroom" | "poolSize">, Partial<Texts<"login
 }
 
 export function addPlanCommand(program: Command): void {
-  // Otherwise the program's options of the same name would be parsed after the command.
+  // By default, commander parses an option after `plan`, such as `--json`, as the program's option of the same name.
   program.enablePositionalOptions();
   program
     .command("plan")

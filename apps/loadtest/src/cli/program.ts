@@ -1,4 +1,4 @@
-/** The options, the help and the subcommands, on one screen. */
+/** The options, the help and the subcommands of the program, on one screen. */
 import { runProgram } from "@latchkey/cli";
 import { Command, Option } from "commander";
 import { OPERATIONS, SCENARIOS, scenarioNames } from "../load/scenarios.ts";
@@ -50,7 +50,7 @@ Examples:
   bun run loadtest --url http://127.0.0.1:3000 --metrics http://127.0.0.1:9464 --find-capacity --report capacity
   bun run loadtest plan --capacity capacity.json --logins-per-second 16667`;
 
-/** Runs one command line and returns its exit code. @param signal ends a run early */
+/** Runs one command line and returns the exit code. An abort of `signal` ends a run early. */
 export function run(args: readonly string[], signal: AbortSignal): Promise<number> {
   const program = new Command("bun run loadtest")
     .description("Load tests a running Latchkey service, finds its capacity and plans replicas.")

@@ -1,4 +1,7 @@
-/** Displays the progress of a run: one line, redrawn every second on a terminal, otherwise added every few seconds. */
+/**
+ * Displays the progress of a run. On a terminal, one line is redrawn every second. Otherwise, a new line is added every few
+ * seconds.
+ */
 import type { RunOptions } from "../load/scenarios.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";
@@ -10,22 +13,22 @@ const PLAIN_INTERVAL_SECONDS = 5;
 
 export function createProgressLine(asked: RunOptions, write: (text: string) => void, terminal: Terminal) {
   const isTerminal = terminal.isTTY ?? false;
-  // A terminal can have 0 columns: their number is then unknown.
+  // A terminal reports 0 columns if the width is unknown.
   const columns = terminal.columns || 80;
-  /** Depends on the time of the run, not on the number of updates. */
+  /** The elapsed seconds at which the next line is due, regardless of the number of updates. */
   let due = PLAIN_INTERVAL_SECONDS;
   return {
     update(progress: Progress): void {
       const line = describe(progress, asked);
       const { elapsedSeconds } = progress;
-      // A full line wraps on some terminals: leave one column free.
+      // Some terminals wrap a line that fills all columns, so one column stays free.
       if (isTerminal) write(ERASE_LINE + line.slice(0, Math.max(1, columns - 1)));
       else if (elapsedSeconds >= due) {
         due = (Math.floor(elapsedSeconds / PLAIN_INTERVAL_SECONDS) + 1) * PLAIN_INTERVAL_SECONDS;
         write(`${line}\n`);
       }
     },
-    /** Removes the line from a terminal. */
+    /** Removes the line from the terminal. */
     end: (): void => write(isTerminal ? ERASE_LINE : ""),
   };
 }

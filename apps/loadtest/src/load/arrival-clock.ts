@@ -1,11 +1,14 @@
-/** Calls back at each intended start, at most a few hundredths of a millisecond late unless this process is overloaded. */
+/**
+ * Calls a function at each intended start. Each call is at most a few hundredths of a millisecond late, unless this process is
+ * overloaded.
+ */
 import type { ArrivalSchedule } from "./arrival-thread.ts";
 
 export type ArrivalClock = Awaited<ReturnType<typeof openArrivalClock>>;
 
 const MAX_CALLS_PER_TURN = 16;
 
-/** @param times ms from the start, ascending */
+/** @param times the intended starts in milliseconds after `startAt`, ascending */
 export async function openArrivalClock(times: readonly number[]) {
   const thread = new Worker(new URL("./arrival-thread.ts", import.meta.url));
   await new Promise((resolve) => thread.addEventListener("open", resolve, { once: true }));
@@ -16,9 +19,9 @@ export async function openArrivalClock(times: readonly number[]) {
 
   return {
     /**
-     * Resolves after the last callback or `stop`.
-     * @param startAt on the clock of `performance.now()`
-     * @param onDue receives the intended start on the same clock
+     * Resolves after the last call of `onDue`, or when `stop` is called.
+     * @param startAt a time on the clock of `performance.now()`
+     * @param onDue receives each intended start, on the clock of `performance.now()`
      */
     async run(startAt: number, onDue: (due: number) => void): Promise<void> {
       let imminent = 0;
@@ -28,8 +31,8 @@ export async function openArrivalClock(times: readonly number[]) {
         isCalling = false;
         for (let calls = 0; next < imminent && stop[0] === 0; calls++) {
           const due = startAt + (shared[next] ?? 0);
-          // The remaining wait takes turns of the event loop. Overdue starts yield turns too: unread responses would
-          // require a new connection for each request.
+          // `setImmediate` lets the event loop handle responses until the next start is due, and after `MAX_CALLS_PER_TURN`
+          // calls. Without these responses, all connections would stay in use, and each request would open a new connection.
           if (performance.now() < due || calls === MAX_CALLS_PER_TURN) {
             isCalling = true;
             setImmediate(call);

@@ -1,16 +1,19 @@
 /**
- * The thread of the arrival clock: sleeps until shortly before each intended start, then posts how many starts are
- * imminent. `Atomics.wait` is accurate to 0.1 ms; timers of the event loop only to 1 ms.
+ * The thread of the arrival clock. The thread sleeps until shortly before each intended start, then posts the number of starts
+ * that are past or imminent. `Atomics.wait` is accurate to 0.1 ms; timers of the event loop are accurate only to 1 ms.
  */
 
-/** Message from the clock: times in ms from `startAt`, which is in ms since the epoch, and the cell that ends the wait. */
+/** The message that the arrival clock sends to the thread. */
 export interface ArrivalSchedule {
+  /** The intended starts in milliseconds after `startAt`, ascending. */
   readonly times: Float64Array;
+  /** In milliseconds since the epoch. */
   readonly startAt: number;
+  /** The clock sets the first element to 1 to end the thread. */
   readonly stop: Int32Array;
 }
 
-/** Compensates for the latency of a message to the main thread. */
+/** The thread posts this much earlier, to compensate for the latency of a message to the main thread. */
 const AHEAD_MS = 0.1;
 
 declare const self: Worker;

@@ -1,10 +1,13 @@
-/** Intended start times of an open loop. Equal options give equal times. */
+/** Calculates the intended starts of an open loop. Equal options give equal starts. */
 import { createRandom } from "./random.ts";
 import type { OpenLoad, RunOptions } from "./scenarios.ts";
 
 export type ArrivalOptions = Omit<OpenLoad, "kind"> & Pick<RunOptions, "durationSeconds" | "seed">;
 
-/** Milliseconds from the beginning, ascending, all before the end of the duration, which includes the warm-up. */
+/**
+ * Returns the intended starts in ascending order, in milliseconds after the beginning of the warm-up. The duration includes the
+ * warm-up.
+ */
 export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }: ArrivalOptions): number[] {
   const meanGapMs = 1000 / ratePerSecond;
   const endMs = durationSeconds * 1000;
@@ -14,7 +17,7 @@ export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }:
     return times;
   }
   const random = createRandom(seed, "arrivals");
-  // Inverse transform of the exponential distribution; 1 - random() is never 0.
+  // Inverse transform sampling of the exponential distribution. The logarithm is finite, because `1 - random()` is never 0.
   const gap = () => -Math.log(1 - random()) * meanGapMs;
   for (let due = gap(); due < endMs; due += gap()) times.push(due);
   return times;

@@ -1,31 +1,32 @@
 /**
- * Sends requests over as many keep-alive connections as needed and returns the status of each response, or the name of its
- * connection error. Uses node:http: fetch sends at most 256 requests concurrently and keeps 64 idle connections.
+ * Sends requests over as many keep-alive connections as needed. Returns the status of each response, or the name of the
+ * connection error. Uses `node:http`, because `fetch` sends at most 256 requests concurrently and keeps at most 64 idle
+ * connections.
  */
 import http from "node:http";
 import https from "node:https";
 
 export interface LoadRequest {
-  /** Its name in the report, such as `login`. */
+  /** The name of the operation in the report, such as `login`. */
   readonly operation: string;
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Expected status. */
+  /** The status that the response must have. Every other status is an error. */
   readonly expected: number;
 }
 
 export interface ResponseStatus {
   /** `none` if the connection failed or the timeout expired. */
   readonly status: string;
-  /** `refused`, `reset`, `closed`, `timed out`, or another error code, such as `ENOTFOUND`; null with a response. */
+  /** `refused`, `reset`, `closed`, `timed out`, or another error code, such as `ENOTFOUND`; null if the response was complete. */
   readonly connectionError: string | null;
 }
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
-/** `closed`: the service closed the connection before the response was complete. */
+/** Names by error code. `connectionErrorOf` adds the name `closed`. */
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refused",
   ECONNRESET: "reset",
@@ -33,20 +34,23 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "timed out",
 };
 
-/** Shorter than the idle timeout of a service: no connection is closed at the moment of its next use. */
+/**
+ * Shorter than the idle timeout of the service: the service must not close a connection at the moment when a request reuses that
+ * connection.
+ */
 const IDLE_TIMEOUT_MS = 4000;
 
-/** @param timeoutMs from sending to the end of the response */
+/** @param timeoutMs the maximum time from sending a request to the end of the response */
 export function createHttpClient(url: string, timeoutMs: number) {
   const { protocol, hostname, port } = new URL(url);
   const { Agent, request }: Pick<typeof http, "Agent" | "request"> = protocol === "https:" ? https : http;
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 4096, timeout: IDLE_TIMEOUT_MS });
   const target = { agent, protocol, host: hostname.replace(/^\[|\]$/g, ""), port };
-  /** Aborts a request each. */
+  /** Functions that abort one pending request each. */
   const pending = new Set<() => void>();
 
   return {
-    /** Never rejects. */
+    /** Never rejects: `connectionError` contains the error. */
     send({ method, path, headers, body }: LoadRequest): Promise<ResponseStatus> {
       return new Promise((resolve) => {
         const settle = (status: string, connectionError: string | null = null): void => {
@@ -78,7 +82,10 @@ export function createHttpClient(url: string, timeoutMs: number) {
   };
 }
 
-/** node:http reports a closed connection with the code of a reset connection, but only the latter has a system call. */
+/**
+ * Returns `closed` if the service closed the connection before the response was complete. For this error, and for a reset
+ * connection, `node:http` uses the code `ECONNRESET`. Only the error of a reset connection has a `syscall`.
+ */
 function connectionErrorOf({ code = "UNKNOWN", syscall }: NodeJS.ErrnoException): string {
   if (code === "ECONNRESET" && syscall === undefined) return "closed";
   return CONNECTION_ERRORS[code] ?? code;

@@ -1,15 +1,15 @@
-/** The two ways to send requests: an open loop on a schedule, a closed loop with a number of clients. */
+/** The two ways to send requests: an open loop sends requests on a schedule, a closed loop has a fixed number of clients. */
 import { setTimeout } from "node:timers/promises";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import type { HttpClient, LoadRequest, ResponseStatus } from "./http-client.ts";
 import type { NextRequest } from "./scenarios.ts";
 
-/** The measured part of a run, on the clock of `performance.now()`. */
+/** The measured part of a run, in milliseconds on the clock of `performance.now()`. */
 export type MeasurementWindow = Readonly<Record<"from" | "to", number>>;
 
 export interface Exchange {
   readonly request: LoadRequest;
-  /** Start of the latency: the intended start (open loop) or the time of sending (closed loop). */
+  /** The start of the latency: the intended start of the request (open loop) or the time of sending (closed loop). */
   readonly due: number;
 }
 
@@ -21,14 +21,14 @@ export interface LoopOptions {
   };
   readonly next: NextRequest;
   readonly window: MeasurementWindow;
-  /** Ends the loop immediately. */
+  /** An abort ends the loop immediately. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends requests on schedule, regardless of earlier responses; latency counts from the intended start. A stall of the
- * service therefore delays all requests that are due during it (Tene, "How NOT to Measure Latency", 2015). Ends after the
- * window when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
+ * Sends requests on schedule, regardless of earlier responses. The latency counts from the intended start, so a stall of the
+ * service delays all requests that are due during the stall (Tene, "How NOT to Measure Latency", 2015). Returns after the window,
+ * when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
  */
 export async function runOpenLoop(
   options: LoopOptions & { readonly clock: ArrivalClock; readonly startAt: number },
@@ -53,12 +53,15 @@ export async function runOpenLoop(
   await Promise.race([aborted, Promise.all([windowEnd, ...pending])]);
 }
 
-/** A rejection costs the service almost nothing; without a pause, clients would overload this process. */
+/**
+ * The pause of a client after an unexpected response. A rejection costs the service almost nothing: without a pause, clients
+ * would overload this process.
+ */
 const PAUSE_AFTER_REJECTION_MS = 100;
 
 /**
- * Each client sends its next request when the previous one is complete. Ends with the window; requests pending at its end
- * are not counted, as those pending at its beginning are.
+ * Each client sends the next request when the previous request is complete. Returns at the end of the window. Requests that are
+ * pending at the beginning of the window are counted; requests that are pending at the end are not counted.
  */
 export async function runClosedLoop(options: LoopOptions & { readonly concurrency: number }): Promise<void> {
   const { client, recorder, next, window, signal, concurrency } = options;

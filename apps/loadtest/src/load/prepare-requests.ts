@@ -1,4 +1,4 @@
-/** What surrounds a run: checks the service, creates users, logs in, creates todos, and at the end deletes the users. */
+/** Prepares a run: checks the service, creates users, logs in and creates todos. After the run, deletes the users. */
 import { setTimeout } from "node:timers/promises";
 import { CliError, describeError, EXIT, unavailable, writeError } from "@latchkey/cli";
 import { Live, TodoPage, Token } from "@latchkey/contracts";
@@ -18,22 +18,22 @@ export interface PrepareOptions {
   /** Maximum duration of a request. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
-  /** Called after each user exists. */
+  /** Called after each user is created. */
   readonly onUser?: ((done: number, total: number) => void) | undefined;
 }
 
-/** Users whose tokens the requests send. */
+/** The maximum number of users whose tokens the requests send. */
 const MAX_TOKENS = 32;
-/** Concurrent requests: enough to use all hash workers, not enough to fill the hash queue. */
+/** The number of concurrent requests: enough to use all hash workers, not enough to fill the hash queue. */
 const CONCURRENCY = 8;
 const PAGE_SIZE = 20;
-/** For the deletion of all users. */
+/** Maximum duration of the deletion of all users. */
 const DELETION_MS = 10_000;
 
 /**
- * Runs `work` with the requests of a new run. Deletes its users afterwards, also after an error or the signal, but prints the
- * command that does so if some remain, and for registrations.
- * @throws {CliError} 64, 69, or 130 if the signal came before `work`
+ * Runs `work` with the requests of a new run. Then deletes the run's users, even after an error or an abort. The scenario
+ * `register` deletes no users. If users remain, prints the command that deletes the remaining users.
+ * @throws {CliError} with exit code 69, or 130 if `signal` is aborted before `work`
  */
 export async function withUsers<Result>(
   options: PrepareOptions,
@@ -57,7 +57,7 @@ export async function withUsers<Result>(
       expectStatus(received, 201);
       onUser?.(created.size, asked.users);
     });
-    // At least one login: it shows that the users exist.
+    // At least one user logs in, because a login shows that the users exist.
     const logins = operations.includes("me") ? Math.min(asked.users, MAX_TOKENS) : 1;
     await inParallel(Array(logins).keys(), async (index) => {
       tokens[index] = await logIn(service, users, index);
@@ -72,7 +72,7 @@ export async function withUsers<Result>(
   }
 }
 
-/** Logs in users without a token. Removes those that are deleted in time from `created`. */
+/** Deletes users for at most `DELETION_MS`, and removes each deleted user from `created`. Users without a token log in first. */
 async function deleteUsers(
   running: Service,
   users: TestUsers,
@@ -89,7 +89,9 @@ async function deleteUsers(
   await inParallel([...created].values(), (index) => deleteUser(index).catch(() => undefined));
 }
 
-/** Calls `work` for each index. After an error it only waits for the calls that have begun, and then throws it. */
+/**
+ * Calls `work` for each index. After an error, starts no more calls, waits for the pending calls, then throws the first error.
+ */
 async function inParallel(indices: IterableIterator<number>, work: (index: number) => Promise<void>) {
   const errors: unknown[] = [];
   const workRest = async (): Promise<void> => {
@@ -112,7 +114,7 @@ async function expectService(service: Service): Promise<void> {
   );
 }
 
-/** @returns a token of the user */
+/** @returns an access token of the user */
 async function logIn(service: Service, users: TestUsers, index: number): Promise<string> {
   const { email, password } = users.userOf(index);
   const received = await post(service, "/auth/login", { email, password });
@@ -121,7 +123,7 @@ async function logIn(service: Service, users: TestUsers, index: number): Promise
   return received.json.access_token;
 }
 
-/** Creates todos until a page is full. */
+/** Creates todos until the first page of todos is full. */
 async function createTodos(service: Service): Promise<void> {
   const { json } = await request(service, TODOS_PATH);
   for (let index = Check(TodoPage, json) ? json.items.length : 0; index < PAGE_SIZE; index++) {
@@ -155,7 +157,7 @@ async function request({ url: origin, timeoutSeconds, signal }: Service, path: s
   }
 }
 
-/** Repeats the request while the service responds with 503 and `Retry-After`. */
+/** Sends the request again while the service responds with 503 and `Retry-After`. */
 async function post(service: Service, path: string, body: object): Promise<Received> {
   const headers = { "content-type": "application/json" };
   for (;;) {

@@ -1,11 +1,12 @@
 /** Reproducible random numbers: equal seeds give equal numbers on every machine. */
 
-/** One stream per purpose: drawing more numbers for one of them does not change the others. */
+/** Each purpose has its own stream. Drawing more numbers from one stream does not change the numbers of another stream. */
 const STREAMS = { arrivals: 1, requests: 2 } as const;
 
 /**
- * Mulberry32 (Ettinger, 2017), which starts at MurmurHash3's 32-bit finalizer of the seed.
- * @param seed a whole number; its lower 32 bits are used
+ * Creates a Mulberry32 generator (Ettinger, 2017). The initial state is the sum of a constant for the stream and the seed, mixed
+ * by the first step of MurmurHash3's 32-bit finalizer.
+ * @param seed an integer, of which only the lower 32 bits are used
  * @returns a function that draws uniformly from [0, 1), with 32 bits of resolution
  */
 export function createRandom(seed: number, stream: keyof typeof STREAMS): () => number {

@@ -1,8 +1,11 @@
-/** The requests of each scenario and the status expected for each: 401 is expected for a wrong password. */
+/**
+ * Creates the requests of each scenario, with the status that each response must have. For an unknown e-mail address or a wrong
+ * password, that status is 401.
+ */
 import type { LoadRequest } from "./http-client.ts";
 import { createRandom } from "./random.ts";
 
-/** The requests by their names in the report, for the help. */
+/** Descriptions of the operations for the help. The keys are the names of the operations in the report. */
 export const OPERATIONS = {
   login: "POST /auth/login, with many users",
   me: "GET /auth/me, with their tokens",
@@ -13,7 +16,7 @@ export const OPERATIONS = {
 
 type Operation = keyof typeof OPERATIONS;
 
-/** The operations of each scenario, with the percentages of the requests; what is prepared for a run depends on them. */
+/** The percentage of each operation in the requests of a scenario. The operations determine what `withUsers` prepares. */
 export const SCENARIOS = {
   login: { login: 100 },
   read: { me: 50, todos: 50 },
@@ -27,31 +30,35 @@ export interface OpenLoad {
   readonly kind: "open";
   /** Above 0. */
   readonly ratePerSecond: number;
-  /** `poisson`: independent users, exponential gaps; `constant`: equal gaps. */
+  /** The gaps between intended starts. `poisson`: exponentially distributed, as with independent users. `constant`: all equal. */
   readonly arrivals: "poisson" | "constant";
 }
 
-/** The options of a run, as the command line specifies them. Reports contain them as `asked`. */
+/** The options of a run from the command line. Reports contain these options as `asked`. */
 export interface RunOptions {
   readonly url: string;
-  /** Open: requests at a rate, regardless of the responses. Closed: clients that each wait for their response. */
+  /**
+   * `open`: requests are sent at a rate, regardless of the responses. `closed`: each client waits for the response to its
+   * request.
+   */
   readonly load: OpenLoad | { readonly kind: "closed"; readonly concurrency: number };
   readonly durationSeconds: number;
   readonly scenario: ScenarioName;
   readonly users: number;
-  /** Percentages of the logins. */
+  /** The percentage of logins with an unknown e-mail address. */
   readonly unknownPercent: number;
+  /** The percentage of logins with a wrong password. */
   readonly wrongPercent: number;
-  /** Of the arrivals and of every random choice: equal seeds send equal requests at equal times. */
+  /** The seed of the arrivals and of every random choice. Equal seeds choose equal requests at equal times. */
   readonly seed: number;
 }
 
-/** The cast is safe because the object has no other members. */
+/** The cast is safe because every key of `SCENARIOS` is a `ScenarioName`. */
 export const scenarioNames = (): readonly ScenarioName[] => Object.keys(SCENARIOS) as ScenarioName[];
 
 export const operationsOf = (scenario: ScenarioName): readonly string[] => Object.keys(SCENARIOS[scenario]);
 
-/** Returns the next request of a run; the n-th request is the same for the same seed and users. */
+/** Returns the next request of a run. The n-th request is the same for the same seed and users. */
 export type NextRequest = () => LoadRequest;
 
 export const TODOS_PATH = "/todos?limit=20";
@@ -59,7 +66,7 @@ const WRONG_PASSWORD = "not the password of anyone";
 
 export type TestUsers = ReturnType<typeof createTestUsers>;
 
-/** The users of one run, with a domain and a password of their own. They are derived from their index, from 0. */
+/** Creates the e-mail domain and the password of one run's users. `userOf` derives a user from an index, which starts at 0. */
 export function createTestUsers() {
   const run = crypto.randomUUID().slice(0, 8);
   const domain = `${run}.loadtest.invalid`;
@@ -74,7 +81,7 @@ export function createTestUsers() {
   };
 }
 
-/** @param tokens of users that have logged in; only `me` needs them */
+/** @param tokens access tokens of users; only the operation `me` sends tokens */
 export function createRequests(
   { scenario, users, unknownPercent, wrongPercent, seed }: RunOptions,
   { domain, userOf }: TestUsers,

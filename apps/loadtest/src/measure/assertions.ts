@@ -1,4 +1,7 @@
-/** `--assert 'login.p99<800ms,errors<0.1%'`: conditions for a run, parsed before it begins and checked after it. */
+/**
+ * Conditions for a run, such as `--assert 'login.p99<800ms,errors<0.1%'`. The assertions are parsed before the run begins and
+ * checked after the run.
+ */
 import { usageError } from "@latchkey/cli";
 import type { Run } from "./run.ts";
 
@@ -26,8 +29,8 @@ const ACCEPTED =
   "second) and errors (a count or a percentage) of an operation or, without a name, of all operations";
 
 /**
- * @param operations those of the run's scenario
- * @throws {CliError} with exit code 64; the message names the clause and the accepted clauses
+ * @param operations the operations of the run's scenario
+ * @throws {CliError} with exit code 64; the message contains the invalid clause and the accepted syntax
  */
 export function parseAssertions(text: string, operations: readonly string[]): readonly Assertion[] {
   return text.split(",").map((clause) => parseClause(clause.trim(), operations));
@@ -52,13 +55,16 @@ function parseClause(clause: string, operations: readonly string[]) {
     throw invalid(isLatency ? `${figure} needs a unit: ms, s or us` : `${figure} cannot be in ${suffix}`);
   }
   return {
-    /** Such as `login.p99`. */
+    /** A text such as `login.p99`. */
     metric: subject === null ? figure : `${subject}.${figure}`,
     /** `probe`, an operation, or null for all operations together. */
     subject,
     figure,
     operator: sign,
-    /** In `unit`: that of a latency, `/s` for a rate, `%` of the sent requests or empty for errors. */
+    /**
+     * The limit in `unit`: a unit of time for a latency, `/s` for a rate. For errors, `%` of the sent requests, or empty for a
+     * count.
+     */
     limit: Number(limit),
     unit,
   };
@@ -83,7 +89,7 @@ function checkAssertion(checked: Assertion, run: Run) {
   };
 }
 
-/** In the unit of the assertion; a string is the reason why the measurement is missing. */
+/** Returns the measured value in the unit of the assertion, or the reason why the measurement is missing. */
 function measure({ subject, figure, unit }: Assertion, { all, operations, probe }: Run): number | string {
   if (subject === "probe" && probe.failure !== null) return `the probes ended early: ${probe.failure}`;
   const result = subject === null ? all : subject === "probe" ? probe : operations[subject];
@@ -91,7 +97,7 @@ function measure({ subject, figure, unit }: Assertion, { all, operations, probe 
     return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;
   }
   if (figure === "rate" || figure === "errors") {
-    // The parser rejects those of the probe.
+    // The parser rejects the rate and the errors of `probe`.
     if (!("sent" in result) || result.sent === 0) return "no request was sent";
     if (figure === "rate") return result.perSecond;
     return unit === "%" ? (100 * result.errors) / result.sent : result.errors;
@@ -103,7 +109,7 @@ function measure({ subject, figure, unit }: Assertion, { all, operations, probe 
   return unit === "us" ? milliseconds * 1000 : milliseconds;
 }
 
-/** Six digits: a value just above its limit is not printed as the limit. */
+/** Formats six digits, so that a value just above the limit is not printed as the limit. */
 function format(value: number, unit: Unit): string {
   const number = Number(value.toPrecision(6));
   return unit === "" || unit === "/s" ? `${number}${unit}` : `${number} ${unit}`;

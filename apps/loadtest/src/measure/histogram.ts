@@ -1,10 +1,13 @@
-/** Latencies in an HdrHistogram: microseconds, three significant digits, constant memory for any number of values. */
+/**
+ * Stores latencies in an HdrHistogram, in microseconds with three significant digits. Memory is constant for any number of
+ * values.
+ */
 import { build, type Histogram } from "hdr-histogram-js";
 
-/** In milliseconds. */
+/** All values except `count` are in milliseconds. */
 export type Latency = NonNullable<ReturnType<LatencyHistogram["summary"]>>;
 
-/** The range of a signed 32-bit counter: 35 minutes, far above any timeout. */
+/** The maximum of a signed 32-bit integer: 35 minutes, far above any timeout. */
 const MAX_MICROSECONDS = 2 ** 31 - 1;
 
 export class LatencyHistogram {
@@ -20,7 +23,7 @@ export class LatencyHistogram {
     this.#counts.recordValue(Math.min(MAX_MICROSECONDS, microseconds));
   }
 
-  /** Percentiles by nearest rank; null without values. */
+  /** Returns percentiles by nearest rank, or null if no value was recorded. */
   summary() {
     const { totalCount: count, mean, maxValue } = this.#counts;
     if (count === 0) return null;
@@ -32,12 +35,12 @@ export class LatencyHistogram {
       p95: this.#at(95),
       p99: this.#at(99),
       "p99.9": this.#at(99.9),
-      /** Exact. */
+      /** Exact, unlike the percentiles. */
       max: maxValue / 1000,
     };
   }
 
-  /** The histogram returns the end of the range of equivalent values. */
+  /** Limits the percentile to the maximum, because the histogram returns the upper end of a range of equivalent values. */
   #at(percent: number): number {
     return Math.min(this.#counts.getValueAtPercentile(percent), this.#counts.maxValue) / 1000;
   }

@@ -1,11 +1,11 @@
 /**
- * Requests `/healthz` throughout a run, in a separate thread: on the main thread, handling the load's responses would delay
- * the probes' responses and make the service appear slow.
+ * Requests `/healthz` in a separate thread throughout a run. On the main thread, the responses to the load would delay the
+ * responses to the probes, and the service would appear slow.
  */
 import type { MeasurementWindow } from "../load/loops.ts";
 import type { ProbeOptions, ProbeResult } from "./probe-thread.ts";
 
-/** Measures the responses in the window. */
+/** Starts the probes. Measures only the responses that arrive in the window. */
 export function startProbeStream(url: string, { from, to }: MeasurementWindow) {
   const thread = new Worker(new URL("./probe-thread.ts", import.meta.url));
   const ended = Promise.withResolvers<ProbeResult>();

@@ -1,6 +1,6 @@
 /**
- * The thread of the probe stream: requests `/healthz` at a constant rate and posts the result at its end. The first message
- * that it receives contains its options, the second one ends it.
+ * The thread of the probe stream requests `/healthz` at a constant rate. The first message to the thread contains the options,
+ * the second message ends the probes. The thread posts the result when the probes have ended.
  */
 import { createHttpClient, type HttpClient, type LoadRequest } from "../load/http-client.ts";
 import type { MeasurementWindow } from "../load/loops.ts";
@@ -15,9 +15,9 @@ const LAST_RESPONSE_TIMEOUT_MS = 1000;
 export type ProbeOptions = MeasurementWindow & { readonly url: string };
 
 export interface ProbeResult {
-  /** Null without a response. */
+  /** Null if no response arrived in the window. */
   readonly latency: Latency | null;
-  /** Why the probes ended early; null if they did not. */
+  /** The reason why the probes ended early; null if the probes did not end early. */
   readonly failure: string | null;
 }
 
@@ -39,7 +39,10 @@ self.onmessage = async ({ data }: MessageEvent<ProbeOptions>) => {
   self.postMessage(await probe(client, data));
 };
 
-/** A probe delayed by the previous response counts from its intended start: a stall affects all probes in it. */
+/**
+ * If the previous response delays a probe, the latency of the probe counts from the intended start. A stall therefore affects all
+ * probes that are due during the stall.
+ */
 async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Promise<ProbeResult> {
   const latency = new LatencyHistogram();
   let failure: string | null = null;
@@ -48,7 +51,7 @@ async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Pro
   while (!isStopping && failure === null) {
     const waitMs = due - performance.now();
     if (waitMs > 0) await Bun.sleep(waitMs);
-    // The lateness of the timer is not part of the latency.
+    // The latency does not include the lateness of the timer.
     const sentAt = readyAt > due ? due : performance.now();
     const { status, connectionError } = await send(PROBE);
     readyAt = performance.now();

@@ -1,21 +1,24 @@
 /**
- * Counts requests and responses in order of time. A request of an open loop is counted if its intended start is in the
- * window, whenever its response arrives; a request of a closed loop if its response arrives in the window.
+ * Counts requests and responses in chronological order. A request of an open loop is counted if the intended start is in the
+ * window, regardless of when the response arrives. A request of a closed loop is counted if the response arrives in the window.
  */
 import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
 import type { Exchange, MeasurementWindow } from "../load/loops.ts";
 import { type Latency, LatencyHistogram } from "./histogram.ts";
 
-/** One kind of request, such as `login`. */
+/** The result of one operation, such as `login`. */
 export type OperationResult = ReturnType<Operation["result"]>;
 
-/** One second of the run. */
+/** The figures of one second of the run. */
 export interface Second {
-  /** Since the beginning of the measurement. */
+  /** Seconds since the beginning of the measurement. */
   readonly second: number;
   /** Number of intended starts in this second. */
   readonly offered: number;
-  /** Number of expected responses in this second, whenever their requests were sent; also for the percentiles. */
+  /**
+   * Number of expected responses that arrived in this second, regardless of when the requests were sent. The percentiles are
+   * those of these responses.
+   */
   readonly answered: number;
   readonly errors: number;
   readonly p50: number | null;
@@ -32,7 +35,7 @@ class Operation {
   readonly latency = new LatencyHistogram();
   sent = 0;
   errors = 0;
-  /** Expected responses in the window, including those to requests that are not counted. */
+  /** Number of expected responses that arrived in the window, including responses to requests that are not counted. */
   completedInWindow = 0;
 
   result(seconds: number) {
@@ -40,13 +43,19 @@ class Operation {
       sent: this.sent,
       /** Number of responses by status; `none` if the connection failed or the timeout expired. */
       statuses: { ...this.statuses },
-      /** The responses `none` by name: `refused`, `reset`, `closed`, `timed out`, or another error code. */
+      /**
+       * Number of requests with the status `none`, by connection error: `refused`, `reset`, `closed`, `timed out`, or another
+       * error code.
+       */
       connectionErrors: { ...this.connectionErrors },
-      /** Responses with an unexpected status, and missing responses. The 401 for a wrong password is expected. */
+      /** Number of responses with an unexpected status, and of missing responses. The 401 for a wrong password is expected. */
       errors: this.errors,
-      /** Expected responses per second of the measured duration. */
+      /** Number of expected responses per second of the measured duration. */
       perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
-      /** Of expected responses, from the intended start (open loop) or from sending (closed loop); null without any. */
+      /**
+       * Latency of expected responses, from the intended start (open loop) or from sending (closed loop). Null if there was no
+       * expected response.
+       */
       latency: this.latency.summary(),
     };
   }
@@ -59,7 +68,7 @@ export class Recorder {
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
   readonly #seconds: Omit<Second, "offered">[] = [];
-  /** By second of the intended start, which may be over when a late request is sent. */
+  /** Number of requests by the second of the intended start. A late request can be sent after that second has ended. */
   readonly #offered: number[] = [];
   #current = { errors: 0, latency: new LatencyHistogram() };
   #hasEnded = false;
@@ -102,15 +111,15 @@ export class Recorder {
     else this.#current.errors += 1;
   }
 
-  /** The seconds that have ended. */
+  /** Returns the seconds that have ended. */
   seconds(): readonly Second[] {
     if (!this.#hasEnded) this.#advance(Math.min(performance.now(), this.#window.to));
     return this.#seconds.map((second, index) => ({ offered: this.#offered[index] ?? 0, ...second }));
   }
 
   /**
-   * Ends the measurement; a last, incomplete second is added.
-   * @param at may be after the window
+   * Ends the measurement. An incomplete last second is added to the seconds.
+   * @param at the end of the run, which can be after the window
    * @returns the measured duration in seconds
    */
   end(at: number): number {
@@ -137,14 +146,14 @@ export class Recorder {
     return at >= this.#window.from && at < this.#window.to;
   }
 
-  /** Its own, and all together. */
+  /** Returns the counters of the request's operation and the counters of all operations together. */
   #operationsOf({ operation: name }: LoadRequest): readonly Operation[] {
     const own = this.#operations.get(name) ?? new Operation();
     this.#operations.set(name, own);
     return [own, this.#all];
   }
 
-  /** Closes every second that has ended before `at`. */
+  /** Closes every second that has ended by `at`. */
   #advance(at: number): void {
     while (at >= this.#window.from + 1000 * (this.#seconds.length + 1)) this.#closeSecond();
   }

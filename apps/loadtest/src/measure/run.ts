@@ -1,4 +1,4 @@
-/** One measurement: sends the load, probes, meters this process, and returns the result. */
+/** Runs one measurement: sends the load and the probes, measures the CPU time of this process, and returns the result. */
 import { existsSync, readFileSync } from "node:fs";
 import { describeMachine } from "@latchkey/cli";
 import { openArrivalClock } from "../load/arrival-clock.ts";
@@ -12,21 +12,21 @@ import { startProbeStream } from "./probe-stream.ts";
 import { type OperationResult, Recorder } from "./recorder.ts";
 import type { ServerFigures, ServerMetrics } from "./server-metrics.ts";
 
-/** The one document behind the terminal, the JSON file, the HTML page and the assertions. */
+/** The result of a run. The terminal, the JSON file, the HTML page and the assertions all use this object. */
 export type Run = Awaited<ReturnType<typeof runLoad>>;
 
 export interface RunLoadOptions extends Omit<PrepareOptions, "onUser"> {
-  /** From `withUsers`. */
+  /** The function that `withUsers` passes to `work`. */
   readonly next: NextRequest;
-  /** Load before the measurement begins: the lanes of an idle service are filled first. @default 1 */
+  /** Duration of the load before the measurement begins, because the first requests find an idle service. @default 1 */
   readonly warmUpSeconds?: number | undefined;
-  /** @default the result contains no metrics of the service */
+  /** @default none: the result contains no metrics of the service */
   readonly metrics?: ServerMetrics | undefined;
-  /** Called about once a second during the measurement, and once at its end. */
+  /** Called about once a second during the measurement, and once when the measurement ends. */
   readonly onSecond?: ((progress: Progress) => void) | undefined;
 }
 
-/** The result until now. Null: not known, or not yet. */
+/** The result so far. A member is null if the value is not available, or not available yet. */
 export interface Progress extends Pick<OperationResult, "latency" | "statuses" | "connectionErrors"> {
   readonly elapsedSeconds: number;
   readonly completedPerSecond: number | null;
@@ -34,12 +34,12 @@ export interface Progress extends Pick<OperationResult, "latency" | "statuses" |
 }
 
 const WARM_UP_SECONDS = 1;
-/** Time to start the probes: without it, the first request would be late. */
+/** Time for the probes to start: without this delay, the first request would be late. */
 const START_DELAY_MS = 50;
 
 /**
- * Takes no longer than the warm-up, the duration and the timeout together. A signal ends the run early;
- * the result covers the time until then.
+ * Takes no longer than the warm-up, the duration and the timeout together. An abort of `signal` ends the run early. The result
+ * then covers the time until the abort.
  */
 export async function runLoad(options: RunLoadOptions) {
   const { asked, next, metrics, onSecond, signal, timeoutSeconds, warmUpSeconds = WARM_UP_SECONDS } = options;
@@ -71,7 +71,7 @@ export async function runLoad(options: RunLoadOptions) {
   const loop = { client, recorder, next, window, signal };
   if (clock !== null) await runOpenLoop({ ...loop, startAt, clock });
   else if (load.kind === "closed") await runClosedLoop({ ...loop, concurrency: load.concurrency });
-  // A timer may fire slightly early: a complete run has its full duration.
+  // A timer can fire slightly early. A complete run therefore ends at `window.to`, not at the current time.
   const countedSeconds = recorder.end(signal.aborted ? performance.now() : window.to);
   const shares = watch.stop();
   report();
@@ -82,30 +82,32 @@ export async function runLoad(options: RunLoadOptions) {
     version: 1,
     /** ISO 8601. */
     startedAt,
-    /** That of the load generator. */
+    /** The machine of the load generator. */
     machine: describeMachine({ loadAverage: false }),
     asked,
-    /** `interrupted`: ended by a signal; the result covers the time until then. */
+    /** `interrupted`: a signal ended the run, and the result covers the time until the signal. */
     outcome: signal.aborted ? "interrupted" : "complete",
-    /** Whether fewer requests were answered than offered; false in a closed loop. */
+    /** Whether fewer requests were answered than were offered; false in a closed loop. */
     overloaded: isOverloaded(asked, result.all, countedSeconds),
     countedSeconds,
     ...result,
     seconds: recorder.seconds(),
     probe: await probes.stop(),
-    /** The load generator itself: if it was the bottleneck, the measurement does not describe the service. */
+    /**
+     * The figures of the load generator. If the load generator was the bottleneck, the measurement does not describe the service.
+     */
     driver: { ...shares, lateness, bottleneck: bottleneckOf({ ...result.all, ...shares, lateness }) },
-    /** Null without metrics. */
+    /** Null if the option `metrics` is not set. */
     server: metrics?.peak() ?? null,
   } as const;
 }
 
-/** The share of the offered rate that is sufficient. */
+/** The minimum share of the offered requests that must be answered. */
 const MIN_ANSWERED_SHARE = 0.95;
 
 /**
- * The number of requests in the service differs between the beginning and the end of a run even if the service keeps up:
- * by Little's law and for Poisson arrivals, with a standard deviation of √(2 × rate × latency).
+ * Tolerates noise: the number of requests in the service differs between the beginning and the end of a run, even if the service
+ * keeps up. For Poisson arrivals, Little's law gives this difference a standard deviation of √(2 × rate × latency).
  */
 function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: number): boolean {
   if (load.kind === "closed") return false;
@@ -116,7 +118,7 @@ function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: numbe
 
 const SCHEDSTAT = "/proc/self/schedstat";
 
-/** CPU time of this process, and the time in which its main thread waited for a core (Linux only), in milliseconds. */
+/** Returns, in milliseconds, the CPU time of this process, and the time that the main thread waited for a core (Linux only). */
 function readUsage() {
   const { user, system } = process.cpuUsage();
   const [, waitedNs = 0] = existsSync(SCHEDSTAT)
@@ -125,7 +127,10 @@ function readUsage() {
   return { cpuMs: (user + system) / 1000, waitMs: waitedNs / 1e6 };
 }
 
-/** Calls back after each second of the window except the last, whose timer may be late, and meters this process in it. */
+/**
+ * Calls `onSecond` after each second of the window except the last one, because the timer of the last second can be late.
+ * Measures the CPU time of this process in the window.
+ */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
   let before = readUsage();
   let shares: Pick<LoadGeneratorFigures, "cpuShare" | "waitShare"> | null = null;
@@ -148,24 +153,28 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
 
 const BOTTLENECK = "The load generator was the bottleneck";
 const MAX_CPU_SHARE = 0.9;
-/** Below it, the load generator waited for other processes, such as the service, and not for its own work. */
+/**
+ * If the CPU share is lower, other processes, such as the service, delayed the load generator, not the load generator's own work.
+ */
 const BUSY_CPU_SHARE = 0.5;
-/** Of the measured 99th percentile, which includes the lateness. */
+/** The maximum lateness at p99, as a share of the p99 of the latency. This latency includes the lateness. */
 const MAX_LATENESS_SHARE = 0.1;
 const MIN_LATENESS_MS = 1;
-/** No file descriptor or no port is available for another connection. */
+/** The codes of errors that occur if no file descriptor or no port is available for another connection. */
 const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 
 export interface LoadGeneratorFigures extends Pick<OperationResult, "latency" | "connectionErrors"> {
   /** CPU time as a multiple of one core. */
   readonly cpuShare: number;
-  /** Proportion of the time in which the thread that sends requests waited for a core; 0 if the system does not report it. */
+  /**
+   * The proportion of the time that the sending thread waited for a core; 0 if the operating system does not report this time.
+   */
   readonly waitShare: number;
-  /** How much later than intended requests were sent (open loop); null in a closed loop. */
+  /** The delay from the intended start to the sending of a request (open loop); null in a closed loop. */
   readonly lateness: Latency | null;
 }
 
-/** Why the measurement does not describe the service; null if it does. */
+/** Returns the reason why the measurement does not describe the service, or null if there is no such reason. */
 export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
   const { cpuShare, waitShare, lateness, latency, connectionErrors } = figures;
   const exhausted = EXHAUSTION_CODES.find((code) => code in connectionErrors);
@@ -177,7 +186,7 @@ export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
     return `${cause}: it sent 1 % of the requests more than ${lateMs.toFixed(1)} ms late and ${used}.`;
   }
   if (cpuShare > MAX_CPU_SHARE) return `${BOTTLENECK}: it ${used}.`;
-  // In an open loop, waiting matters only if it delays requests.
+  // In an open loop, waiting for a core matters only if requests are late.
   return lateness === null && cpuShare + waitShare > MAX_CPU_SHARE
     ? `${BOTTLENECK}: it ${used}, and waited for a core ${Math.round(100 * waitShare)} % of the time.`
     : null;

@@ -8,8 +8,8 @@ export type ServerFigures = NonNullable<ReturnType<typeof parseServerFigures>>;
 export type ServerMetrics = Awaited<ReturnType<typeof openServerMetrics>>;
 
 /**
- * Reads the metrics now, and then once a second until stopped. A later failure keeps the previous figures: a service that is
- * overloaded or restarts already shows this in its responses.
+ * Reads the metrics immediately, and then once a second until `stop` is called. If a later read fails, the previous figures are
+ * kept, because the responses already show that the service is overloaded or restarting.
  * @throws {CliError} with exit code 69 if the URL does not return the metrics
  */
 export async function openServerMetrics(url: string) {
@@ -23,7 +23,10 @@ export async function openServerMetrics(url: string) {
   return {
     /** The latest figures. */
     current: () => current,
-    /** The latest figures, with the maximum of busy lanes and of the queue length since the start or the last `peak`. */
+    /**
+     * Returns the latest figures. `lanesBusy` and `queueLength` are the maxima since the previous call of `peak`, or since the
+     * start.
+     */
     peak(): ServerFigures {
       const figures = { ...current, lanesBusy, queueLength };
       [lanesBusy, queueLength] = [0, 0];
@@ -46,7 +49,7 @@ async function readServerFigures(url: string): Promise<ServerFigures> {
   );
 }
 
-/** Prometheus text format, version 0.0.4; null if a figure is missing. */
+/** Parses the Prometheus text format, version 0.0.4. Returns null if a figure is missing. */
 function parseServerFigures(text: string) {
   const gauge = (name: string) =>
     Number(new RegExp(`^hash_${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
@@ -56,7 +59,7 @@ function parseServerFigures(text: string) {
     lanes: gauge("lanes"),
     lanesBusy: gauge("lanes_busy"),
     queueLength: gauge("queue_length"),
-    /** Logins per second, as estimated by the hashing core. */
+    /** Logins per second, estimated by the hashing core. */
     capacityPerSecond: gauge("capacity_per_second"),
   };
   return kernel !== undefined && Object.values(figures).every(Number.isFinite)

@@ -1,4 +1,4 @@
-/** The summary of a capacity search: its rates, with those that failed marked. */
+/** Summarizes a capacity search: the rates, with a mark on each rate that failed. */
 import type { CapacityReport, Step } from "../capacity/find-capacity.ts";
 import { type Chart, seriesOf } from "./chart.ts";
 import { formatCount, formatMs, formatOffered, formatRate } from "./format.ts";
@@ -46,7 +46,7 @@ const cellsOf = (step: Step): readonly string[] => [
 ];
 
 function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
-  // The last run of each rate determines whether it passed.
+  // The last run of each rate determines whether the rate passed.
   const last = [...new Map(steps.map((step) => [step.ratePerSecond, step])).values()];
   const ascending = last.sort((a, b) => a.ratePerSecond - b.ratePerSecond);
   const rateOf = ({ ratePerSecond }: Step): number => ratePerSecond;

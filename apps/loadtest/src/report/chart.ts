@@ -1,19 +1,19 @@
 /**
- * Plots as SVG without a script. A plot fits every width: positions are percentages, texts keep their size, and there are few
- * enough labels for a phone. Colours are CSS classes, which follow the colour scheme.
+ * Renders charts as SVG without a script. A chart fits every width: positions are percentages, text has a fixed size, and the
+ * labels are few enough for a phone. Colours are CSS classes that follow the system's colour scheme.
  */
 import { type Html, html } from "./html.ts";
 
 type Colour = "blue" | "amber" | "red" | "grey";
 
-/** `dashed`: a reference rather than a measurement; `dots`: marks points of other series. */
+/** `dashed`: a reference value, not a measurement. `dots`: marks on points of another series. */
 type Style = "line" | "dashed" | "dots";
 
 export interface Series {
   readonly label: string;
   readonly colour: Colour;
   readonly style: Style;
-  /** Ascending by x; null leaves a gap. */
+  /** In ascending order of `x`. If `y` is null, the line has a gap. */
   readonly points: readonly (readonly [x: number, y: number | null])[];
 }
 
@@ -85,7 +85,7 @@ ${series.flatMap(circlesOf)}</svg>
 `;
 }
 
-/** `at` returns a percentage of the axis. */
+/** `at` converts a value to a percentage of the axis. */
 function createScale(from: number, to: number) {
   const span = to - from || 1;
   const step = tickStep(span);
@@ -95,7 +95,7 @@ function createScale(from: number, to: number) {
   return { ticks, at: (value: number) => (100 * (value - from)) / span };
 }
 
-/** 1, 2 or 5 times a power of ten. */
+/** Returns the distance between two ticks: 1, 2 or 5 times a power of ten. */
 function tickStep(span: number): number {
   const power = 10 ** Math.floor(Math.log10(span / MAX_TICKS));
   return power * ([1, 2, 5].find((factor) => factor * power >= span / MAX_TICKS) ?? 10);

@@ -1,9 +1,9 @@
-/** Formats figures, equally on the terminal and on the page: grouped, and with no more digits than were measured. */
+/** Formats figures in the same way for the terminal and the page: with thousands separators and without insignificant digits. */
 import type { RunOptions } from "../load/scenarios.ts";
 import type { OperationResult } from "../measure/recorder.ts";
 import type { ServerFigures } from "../measure/server-metrics.ts";
 
-/** For a missing measurement. */
+/** Replaces the value of a missing measurement. */
 export const NO_VALUE = "–";
 
 export const formatDecimals = (value: number, digits: number): string =>
@@ -13,10 +13,10 @@ export const formatCount = (value: number): string => formatDecimals(value, 0);
 
 export const formatRate = (perSecond: number): string => formatDecimals(perSecond, perSecond < 1000 ? 1 : 0);
 
-/** A rate as it was specified. */
+/** Formats a rate that was specified, not measured, with up to three decimals. */
 export const formatOffered = (perSecond: number): string => perSecond.toLocaleString("en-US");
 
-/** Three digits, the reproducible ones; without the unit. */
+/** Formats about three significant digits, because further digits are not reproducible. Omits the unit. */
 export function formatMs(milliseconds: number | null | undefined): string {
   if (milliseconds === null || milliseconds === undefined) return NO_VALUE;
   if (milliseconds >= 99.95) return formatCount(milliseconds);
@@ -26,7 +26,10 @@ export function formatMs(milliseconds: number | null | undefined): string {
 export const formatSeconds = (seconds: number): string =>
   `${seconds.toLocaleString("en-US", { maximumFractionDigits: 1 })} s`;
 
-/** `200 × 5,341, refused × 12`, in descending order of frequency, with the names of connection errors instead of `none`. */
+/**
+ * Returns a text such as `200 × 5,341, refused × 12`, in descending order of frequency. The names of connection errors replace
+ * the status `none`.
+ */
 export function formatStatuses({
   statuses: { none: _none, ...statuses },
   connectionErrors,
@@ -38,13 +41,13 @@ export function formatStatuses({
 export const formatLanes = ({ lanes, lanesBusy, queueLength }: ServerFigures): string =>
   `${lanesBusy} of ${lanes} lanes busy, ${formatCount(queueLength)} queued`;
 
-/** `90/s, Poisson arrivals` or `48 clients`. */
+/** Returns a text such as `90/s, Poisson arrivals` or `48 clients`. */
 export function formatLoad({ load }: RunOptions): string {
   if (load.kind === "closed") return load.concurrency === 1 ? "1 client" : `${load.concurrency} clients`;
   return `${formatOffered(load.ratePerSecond)}/s, ${load.arrivals === "poisson" ? "Poisson" : "constant"} arrivals`;
 }
 
-/** `1,000 users, 5 % unknown, 2 % wrong passwords`. */
+/** Returns a text such as `1,000 users, 5 % unknown, 2 % wrong passwords`. */
 export function formatUsers({ users, unknownPercent, wrongPercent }: RunOptions): string {
   const parts = [`${formatCount(users)} ${users === 1 ? "user" : "users"}`];
   if (unknownPercent > 0) parts.push(`${unknownPercent} % unknown`);

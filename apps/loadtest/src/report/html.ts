@@ -1,4 +1,4 @@
-/** HTML from template literals. Interpolated text is escaped; interpolated HTML is not. */
+/** Creates HTML from template literals. Interpolated text is escaped. Interpolated `Html` is not escaped again. */
 export type Html = { readonly markup: string };
 
 type Value = string | number | Html | readonly Html[];
@@ -7,7 +7,7 @@ export function html(texts: TemplateStringsArray, ...values: readonly Value[]): 
   return { markup: String.raw({ raw: texts }, ...values.map(markupOf)) };
 }
 
-/** For trusted markup, or text that is escaped otherwise. */
+/** Creates HTML from markup that is trusted or already escaped. */
 export const raw = (markup: string): Html => ({ markup });
 
 function markupOf(value: Value): string {

@@ -1,13 +1,13 @@
 /**
- * A report as one HTML file that loads nothing and runs no script. Its Content Security Policy allows only one style sheet, by
- * its hash: data in the report can never run as a script.
+ * Renders a report as one HTML file that loads nothing and runs no script. The Content Security Policy allows only the style
+ * sheet with the hash `STYLES_HASH`, so data in the report can never run as a script.
  */
 import { renderChart } from "./chart.ts";
 import { html, raw } from "./html.ts";
 import { STYLES } from "./styles.ts";
 import { describeAssertion, type Summary } from "./summary.ts";
 
-/** Content Security Policy Level 3, section 2.3.1: a hash source. */
+/** A hash source (Content Security Policy Level 3, section 2.3.1). */
 const STYLES_HASH = `'sha256-${new Bun.CryptoHasher("sha256").update(STYLES).digest("base64")}'`;
 
 export function renderPage(summary: Summary): string {
@@ -48,6 +48,6 @@ ${charts.map(renderChart)}</div>
   return page.markup;
 }
 
-/** In UTC, because it must be the same for every reader. */
+/** Formats the time in UTC, because the text must be the same for every reader. */
 const formatTime = (iso: string): string =>
   `${new Date(iso).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })} UTC`;

@@ -1,4 +1,4 @@
-/** The summary of a run: over time, and by operation. */
+/** Summarizes a run over time and by operation. */
 import type { AssertionResult } from "../measure/assertions.ts";
 import type { Latency } from "../measure/histogram.ts";
 import type { OperationResult } from "../measure/recorder.ts";
@@ -9,9 +9,9 @@ import type { Summary } from "./summary.ts";
 
 const FIGURES = ["p50", "p90", "p95", "p99", "p99.9", "max"] as const;
 
-/** A run with what the command line adds to it. */
+/** A run, with the members that the command line adds. */
 export interface RunReport extends Run {
-  /** Shell command that repeats the run. */
+  /** The shell command that repeats the run. */
   readonly command: string;
   readonly assertions: readonly AssertionResult[];
 }
@@ -49,7 +49,7 @@ export function summarizeRun(run: RunReport): Summary {
   };
 }
 
-/** A sentence if there was no response at all, otherwise null. */
+/** Returns a sentence if the run received no response, otherwise null. */
 export function unansweredOf({ all }: Run): string | null {
   if (Object.keys(all.statuses).some((status) => status !== "none")) return null;
   if (all.sent === 0) return "No request was answered during the measurement.";

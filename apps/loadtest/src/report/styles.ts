@@ -1,4 +1,4 @@
-/** The style sheet: one column on phones, two on larger screens; the system's colour scheme. */
+/** The style sheet: one column on phones, two columns on larger screens, and the system's colour scheme. */
 
 export const STYLES = `
 :root {

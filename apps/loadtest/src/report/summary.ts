@@ -1,4 +1,4 @@
-/** What a report says: the terminal and the page display the same summary of a run or of a capacity search. */
+/** The contents of a report. The terminal and the page display the same summary of a run or of a capacity search. */
 import type { AssertionResult } from "../measure/assertions.ts";
 import type { Chart } from "./chart.ts";
 
@@ -6,7 +6,7 @@ export interface Summary {
   readonly title: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** What readers must know first. */
+  /** What readers must know before they read the figures. */
   readonly notices: readonly string[];
   /** The result as a sentence. */
   readonly conclusion: string | null;
@@ -16,9 +16,9 @@ export interface Summary {
   readonly rows: readonly { readonly cells: readonly string[]; readonly failed?: boolean }[];
   readonly facts: readonly (readonly [name: string, text: string])[];
   readonly assertions: readonly AssertionResult[];
-  /** What restricts the validity of the figures. */
+  /** Reasons why the figures can be misleading. */
   readonly warnings: readonly string[];
-  /** Shell command that repeats the measurement. */
+  /** The shell command that repeats the measurement. */
   readonly command: string;
 }
 

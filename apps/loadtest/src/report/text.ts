@@ -1,4 +1,4 @@
-/** Reports as text for a terminal, with aligned figures. */
+/** Formats reports as text for a terminal, with aligned figures. */
 import type { SearchStep } from "../capacity/find-capacity.ts";
 import * as format from "./format.ts";
 import { describeAssertion, type Summary } from "./summary.ts";
@@ -23,7 +23,7 @@ export function describe(summary: Summary): string {
     .join("\n");
 }
 
-/** One line for a run of a capacity search; if it failed, with the reasons. */
+/** Describes one run of a capacity search in one line. If the run failed, the line contains the reasons. */
 export function describeStep(step: SearchStep, p99BoundMs: number): string {
   if ("clients" in step) return `${step.clients} clients, ${format.formatRate(step.perSecond)} logins/s`;
   const { ratePerSecond, sentPerSecond, achievedPerSecond, p99, passed, attempt } = step;
@@ -35,13 +35,13 @@ export function describeStep(step: SearchStep, p99BoundMs: number): string {
   ].flat();
   const failed = `failed${attempt === 1 ? "" : " again"}: ${reasons.join(", ") || "none succeeded"}`;
   const outcome = passed ? "passed" : attempt === 1 ? `${failed}; is repeated` : failed;
-  // Of the answered logins, some were sent before the measurement.
+  // Some of the answered logins were sent before the measurement.
   const earlier = achievedPerSecond > sentPerSecond ? " (also logins sent before)" : "";
   const rates = `${format.formatRate(sentPerSecond)}/s sent, ${format.formatRate(achievedPerSecond)}/s answered${earlier}`;
   return `rate ${format.formatOffered(ratePerSecond)}/s: ${rates}, p99 ${format.formatMs(p99)} ms; ${outcome}`;
 }
 
-/** Aligns the first column left and the others right. */
+/** Aligns the first column to the left and all other columns to the right. */
 function alignTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(column === 0 ? 0 : MIN_COLUMN_WIDTH, ...rows.map((row) => row[column]?.length ?? 0)),
