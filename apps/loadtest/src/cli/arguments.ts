@@ -1,9 +1,9 @@
-/** Parses times and URLs of the command line. */
+/** Parses times, URLs and names of the command line. */
 import { type Argument, invalidArgument, type Range, requireText } from "@latchkey/cli";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
-/** `800ms`, `1s` or `1.5s`. @throws {CliError} with exit code 64 */
+/** Parses a time such as `800ms`, `1s` or `1.5s`. @throws {CliError} with exit code 64 */
 export function parseMilliseconds(argument: Argument): number {
   const [, figure, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(requireText(argument)) ?? [];
   const milliseconds = Number(figure) * (UNIT_MS[unit] ?? Number.NaN);
@@ -11,7 +11,7 @@ export function parseMilliseconds(argument: Argument): number {
   throw invalidArgument(argument, "a time such as 800ms or 1s");
 }
 
-/** `10s`, `2m` or `10`: whole seconds. @throws {CliError} with exit code 64 */
+/** Parses whole seconds such as `10s`, `2m` or `10`. @throws {CliError} with exit code 64 */
 export function parseSeconds(argument: Argument, { min, max }: Range): number {
   const [, figure, unit = "s"] = /^(\d+(?:\.\d+)?)(s|m)?$/.exec(requireText(argument)) ?? [];
   const seconds = (Number(figure) * (UNIT_MS[unit] ?? Number.NaN)) / 1000;
@@ -26,7 +26,7 @@ export function parseHttpUrl(argument: Argument): URL {
   throw invalidArgument(argument, "an http or https URL");
 }
 
-/** A path would be ignored, since the service is always at the root. @throws {CliError} with exit code 64 */
+/** Rejects a URL with a path, because the service is always at the root. @throws {CliError} with exit code 64 */
 export function parseOrigin(argument: Argument): string {
   const { href, origin } = parseHttpUrl(argument);
   if (href === `${origin}/`) return origin;

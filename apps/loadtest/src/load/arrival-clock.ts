@@ -31,8 +31,8 @@ export async function openArrivalClock(times: readonly number[]) {
         isCalling = false;
         for (let calls = 0; next < imminent && stop[0] === 0; calls++) {
           const due = startAt + (shared[next] ?? 0);
-          // `setImmediate` lets the event loop handle responses until the next start is due, and after `MAX_CALLS_PER_TURN`
-          // calls. Without these responses, all connections would stay in use, and each request would open a new connection.
+          // `setImmediate` lets the event loop read responses until the next start is due, and after `MAX_CALLS_PER_TURN` calls.
+          // If responses were not read, all connections would stay in use, and each request would open a new connection.
           if (performance.now() < due || calls === MAX_CALLS_PER_TURN) {
             isCalling = true;
             setImmediate(call);

@@ -1,4 +1,4 @@
-/** The two ways to send requests: an open loop sends requests on a schedule, a closed loop has a fixed number of clients. */
+/** The two ways to send requests: an open loop sends requests on a schedule; a closed loop has a fixed number of clients. */
 import { setTimeout } from "node:timers/promises";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import type { HttpClient, LoadRequest, ResponseStatus } from "./http-client.ts";
@@ -26,9 +26,9 @@ export interface LoopOptions {
 }
 
 /**
- * Sends requests on schedule, regardless of earlier responses. The latency counts from the intended start, so a stall of the
- * service delays all requests that are due during the stall (Tene, "How NOT to Measure Latency", 2015). Returns after the window,
- * when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
+ * Sends requests on schedule, regardless of earlier responses. Latency counts from the intended start, so a stall of the service
+ * adds to the latency of all requests that are due during the stall (Tene, "How NOT to Measure Latency", 2015). Returns after the
+ * window, when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
  */
 export async function runOpenLoop(
   options: LoopOptions & { readonly clock: ArrivalClock; readonly startAt: number },

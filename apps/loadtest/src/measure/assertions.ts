@@ -79,12 +79,12 @@ function checkAssertion(checked: Assertion, run: Run) {
   const measured = measure(checked, run);
   const isMissing = typeof measured === "string";
   return {
-    /** Such as `login.p99 < 800 ms`. */
+    /** A text such as `login.p99 < 800 ms`. */
     assertion: `${metric} ${operator} ${format(limit, unit)}`,
     passed: !isMissing && OPERATORS[operator]?.(measured, limit) === true,
-    /** In the unit of the assertion; null if the measurement is missing. */
+    /** The measured value in the unit of the assertion; null if the measurement is missing. */
     measured: isMissing ? null : measured,
-    /** The measured value with its unit, or the reason why it is missing. */
+    /** The measured value with its unit, or the reason why the measurement is missing. */
     result: isMissing ? measured : format(measured, unit),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The thread of the probe stream requests `/healthz` at a constant rate. The first message to the thread contains the options,
+ * The thread of the probe stream requests `/healthz` at a constant rate. The first message to the thread contains the options;
  * the second message ends the probes. The thread posts the result when the probes have ended.
  */
 import { createHttpClient, type HttpClient, type LoadRequest } from "../load/http-client.ts";

@@ -16,8 +16,8 @@ export interface Second {
   /** Number of intended starts in this second. */
   readonly offered: number;
   /**
-   * Number of expected responses that arrived in this second, regardless of when the requests were sent. The percentiles are
-   * those of these responses.
+   * Number of expected responses that arrived in this second, regardless of when the requests were sent. `p50` and `p99` describe
+   * these responses.
    */
   readonly answered: number;
   readonly errors: number;

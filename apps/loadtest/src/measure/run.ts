@@ -153,11 +153,9 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
 
 const BOTTLENECK = "The load generator was the bottleneck";
 const MAX_CPU_SHARE = 0.9;
-/**
- * If the CPU share is lower, other processes, such as the service, delayed the load generator, not the load generator's own work.
- */
+/** If the CPU share is lower, late requests are caused by other processes, such as the service. */
 const BUSY_CPU_SHARE = 0.5;
-/** The maximum lateness at p99, as a share of the p99 of the latency. This latency includes the lateness. */
+/** The maximum lateness at p99, as a share of the p99 of the latency. The latency includes the lateness. */
 const MAX_LATENESS_SHARE = 0.1;
 const MIN_LATENESS_MS = 1;
 /** The codes of errors that occur if no file descriptor or no port is available for another connection. */
