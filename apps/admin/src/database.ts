@@ -11,8 +11,9 @@ import {
 import { ROOT, readVariables, type Variables } from "./environment.ts";
 
 /**
- * A command runs one query at a time, so one connection is enough.
- * @throws {CliError} if the default database does not exist: a command that lacks the service's variables does not create one
+ * Returns options with one connection, because a command runs one query at a time.
+ * @throws {CliError} if the default database does not exist: a command that lacks the service's variables must not create a
+ * database
  */
 export function readOptions(variables: Variables): DatabaseOptions {
   const values = readVariables(["DATABASE_URL", "DATABASE_PREPARED_STATEMENTS"], variables);
@@ -35,15 +36,12 @@ export function expectFile(options: DatabaseOptions, remedy = "run `bun run migr
 }
 
 /**
- * SQLite's generic error, which valid statements return only for a missing table or column; PostgreSQL's undefined_table
- * and undefined_column.
+ * `SQLITE_ERROR` is generic, but valid statements return this code only if a table or column is missing. `42P01` and `42703` are
+ * undefined_table and undefined_column of PostgreSQL.
  */
 const MISSING_SCHEMA_REASONS = new Set(["SQLITE_ERROR", "42P01", "42703"]);
 
-/**
- * Runs `work` on an existing database; a misspelled path does not create a new one.
- * @throws {CliError | UnsupportedDatabaseUrl | DatabaseUnavailable}
- */
+/** Runs `work` on an existing database. A misspelled path does not create a new database. */
 export async function withDatabase<T>(variables: Variables, work: (database: Database) => Promise<T>) {
   const options = readOptions(variables);
   expectFile(options);

@@ -1,4 +1,7 @@
-/** Reads the variables that the tool shares with the service, by the service's definitions. Secret values are never printed. */
+/**
+ * Reads the variables that the tool shares with the service, according to the definitions of the service. Secret values are never
+ * printed.
+ */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CliError, EXIT } from "@latchkey/cli";
@@ -7,10 +10,10 @@ import { kernels } from "@latchkey/hashing";
 
 export type Variables = config.Variables;
 
-/** Relative `file:` URLs are resolved against it, in any working directory. */
+/** The root of the repository. Relative `file:` URLs are resolved against this path, regardless of the working directory. */
 export const ROOT = resolve(import.meta.dir, "../../..");
 
-/** @throws {CliError} with exit code 78; it reports all errors, one per line */
+/** @throws {CliError} with exit code 78; the message contains all errors, one per line */
 export function readVariables<Name extends config.VariableName>(
   names: readonly Name[],
   variables: Variables,

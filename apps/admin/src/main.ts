@@ -1,4 +1,6 @@
-/** Arguments and environment → one command → exit code. Only this file reads the environment and calls exit. */
+/**
+ * Runs one command and exits with the exit code of the command. Only this file reads the environment and calls `process.exit`.
+ */
 import { exitOnOutputError } from "@latchkey/cli";
 import { run } from "./program.ts";
 

@@ -1,4 +1,4 @@
-/** All commands, the program's help and its exit codes, on one screen. */
+/** All commands of the program, the help and the exit codes, on one screen. */
 import { CliError, databaseError, EXIT, runProgram, unavailable, usageError } from "@latchkey/cli";
 import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
@@ -42,8 +42,8 @@ const EXIT_CODES = `Exit codes:
   130  interrupted`;
 
 /**
- * Runs one command line and returns its exit code.
- * @param variables the environment; a command validates only the variables that it uses
+ * Runs one command line and returns the exit code.
+ * @param variables the environment variables; each command validates only those variables that the command uses
  */
 export function run(args: readonly string[], variables: Variables): Promise<number> {
   const program = new Command("bun run admin")

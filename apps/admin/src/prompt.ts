@@ -1,17 +1,21 @@
-/** Reads passwords: without echo from a terminal, or one line of standard input; never from the command line. */
+/**
+ * Reads a password from a terminal without echo, or from one line of standard input. Passwords are never read from the command
+ * line.
+ */
 import { isUtf8 } from "node:buffer";
 import { CliError, EXIT, isTerminal, openLineReader, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 
-/** A code point has at most four bytes in UTF-8; a line end at most two. */
+/** A code point has at most four bytes in UTF-8, and a line ending has at most two bytes. */
 const MAX_PASSWORD_BYTES = 4 * PASSWORD_MAX_LENGTH + 2;
 
 type Parse = (text: string) => string;
 
 /**
- * Prompts twice on a terminal, again after an invalid password; otherwise reads standard input, which must contain exactly one line.
- * @param parse throws a CliError with exit code 64 for an invalid password
- * @throws {CliError} 64 for a missing, invalid or mistyped password, 130 for Ctrl-C
+ * On a terminal, prompts until a password is valid, then prompts for the same password again. Otherwise, reads standard input,
+ * which must contain exactly one line.
+ * @param parse throws a `CliError` with exit code 64 for an invalid password
+ * @throws {CliError} with exit code 64 for a missing, invalid or mistyped password, 130 for Ctrl-C
  */
 export async function readPassword(parse: Parse): Promise<string> {
   if (!isTerminal()) return parse(await readPipedLine());
@@ -36,7 +40,7 @@ async function readPipedLine(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin) {
     bytes += chunk.length;
-    // Stop reading: the input can be endless.
+    // Stops reading, because the input can be endless.
     if (bytes > MAX_PASSWORD_BYTES) throw usageError("Standard input is too long for a password.");
     chunks.push(chunk);
   }

@@ -1,28 +1,31 @@
-/** Parses and validates what identifies or describes a user, with the schemas of the API. */
+/** Parses and validates the arguments that identify or describe a user, with the schemas of the API. */
 import { usageError } from "@latchkey/cli";
 import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest, Roles } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/schema";
 
-/** The service's logs identify users by id. */
+/** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
 export type UserRef = { readonly email: string } | { readonly id: number };
 
 const { email, username, password } = RegisterRequest.properties;
 
-/** Trimmed and lowercased, as in the service. @throws {CliError} with exit code 64 */
+/** Trims and lowercases an e-mail address, as the service does. @throws {CliError} with exit code 64 */
 export const parseEmail = textParser("e-mail", email, normalizeEmail);
 
 const parseEmailOfDomain = textParser("domain", email, (text) => `user@${text.trim().toLowerCase()}`);
 
-/** The part of e-mail addresses after the `@`, trimmed and lowercased. @throws {CliError} with exit code 64 */
+/**
+ * Returns the trimmed and lowercased domain: the part of an e-mail address after the `@`.
+ * @throws {CliError} with exit code 64
+ */
 export const parseDomain = (text: string): string => parseEmailOfDomain(text).slice("user@".length);
 
 /** @throws {CliError} with exit code 64 */
 export const parseUsername = textParser("username", username);
 
 /**
- * Returns a function that checks a new password as the service does, and does not change it.
- * @throws {CliError} with exit code 64; its message does not contain the password
+ * Returns a function that checks a new password as the service does. The function returns the password unchanged.
+ * @throws {CliError} with exit code 64; the message does not contain the password
  */
 export function passwordParser(minLength: number, isListed: (password: string) => boolean) {
   const parse = textParser("password", { ...password, minLength });
@@ -34,7 +37,7 @@ export function passwordParser(minLength: number, isListed: (password: string) =
 
 const compiledRoles = Compile(Roles);
 
-/** Sorted, each once. @throws {CliError} with exit code 64 */
+/** Returns the roles in sorted order, without duplicates. @throws {CliError} with exit code 64 */
 export function parseRoles(given: readonly string[]): string[] {
   const roles = [...new Set(given)].sort();
   if (compiledRoles.Check(roles)) return roles;
@@ -53,7 +56,7 @@ function textParser(name: string, schema: Type.TSchema, normalize = (text: strin
   const compiled = Compile(schema);
   return (given: string): string => {
     const text = normalize(given);
-    // `Errors` takes many times as long as `Check`, and an import parses two texts per line.
+    // `Errors` is called only if `Check` fails, because `Errors` is many times slower and an import parses two texts per line.
     const [, [error]] = compiled.Check(text) ? [true, []] : compiled.Errors(text);
     if (!error) return text;
     throw usageError(`The ${name} ${describeViolation(error).msg}.`);

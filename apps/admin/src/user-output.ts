@@ -1,26 +1,28 @@
-/** Prints users with the members of the API's `User`, as aligned tables or as JSON. A password hash is never printed. */
+/**
+ * Prints users as aligned tables or as JSON, with the members of the API's `UserWithRoles`. Password hashes are never printed.
+ */
 import { printable, toJson, write } from "@latchkey/cli";
 import { toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 
-/** `json`: instead of a table. */
+/** `json`: prints JSON instead of a table. */
 export type Format = { readonly json?: boolean };
 
 const COLUMNS = Object.keys(UserWithRoles.properties);
 
-/** Escapes unprintable characters, and spaces that imitate the end of a column. */
+/** Escapes unprintable characters, and spaces that would look like the gap between two columns. */
 const toCell = (value: unknown): string => printable(String(value)).replaceAll(/^ | (?= |$)/g, "\\u0020");
 
 const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>
   names.map((name) => toCell(members[name]));
 
-/** @param details printed after the members of the API */
+/** @param details additional members, which are printed after the members of the API */
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
   const members = { ...toUserWithRoles(user), ...details };
   await write(json ? `${toJson(members)}\n` : createTable()([Object.keys(members), toRow(members)]));
 }
 
-/** Prints page by page; as JSON, one array with one user per line. */
+/** Prints the users page by page. The JSON is one array, with one user per line. */
 export async function printUsers(pages: AsyncIterable<readonly User[]>, { json = false }: Format) {
   const formatRows = createTable();
   let isFirst = true;
@@ -35,7 +37,10 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   else if (isFirst) await write(formatRows([COLUMNS]));
 }
 
-/** Formats a table that is printed in parts. Each part is aligned and at least as wide as the previous parts. */
+/**
+ * Returns a function that formats one part of a table. The columns of a part are at least as wide as the columns of all previous
+ * parts.
+ */
 function createTable() {
   const widths: number[] = [];
   return (rows: readonly (readonly string[])[]): string => {

@@ -1,4 +1,4 @@
-/** What the commands about users share: finding and listing users, hashing a password, and logging changes. */
+/** Functions that the commands for users share: finding and listing users, hashing a password, and logging changes. */
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
 import type { ListRequest, User, UserRepository } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
@@ -12,8 +12,8 @@ export async function findUser(users: UserRepository, ref: UserRef): Promise<Use
 }
 
 /**
- * Logs a change as one JSON line on standard error, unless that is a terminal, with the fields of the service's log and its
- * names of events, and returns the changed user.
+ * Returns the changed user. Logs the change as one JSON line on standard error, unless standard error is a terminal. The line has
+ * the fields and the event names of the service's log.
  * @throws {CliError} with exit code 1 if the user does not exist
  */
 export function audited(event: string, ref: UserRef, changed: User | null): User {
@@ -23,7 +23,7 @@ export function audited(event: string, ref: UserRef, changed: User | null): User
   return user;
 }
 
-/** Non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
+/** Yields non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
 export async function* listUsers(users: UserRepository, request: Partial<ListRequest> = {}) {
   let { after = 0, limit = Number.POSITIVE_INFINITY } = request;
   while (limit > 0) {
@@ -36,7 +36,7 @@ export async function* listUsers(users: UserRepository, request: Partial<ListReq
   }
 }
 
-/** Hashes in one worker that exits afterwards. */
+/** Hashes the password in one worker. The worker exits afterwards. */
 export async function hashPassword(password: string, kernel: string): Promise<string> {
   await using hasher = createHasher({ kernel, workers: 1 });
   return await hasher.hash(password);

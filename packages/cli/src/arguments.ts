@@ -1,7 +1,7 @@
-/** Parses the values of arguments. Every rejected value results in one sentence and exit code 64. */
+/** Parses the values of arguments. A rejected value results in a one-sentence message and exit code 64. */
 import { type CliError, usageError } from "./errors.ts";
 
-/** The option or argument, such as `--limit`, and its value. */
+/** An option or argument: the name, such as `--limit`, and the value. */
 export interface Argument {
   readonly name: string;
   readonly text: string | undefined;
@@ -18,10 +18,10 @@ export function requireText({ name, text }: Argument): string {
   return text;
 }
 
-/** Plain decimal digits without leading zeros, such as `120`. @throws {CliError} with exit code 64 */
+/** Parses decimal digits without leading zeros, such as `120`. @throws {CliError} with exit code 64 */
 export const parseWholeNumber = numberParser(/^(0|[1-9]\d*)$/, "a whole number");
 
-/** Plain decimal digits, such as `0.5`. @throws {CliError} with exit code 64 */
+/** Parses decimal digits, such as `0.5`. @throws {CliError} with exit code 64 */
 export const parseNumber = numberParser(/^\d+(\.\d+)?$/, "a number");
 
 export const invalidArgument = ({ name, text }: Argument, expected: string): CliError =>

@@ -1,8 +1,8 @@
-/** Exit codes, and the errors that cause them. The message of a `CliError` is printed as it is, without a stack. */
+/** Exit codes, and the errors that cause them. The message of a `CliError` is printed without a stack trace. */
 
 /**
- * The codes from 64 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_OSERR, EX_CONFIG; those from 128 are 128 and
- * the number of SIGINT or SIGTERM.
+ * Codes 64 to 78 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_OSERR and EX_CONFIG. Codes 130 and 143 are the
+ * sum of 128 and the number of SIGINT or SIGTERM.
  */
 export const EXIT = {
   ok: 0,
@@ -36,8 +36,8 @@ export class CliError extends Error {
   override readonly name = "CliError";
 
   /**
-   * @param message one or more sentences; empty: nothing is printed as text
-   * @param code identifies the error for programs. @default a code for the exit code
+   * @param message one or more sentences. An empty message is not printed as text
+   * @param code identifies the error for programs. @default the value in `CODES` for the exit code
    */
   constructor(
     message: string,
@@ -48,16 +48,16 @@ export class CliError extends Error {
   }
 }
 
-/** A command line or an input that is not valid. */
+/** Creates an error for an invalid command line or an invalid input. */
 export const usageError = (message: string): CliError => new CliError(message, EXIT.usage);
 
-/** A resource that the command needs cannot be used. */
+/** Creates an error for a resource that the command needs but cannot use. */
 export const unavailable = (message: string): CliError => new CliError(message, EXIT.unavailable);
 
 export const describeError = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** By the `code` of the errors that the database package throws. */
+/** The exit codes by the `code` of an error from the database package. */
 const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   UNSUPPORTED_DATABASE_URL: EXIT.config,
   DATABASE_UNAVAILABLE: EXIT.unavailable,
@@ -68,7 +68,7 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   MIGRATION_REJECTED: EXIT.dataError,
 };
 
-/** Converts an error of the database, with its `code`; `otherwise` is the exit code of all other errors. */
+/** Converts an error of the database to a `CliError` with the same `code`. `otherwise` is the exit code of all other errors. */
 export function databaseError(error: unknown, otherwise: ExitCode): CliError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return new CliError(describeError(error), DATABASE_EXIT_CODES[code] ?? otherwise, code || undefined);

@@ -1,4 +1,4 @@
-/** What the command-line programs share: exit codes, errors, numbers, output and prompts. */
+/** Functions that the command-line programs share: exit codes, errors, numbers, output and prompts. */
 export * from "./arguments.ts";
 export * from "./errors.ts";
 export * from "./machine.ts";

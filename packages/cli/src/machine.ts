@@ -1,8 +1,8 @@
-/** Identifies the machine of a measurement: figures of different machines cannot be compared. */
+/** Identifies the machine of a measurement, because figures from different machines cannot be compared. */
 import { availableParallelism, cpus, loadavg, platform, release } from "node:os";
 
 /**
- * One line: processor, cores, operating system, Bun.
+ * Returns one line: processor, cores, operating system and version of Bun.
  * @param options `loadAverage`: add the load average over 1, 5 and 15 minutes. @default true
  */
 export function describeMachine({ loadAverage = true } = {}): string {

@@ -1,34 +1,40 @@
-/** Writes to standard output and standard error. Texts from outside never control the terminal: see `printable`. */
+/** Writes to standard output and standard error. `printable` prevents external text from controlling the terminal. */
 import { EXIT } from "./errors.ts";
 
 /**
- * Control characters (Unicode Cc); format characters (Cf), which are invisible or reverse the direction of text; other invisible
- * characters, and all spaces and blanks except the usual space, which imitate the columns of a table.
+ * Matches control characters (Unicode Cc), format characters (Cf) and other invisible characters. Format characters are invisible
+ * or reverse the direction of text. Matches all blanks except U+0020, because blanks can imitate the columns of a table.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Replaces each unprintable character with its JSON escape, such as `\u200b`; two of them beyond U+FFFF. */
+/** Replaces each unprintable character with its JSON escape, such as `\u200b`. Characters beyond U+FFFF become two escapes. */
 export const printable = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => character.split("").map(escapeUnit).join(""));
 
-/** JSON with printable strings: a parser returns the original characters. */
+/** Returns JSON in which unprintable characters are escaped. A JSON parser returns the original characters. */
 export const toJson = (value: unknown): string => printable(JSON.stringify(value));
 
-/** Resolves when the text was written: a slow reader gets everything, and a long listing is never all in memory. */
+/**
+ * Resolves when the text has been written. Callers wait for the promise, so a slow reader receives everything, and a long listing
+ * is never completely in memory.
+ */
 export const write = (text: string): Promise<void> =>
   new Promise((resolve) => {
-    // After an error the handler of `exitOnOutputError` ends the process.
+    // After an error, the promise stays pending: `exitOnOutputError` ends the process.
     process.stdout.write(text, (error) => {
       if (!error) resolve();
     });
   });
 
-/** Writes progress, questions and errors. */
+/** Writes progress, questions and errors to standard error. */
 export const writeError = (text: string): void => void process.stderr.write(text);
 
-/** Ends the process when standard output fails: with 0 if the reader closed the pipe, as `head` does, otherwise with 1. */
+/**
+ * Ends the process when a write to standard output fails. The exit code is 0 if the reader closed the pipe, as `head` does,
+ * otherwise 1.
+ */
 export function exitOnOutputError(): void {
   process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") process.exit(EXIT.ok);

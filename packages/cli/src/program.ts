@@ -1,22 +1,25 @@
-/** Runs a commander program. Every error becomes one message on standard error and an exit code. */
+/** Runs a commander program. Reports every error as one message on standard error and an exit code. */
 import type { Command, CommanderError as UsageError } from "commander";
 import { CliError, EXIT, usageError } from "./errors.ts";
 import { printable, toJson, writeError } from "./output.ts";
 
 interface ProgramOptions {
   readonly program: Command;
-  /** Without the runtime and the script. */
+  /** The command-line arguments without the runtime and the script. */
   readonly args: readonly string[];
-  /** Converts errors of other libraries to `CliError`. Errors of another class are rethrown. @default none */
+  /**
+   * Converts errors of other libraries to `CliError`. A result that is neither a `CliError` nor a `CommanderError` is rethrown.
+   * @default none
+   */
   readonly convertError?: (error: unknown) => unknown;
   /** Whether errors are printed as `{"code": …, "message": …}`. @default false */
   readonly jsonErrors?: boolean;
 }
 
-/** @returns the exit code; all output has been written */
+/** Returns the exit code when all output has been written. */
 export async function runProgram(options: ProgramOptions): Promise<number> {
   const { program, args, convertError, jsonErrors = false } = options;
-  // Only now, because the service imports this package and parses no commands.
+  // Imported only when a program runs, because the service imports this package but does not need commander.
   const { CommanderError } = await import("commander");
   throwErrors(program);
   try {
@@ -37,8 +40,8 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
 }
 
 /**
- * Commander prints the parent's help and reports success if help is requested for an unknown command: without the flag it
- * reports the unknown command. `help a b` becomes `a b --help`, because Commander reads one name after `help`.
+ * Removes the help flag after an unknown command, because commander would print the parent's help and report success. Converts
+ * `help a b` to `a b --help`, because commander reads only one name after `help`.
  */
 function normalizeHelp(program: Command, args: readonly string[]): readonly string[] {
   const request = args[0] === "help" ? [...args.slice(1), "--help"] : args;
@@ -63,13 +66,13 @@ function namesUnknownCommand(program: Command, args: readonly string[]): boolean
   return false;
 }
 
-/** Errors reach `runProgram`, which prints each one once. */
+/** Makes commander throw its errors instead of printing them. `runProgram` prints each error once. */
 function throwErrors(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => undefined });
   for (const child of command.commands) throwErrors(child);
 }
 
-/** Commander's message as one sentence. The value in `--name=value` is removed because it can be a secret. */
+/** Returns commander's message as one sentence. Removes the value in `--name=value`, because the value can be a secret. */
 function describeUsage({ message }: UsageError): CliError {
   const text = message
     .replace(/^error: /, "")

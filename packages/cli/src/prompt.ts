@@ -1,4 +1,4 @@
-/** Asks questions on the terminal. Prompts go to standard error: standard output contains results only. */
+/** Asks questions on the terminal. Prompts go to standard error, because standard output contains only results. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { CliError, EXIT, usageError } from "./errors.ts";
@@ -6,7 +6,9 @@ import { writeError } from "./output.ts";
 
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
-/** @throws {CliError} 1 with the message `declined` unless the answer is yes, 64 without a terminal, 130 for Ctrl-C */
+/**
+ * @throws {CliError} with exit code 1 and the message `declined` unless the answer is yes, 64 without a terminal, 130 for Ctrl-C
+ */
 export async function confirm(question: string, declined = "Nothing was changed."): Promise<void> {
   if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
   using reader = openLineReader({ echo: true });
@@ -14,7 +16,7 @@ export async function confirm(question: string, declined = "Nothing was changed.
   throw new CliError(declined, EXIT.failed);
 }
 
-/** Uses the line editing of the terminal. Lines typed before a question answer it. */
+/** Uses the line editing of the terminal. Lines that were typed before a question answer that question. */
 export function openLineReader({ echo }: { readonly echo: boolean }) {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = echo ? process.stderr : discard;

@@ -1,4 +1,4 @@
-/** `backup` and `restore`: the file of an embedded database. PostgreSQL has its own programs. */
+/** `backup` and `restore`: copies and replaces the file of an embedded database. PostgreSQL has its own programs for backups. */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { link, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -16,7 +16,7 @@ const STREAM = "-";
 export const keyWarning = (event: "restore" | "import"): string =>
   `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
 
-/** The file of the signing key that the service generates beside the database. */
+/** Returns the path of the signing key that the service generates in the folder of the database. */
 export const generatedKeyOf = (database: string): string => join(dirname(database), "auth-secret-key");
 
 export const backupCommand = (variables: Variables): Command =>
@@ -36,7 +36,7 @@ export const backupCommand = (variables: Variables): Command =>
       await withDraft(target, async (draft) => {
         await backUpFile(path, draft);
         if (isStream) return pipeline(createReadStream(draft), process.stdout, { end: false });
-        // A link does not replace a file that was created during the backup.
+        // `link` does not replace a file that was created during the backup. `rename` replaces the file.
         await (force ? rename : link)(draft, target);
         await write(`Wrote ${target}.\n`);
       });
@@ -73,7 +73,7 @@ export const restoreCommand = (variables: Variables): Command =>
       );
     });
 
-/** @param command the program of PostgreSQL that does the same */
+/** @param command returns the command that does the same with a program of PostgreSQL */
 function fileOf(variables: Variables, command: (url: string) => string): string {
   const path = databaseFile(readOptions(variables));
   if (path !== null) return path;
@@ -89,7 +89,7 @@ function refuseExisting(path: string): void {
   if (existsSync(path)) throw usageError(`The file ${path} exists; pass --force to replace it.`);
 }
 
-/** Passes the name of a new file in the folder of `target`, which is deleted afterwards. */
+/** Calls `use` with the path of a new file in the folder of `target`. Deletes the new file afterwards. */
 async function withDraft(target: string, use: (draft: string) => Promise<void>): Promise<void> {
   const draft = join(dirname(target), `.latchkey-${crypto.randomUUID()}`);
   try {

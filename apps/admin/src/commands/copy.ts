@@ -1,4 +1,4 @@
-/** `copy`: moves a service to another database, with all ids, tokens and links. */
+/** `copy`: moves a service to another database. All ids, tokens and links are preserved. */
 import { existsSync } from "node:fs";
 import { CliError, usageError, write, writeError } from "@latchkey/cli";
 import { copyDatabase, type DatabaseOptions, databaseFile, type OnCopyProgress } from "@latchkey/database";
@@ -37,7 +37,7 @@ function readTarget(to: string, variables: Variables): DatabaseOptions {
   }
 }
 
-/** Tokens and links are signed with the keys, which the database does not contain. */
+/** Names the keys that sign tokens and links. The database does not contain these keys. */
 function describeKeys(source: string | null): string {
   const key = source === null ? "" : generatedKeyOf(source);
   const generated = existsSync(key)
@@ -46,7 +46,7 @@ function describeKeys(source: string | null): string {
   return `Start the service with the target as DATABASE_URL and the same AUTH_SECRET_KEY or AUTH_PRIVATE_KEY as before; otherwise, all tokens and links are invalid.${generated}\n`;
 }
 
-/** On a terminal only. */
+/** Returns a function that shows the progress, but only on a terminal. */
 function showProgress(): OnCopyProgress {
   let shownMs = Number.NEGATIVE_INFINITY;
   return (table, rows, total) => {

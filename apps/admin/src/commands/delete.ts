@@ -1,4 +1,4 @@
-/** `users delete`: one user, or all users whose e-mail has a domain. */
+/** `users delete`: deletes one user, or all users of an e-mail domain. */
 import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
 import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";

@@ -29,22 +29,28 @@ export function hashCommand(variables: Variables): Command {
   return new Command("hash").description("measure password hashing on this machine").addCommand(bench);
 }
 
-/** An idle system uses less. */
+/** Other processes of an idle system use fewer cores. */
 const MAX_OTHER_CORES = 0.2;
 
-/** CPU time of all other processes of this machine. */
+/** Returns the CPU time of all other processes of this machine. */
 function otherCpuMs(): number {
   const { user, system } = process.cpuUsage();
   const busyMs = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
   return busyMs - (user + system) / 1000;
 }
 
-/** @param seconds approximate duration after a warm-up round; at least one round is measured */
+/**
+ * A round consists of as many derivations as can run concurrently. The first round is a warm-up and is not measured.
+ * @param seconds the approximate duration of the measured rounds; at least one round is measured
+ */
 async function measureCapacity(options: { kernel: string; workers?: number }, seconds: number) {
-  // Larger than any measurement: no derivation is rejected.
+  // The limits of the queue are larger than any measurement, so no derivation is rejected.
   await using hasher = createHasher({ ...options, queueLimit: 1_000_000, queueSeconds: 3600 });
   const { lanes } = hasher.stats();
-  /** Seconds for `count` concurrent derivations, in whole rounds: no derivation is counted partially. */
+  /**
+   * Returns the seconds until `count` concurrent derivations are complete. `count` is a whole number of rounds, so no derivation
+   * is counted partially.
+   */
   const timeDerivations = async (count: number): Promise<number> => {
     const start = performance.now();
     await Promise.all(Array.from({ length: count }, () => hasher.hash("capacity")));
@@ -58,12 +64,15 @@ async function measureCapacity(options: { kernel: string; workers?: number }, se
   return {
     kernel: stats.kernel,
     workers: stats.workers,
-    /** Concurrent derivations of all workers together. */
+    /** The number of concurrent derivations of all workers together. */
     lanes,
     derivations_per_second: Math.round((10 * derivations) / elapsedSeconds) / 10,
-    /** Why a faster kernel of this machine is not used; null if the fastest kernel is used. */
+    /** The reason why a faster kernel of this machine is not used; null if the fastest kernel is used. */
     fallback_reason: stats.fallbackReason,
-    /** Used by other processes during the measurement. The clocks of the two CPU times differ a little. */
+    /**
+     * The number of cores that other processes used during the measurement. The value is not exact, because the CPU times of the
+     * machine and of this process come from different clocks.
+     */
     other_cores: Math.max(0, Math.round(100 * otherCores) / 100),
   };
 }

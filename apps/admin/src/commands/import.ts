@@ -1,4 +1,4 @@
-/** `users import`, `users export` and `users stats`: users of other systems. */
+/** `users import`, `users export` and `users stats`: moves users between systems and counts users. */
 import { type FileHandle, open } from "node:fs/promises";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
 import type { Timestamp } from "@latchkey/database";
@@ -49,7 +49,7 @@ export const importCommand = (variables: Variables): Command =>
         const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
-        // Lines of an earlier `users export` have no ids.
+        // Lines that an earlier release exported have no ids, but can have hashes in the format `latchkey`.
         if (commit && (lastId > 0 || formats.latchkey)) writeError(keyWarning("import"));
         if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
         if (counts.rejected > 0)
@@ -67,7 +67,7 @@ export const exportCommand = (variables: Variables): Command =>
         await using file = await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
-          // After each page, because users can register during the export.
+          // The last id is read after each page, because users can register during the export.
           const lastId = await list.findLastId();
           const counts = await passkeys.count(page.map(({ id }) => id));
           const lines = page.map((user) => formatLine(user, lastId, counts.get(user.id)));
@@ -107,13 +107,16 @@ function parseTime(text: string): Timestamp {
   throw usageError("--imported-before must be a time such as 2026-01-31T00:00:00Z.");
 }
 
-/** A new file is readable by its owner only, because it contains hashes; an existing one is never replaced. */
+/** Opens a file. Only the owner can read a new file, because exports contain hashes. An existing file is never replaced. */
 const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>
   open(path, flags, 0o600).catch((error: NodeJS.ErrnoException) => {
     throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${path} (${error.code}).`);
   });
 
-/** Reads the file, or standard input, and shows on a terminal how much was read, and the remaining time if the size is known. */
+/**
+ * Reads the file, or standard input if `file` is null. On a terminal, shows how much was read and, if the size is known, the
+ * remaining time.
+ */
 async function* readChunks(file: FileHandle | null): AsyncGenerator<Uint8Array> {
   const size = (await file?.stat())?.size ?? 0;
   const startedMs = performance.now();

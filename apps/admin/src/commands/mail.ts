@@ -1,4 +1,4 @@
-/** `mail …`: the mail server. */
+/** `mail …`: tests the mail server. */
 import { CliError, EXIT, toJson, write } from "@latchkey/cli";
 import { MAIL_OPTIONS, mailOptions } from "@latchkey/config";
 import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";

@@ -1,4 +1,4 @@
-/** `migrate`: the schema. */
+/** `migrate`: migrates the database schema. */
 import { toJson, write, writeError } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { Command } from "commander";

@@ -1,4 +1,4 @@
-/** `users …`: the users of the service. */
+/** `users …`: shows, creates, changes and deletes the users of the service. */
 import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import {
@@ -40,8 +40,8 @@ const always = (change: Change) => () => change;
 
 export function usersCommand(variables: Variables): Command {
   /**
-   * Returns a function that reads a new password by the rules of the service and hashes it. `HASH_WORKERS` is only validated, as
-   * by the service: one password needs one worker.
+   * Returns a function that reads a new password, checks the password by the rules of the service, and returns the hash.
+   * `HASH_WORKERS` is validated but not used, because one password needs only one worker.
    */
   const openPasswordInput = async () => {
     const blocklist = await openPasswordBlocklist(variables.PASSWORD_BLOCKLIST);
@@ -57,8 +57,8 @@ export function usersCommand(variables: Variables): Command {
   const readSendsMail = () => sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
 
   /**
-   * Adds the arguments and the action of a command that changes a user, and logs and prints the result.
-   * @param begin receives the other arguments; it runs before the database is opened
+   * Adds the arguments and the action to a command that changes a user. The action logs and prints the changed user.
+   * @param begin receives the arguments after `<user>`; runs before the database is opened
    */
   const changing = (
     event: string,
@@ -93,7 +93,8 @@ export function usersCommand(variables: Variables): Command {
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
       await withDatabase(variables, async ({ users }) => {
-        // Before the prompt for a password. The constraint of the database is still required.
+        // Checks the names before the prompt for a password. The database constraint is still required, because another user can
+        // register during the prompt.
         const taken = await users.findTaken({ emails: [email], usernames: [username] });
         if (taken.length > 0) throw new UserAlreadyExists();
         const hashedPassword = await readHash();

@@ -1,13 +1,13 @@
 /**
- * Imports the lines of a file in small batches. Each batch is atomic, and a user who exists with the values of the line counts
- * as imported, so an interrupted import is resumed by running it again. Of each line, only its number and two hashes stay in
+ * Imports the lines of a file in small, atomic batches. A user who already exists with the values of the line counts as imported,
+ * so an interrupted import can be resumed by running the import again. Only the number and two hashes of each line stay in
  * memory.
  */
 import { isImported, type Timestamp, type User, type UserRepository } from "@latchkey/database";
 import type { Line } from "./lines.ts";
 import { differences, type LineUser, parseLine } from "./user-line.ts";
 
-/** The embedded database is locked while a batch is written: about 20 ms. */
+/** Writing a batch locks the embedded database for about 20 ms. */
 const BATCH_SIZE = 500;
 
 export interface ImportOptions {
@@ -16,13 +16,13 @@ export interface ImportOptions {
   /** Whether users are written. */
   readonly commit: boolean;
   readonly usernameFromEmail: boolean;
-  /** Whether users who registered here keep the account, if the source has not verified the address. */
+  /** Whether users who registered here keep the account if the source has not verified the e-mail address. */
   readonly keepRegistered: boolean;
-  /** Users who were created earlier count as imported. */
+  /** Users who were created before this time count as imported. */
   readonly importedBefore: Timestamp | undefined;
-  /** Receives the users of a batch who are imported, in ascending order of lines. */
+  /** Receives the imported users of a batch, in ascending order of lines. */
   onImported?(users: readonly ImportedLine[]): Promise<void>;
-  /** Receives the number of a line and a sentence, in ascending order. */
+  /** Receives the number of a rejected line and the reason as a sentence, in ascending order of lines. */
   onRejected(line: number, reason: string): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ type ImportedLine = Readonly<Record<"line" | "id", number>> & { readonly email: 
 type NumberedUser = LineUser & { readonly line: number };
 
 /**
- * `new` counts the users that are or can be created; `existing` the imported ones with the same values; `formats` both;
- * `registered` those who registered here and keep the account; `deleted` those who deleted it. `lastId` is the highest id of
- * the source.
+ * Returns the numbers of users. `new`: users who were or can be created. `existing`: users who were imported before with the same
+ * values. `formats`: both kinds by hash format. `registered`: users who registered here and keep the account. `deleted`: users
+ * who deleted the account. `lastId` is the highest id of the source.
  */
 export async function importUsers(options: ImportOptions) {
   const { users, commit, keepRegistered, importedBefore = "", onRejected } = options;
@@ -42,11 +42,11 @@ export async function importUsers(options: ImportOptions) {
   const [firstWithEmail, firstWithUsername] = [createFirstLines(), createFirstLines()];
   let batch: NumberedUser[] = [];
   let rejections: [line: number, reason: string][] = [];
-  /** The ids of users whom a release without `imported_at` imported. */
+  /** The ids of users who were imported by a release without the column `imported_at`. */
   let unmarked: number[] = [];
   let imported: ImportedLine[] = [];
 
-  /** @param id unknown before a new user is written */
+  /** @param id undefined if the user is new and was not written */
   const accept = (outcome: "new" | "existing", { line, email, format }: NumberedUser, id?: number) => {
     counts[outcome] += 1;
     increment(formats, format);
@@ -60,7 +60,7 @@ export async function importUsers(options: ImportOptions) {
     return sameUsername === line ? null : `The username is that of line ${sameUsername}.`;
   };
 
-  /** Returns why the line of a user who exists is rejected. */
+  /** Compares a line with the existing user. Counts the user, or returns the reason why the line is rejected. */
   const compare = (existing: User, user: NumberedUser): string | null => {
     if (!isImported(existing) && existing.createdAt >= importedBefore) {
       if (!keepRegistered || user.emailVerified !== false)
@@ -75,7 +75,10 @@ export async function importUsers(options: ImportOptions) {
     return null;
   };
 
-  /** Handles the users who exist, deleted their account, or have a username that is taken, and returns the others. */
+  /**
+   * Counts or rejects the candidates who exist, who deleted the account, or whose username is taken. Returns all other
+   * candidates.
+   */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
     if (candidates.length === 0) return [];
     const emails = candidates.map(({ email }) => email);
@@ -98,13 +101,14 @@ export async function importUsers(options: ImportOptions) {
 
   const flush = async () => {
     const startedMs = performance.now();
-    // Before the first user, because a user who registers during the import must not get an id of the source.
+    // The last id is raised before users are written, because a user who registers during the import must not get an id of the
+    // source.
     if (commit && lastId > 0) await users.raiseLastId(lastId);
     for (let remaining = await withoutTaken(batch); remaining.length > 0; ) {
       const written: { email: string; id?: number }[] = commit ? await users.import(remaining) : remaining;
       const created = new Map(written.map(({ email, id }) => [email, id]));
       for (const user of remaining) if (created.has(user.email)) accept("new", user, created.get(user.email));
-      // The others were registered since the lookup.
+      // Users that `import` did not create were registered after the lookup.
       remaining = await withoutTaken(remaining.filter(({ email }) => !created.has(email)));
     }
     if (commit && unmarked.length > 0) await users.markImported(unmarked);
@@ -112,9 +116,9 @@ export async function importUsers(options: ImportOptions) {
     counts.rejected += rejections.length;
     for (const rejection of rejections.sort(([a], [b]) => a - b)) await onRejected(...rejection);
     [batch, rejections, unmarked, imported] = [[], [], [], []];
-    // Every fourth time: otherwise the heap grows with the number of lines.
+    // Garbage is collected in every fourth batch: otherwise, the heap would grow with the number of lines.
     if (counts.lines % (4 * BATCH_SIZE) < BATCH_SIZE) Bun.gc(true);
-    // Leaves the embedded database to the service for as long as this batch has taken.
+    // Pauses for as long as this batch has taken, because the service needs the embedded database.
     if (commit) await Bun.sleep(performance.now() - startedMs);
   };
 
@@ -140,8 +144,9 @@ export function increment(counts: Record<string, number>, name: string): void {
 }
 
 /**
- * Returns a function that returns the first line that it got with a text. It keeps the line and 53 bits of a hash (of a million
- * lines, two collide with a probability of 0.01 %) in a table with open addressing, at most three quarters full.
+ * Returns a function that receives a text and its line, and returns the first line with this text. A hash table with open
+ * addressing, at most three quarters full, contains each line and 53 bits of a hash. Among a million lines, two hashes collide
+ * with a probability of 0.01 %.
  */
 function createFirstLines() {
   let [hashes, lines] = [new Float64Array(1024), new Uint32Array(1024)];

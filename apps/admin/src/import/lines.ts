@@ -1,19 +1,22 @@
-/** Splits a file into lines. A line that is too long is skipped, not kept: memory is bounded. */
+/** Splits a file into lines. The text of a line that is too long is dropped, so memory is bounded. */
 
-/** A line of an import has less than 1 KiB. */
+/** Far above the length of a valid line, which is less than 1 KiB. */
 const MAX_LINE_BYTES = 16 * 1024;
 const LINE_FEED = 10;
 
 export interface Line {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly number: number;
-  /** Without its end; empty if it cannot be read. */
+  /** The text without the line ending; empty if the line cannot be read. */
   readonly text: string;
-  /** The reason why it cannot be read. */
+  /** The reason why the line cannot be read; null if the line can be read. */
   readonly problem: string | null;
 }
 
-/** Yields the lines that end in each chunk. Lines end with LF or CRLF; the last one can end without; a BOM is ignored. */
+/**
+ * Yields, for each chunk, the lines that end in the chunk. Lines end with LF or CRLF. The last line can have no line ending. A
+ * BOM is ignored.
+ */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let number = 0;

@@ -1,4 +1,4 @@
-/** One line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
+/** Parses and formats one line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
 import { createHash } from "node:crypto";
 import { CliError } from "@latchkey/cli";
 import { ID_MAX, RegisterRequest, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
@@ -9,11 +9,14 @@ import { Compile } from "typebox/schema";
 import { parseEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
-  /** The name of the hash's format: `latchkey` is that of this service; `none` means no hash, followed by the reason in the line. */
+  /**
+   * The name of the hash format: `latchkey` is this service's own format. `none` means no hash; the line's `null_reason` is
+   * appended.
+   */
   readonly format: string;
 }
 
-/** Leaves the upper half to new users. */
+/** The upper half of the ids is left to new users. */
 const Id = Type.Optional(Type.Integer({ minimum: 1, maximum: Math.floor(ID_MAX / 2) }));
 const IDS = { id: Id, last_id: Id };
 const LINE_IDS = Compile(Type.Object(IDS));
@@ -31,7 +34,7 @@ const LINE = Compile(
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
-      /** A count: passkeys cannot be exported. */
+      /** The number of passkeys. Passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
       null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
@@ -40,8 +43,8 @@ const LINE = Compile(
 );
 
 /**
- * Returns the user, or a sentence that explains why the line is rejected. In both cases, it also returns the highest id that the
- * source has used, if the line contains it.
+ * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the highest id that the
+ * source has used, or 0 if the line contains no id.
  */
 export function parseLine(text: string, { usernameFromEmail }: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;
@@ -50,7 +53,7 @@ export function parseLine(text: string, { usernameFromEmail }: { readonly userna
     if (LINE_IDS.Check(line)) lastId = Math.max(line.id ?? 0, line.last_id ?? 0);
     return { user: parseUser(line, usernameFromEmail), lastId };
   } catch (error) {
-    // The parser's message quotes the line.
+    // The message of the JSON parser must not be printed, because that message quotes the line.
     if (error instanceof SyntaxError) return { user: "The line is not valid JSON.", lastId };
     if (error instanceof CliError || error instanceof hashing.UnsupportedHash)
       return { user: error.message, lastId };
@@ -61,7 +64,7 @@ export function parseLine(text: string, { usernameFromEmail }: { readonly userna
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
     const [, [error]] = LINE.Errors(line);
-    // The schema of an unknown member is `false`.
+    // For an unknown member, the validator reports the keyword `boolean`, because the schema of the member is `false`.
     const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
@@ -92,14 +95,16 @@ function parseHash(hash: string | null, nullReason?: string) {
   return { hashedPassword: hashing.bindImportedHash(hash), importedHash: hash, format };
 }
 
-/** The part before the `@` and a digest of the address: unique, and the same whenever it is generated. */
+/**
+ * Returns the part before the `@` and a digest of the e-mail address. The username is unique, and always the same for an address.
+ */
 function usernameOf(email: string): string {
   const suffix = `-${createHash("sha256").update(email).digest("hex").slice(0, 8)}`;
   const [name = ""] = email.split("@");
   return [...name].slice(0, USERNAME_MAX_LENGTH - suffix.length).join("") + suffix;
 }
 
-/** The names of the members in which a user of the database differs from the line. */
+/** Returns the names of the members in which the user in the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
   const hash = hashing.validImportedHash(existing);
   // A hash that is not in this service's own format can have been replaced since the import.
@@ -115,7 +120,7 @@ export function differences(existing: User, line: LineUser): string[] {
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
 }
 
-/** The line of an export; an import creates the same user from it, with another id. */
+/** Formats the line of an export. An import of the line creates the same user with another id. */
 export function formatLine(user: User, last_id: number, passkeys: number | undefined): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
