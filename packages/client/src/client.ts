@@ -1,4 +1,4 @@
-/** One method per operation of the API, named like its operation id. */
+/** The client has one method per operation of the API. The name of a method is the operation id. */
 import createFetchClient from "openapi-fetch";
 import { LatchkeyError } from "./errors.ts";
 import { promptForPasskey } from "./passkeys.ts";
@@ -29,44 +29,44 @@ import type {
 } from "./types.ts";
 
 export interface ClientOptions extends RetryOptions, SessionOptions {
-  /** Where the service is, for example `https://accounts.example.com`. */
+  /** The URL of the service, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
   /**
-   * Called when the service rejects the stored token, which the client then forgets. The token is not valid any more (401
-   * `INVALID_TOKEN`) or cannot be renewed (401 `LOGIN_REQUIRED`), or its user is inactive (403 `INACTIVE_USER`) or deleted (404
-   * `USER_NOT_FOUND`).
+   * Called when the service has rejected the stored token, after the client has forgotten the token. Reasons: the token is no longer
+   * valid (401 `INVALID_TOKEN`), the token cannot be renewed (401 `LOGIN_REQUIRED`), the user is inactive (403 `INACTIVE_USER`), or
+   * the user was deleted (404 `USER_NOT_FOUND`).
    */
   readonly onSessionEnd?: ((error: LatchkeyError) => void) | undefined;
-  /** Sends the requests; must not follow redirects (`request.redirect` is `manual`). @default the global `fetch` */
+  /** Sends a request. Must not follow redirects: `request.redirect` is `manual`. @default the global `fetch` */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
 export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
-  /** Aborts the request and its retries; the method rejects with the signal's reason. */
+  /** Aborts the request and all retries. The method then rejects with the signal's reason. */
   readonly signal?: AbortSignal | null;
 }
 
-/** Every operation has a rate limit, except the probes, which are not for API clients. */
+/** Operations that have a rate limit. Only the probes have no rate limit, and API clients do not need the probes. */
 type ApiOperation = {
   [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
 }[keyof operations];
 type PasskeyOperation = Extract<ApiOperation, `${string}asskey${string}`>;
-/** Each of them has a method of the same name; {@link Passkeys} combines those of passkeys. */
+/** Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}. */
 type Operations = Record<
   Exclude<ApiOperation, PasskeyOperation>,
   (...parameters: never[]) => Promise<unknown>
 >;
 
 /**
- * Passkeys, if the service has them on. `create` and `login` work in browsers only, and also throw `LatchkeyPasskeyError`, with the
- * reason `not_supported`, `cancelled` or `timed_out`.
+ * Methods for passkeys. The service must have passkeys enabled. `create` and `login` work in browsers only, and also throw
+ * `LatchkeyPasskeyError` with the reason `not_supported`, `cancelled` or `timed_out`.
  */
 export interface Passkeys {
   /** Creates a passkey for the current user. */
   create(name: string, currentPassword: string, options?: RequestOptions): Promise<Passkey>;
   /**
-   * Logs in and stores the token. With `conditional`, the browser offers passkeys in a field with `autocomplete="username webauthn"`;
-   * abort it with `signal` before another login.
+   * Logs in and stores the token. With `conditional`, the browser offers passkeys in a field with the attribute
+   * `autocomplete="username webauthn"`. Abort a conditional login with `signal` before another login.
    */
   login(options?: RequestOptions & { readonly conditional?: boolean }): Promise<Token>;
   list(options?: RequestOptions): Promise<Passkey[]>;
@@ -75,27 +75,27 @@ export interface Passkeys {
 
 /** All methods throw `LatchkeyError` for an error response and `LatchkeyConnectionError` if there is no response. */
 export interface Client extends Operations {
-  /** The token of the logged-in user, for example to store it; undefined if nobody is logged in. */
+  /** The token of the logged-in user; undefined if no user is logged in. */
   readonly token: string | undefined;
-  /** When that token expires. */
+  /** When `token` expires. */
   readonly tokenExpiresAt: Date | undefined;
   readonly passkeys: Passkeys;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
-  /** Stores the token, which the following requests send. */
+  /** Logs in and stores the token. Later requests send the stored token. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
-  /** Forgets the token; sends no request, so the token itself remains valid. `revokeTokens` ends it. */
+  /** Forgets the token without sending a request. The token remains valid: use `revokeTokens` to revoke tokens. */
   logout(): void;
-  /** Returns the current user. This and the next three methods end the session if the service rejects the token. */
+  /** Returns the current user. Every method that sends the token ends the session if the service rejects the token. */
   getMe(options?: RequestOptions): Promise<User>;
-  /** A new password revokes all tokens of the user except the stored one. */
+  /** A new password revokes all tokens of the user except the stored token. */
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
   /** Deletes the current user and forgets the token. */
   deleteMe(options?: RequestOptions): Promise<void>;
-  /** Revokes all tokens of the current user and forgets the stored one. */
+  /** Revokes all tokens of the current user and forgets the stored token. */
   revokeTokens(options?: RequestOptions): Promise<void>;
-  /** Replaces the stored token by a new one of the same login, if the service renews tokens. */
+  /** Replaces the stored token with a new token of the same login, if the service renews tokens. */
   renewToken(options?: RequestOptions): Promise<Token>;
-  /** Requests a mail with a link; resolves also if no user has the e-mail. */
+  /** Requests a mail with a link. Resolves even if no user has the e-mail. */
   requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
   /** Sets a new password with the token of the link, and revokes all tokens of the user. */
   confirmPasswordReset(request: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
@@ -103,7 +103,7 @@ export interface Client extends Operations {
   requestEmailVerification(options?: RequestOptions): Promise<void>;
   /** Verifies an e-mail with the token of the link. */
   confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
-  /** Requests a mail to the new e-mail with a link that changes it; resolves also if the e-mail is taken. */
+  /** Requests a mail to the new e-mail. The link in the mail confirms the change. Resolves even if the e-mail is taken. */
   requestEmailChange(request: EmailChangeRequest, options?: RequestOptions): Promise<void>;
   /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
   confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
@@ -111,9 +111,9 @@ export interface Client extends Operations {
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
   listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
-  /** Iterates over all pages, one request each, starting at `cursor` if given. */
+  /** Iterates over all pages, starting at `cursor` if given. Sends one request per page. */
   todoPages(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<TodoPage, void, undefined>;
-  /** Iterates over the todos of all pages; requests each page when it is needed. */
+  /** Iterates over the todos of all pages. Requests each page only when the page is needed. */
   todos(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<Todo, void, undefined>;
   createTodo(todo: CreateTodoRequest, options?: RequestOptions): Promise<Todo>;
   getTodo(id: number, options?: RequestOptions): Promise<Todo>;
@@ -121,7 +121,7 @@ export interface Client extends Operations {
   deleteTodo(id: number, options?: RequestOptions): Promise<void>;
 }
 
-/** States are valid for five minutes. */
+/** Shorter than five minutes, because `state` is valid for five minutes. */
 const CONDITIONAL_MS = 4 * 60 * 1000;
 
 interface FetchResult<Data> {
@@ -131,7 +131,7 @@ interface FetchResult<Data> {
 }
 
 /**
- * The cast is safe because a success has the data of its operation; those without a body return void.
+ * The cast is safe because a success has the data of the operation, and operations without a body return void.
  * @throws {LatchkeyError} if the response is an error
  */
 async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
@@ -165,12 +165,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
 
   /** Calls a protected operation. */
   function callWithToken<Data>(call: Call<Data>, init?: RequestOptions): Promise<Data> {
-    // The timer is late after a sleep.
+    // The timer of the renewal is late if the device was asleep.
     session.renewIfDue();
     return sendWithToken(call, init);
   }
 
-  /** Calls an operation that returns the next token, or none because it ends the token. Neither needs a renewal before. */
+  /** Calls an operation that replaces or ends the token. No renewal is needed before such an operation. */
   async function replaceToken<Data extends Token | undefined>(call: Call<Data>, init?: RequestOptions) {
     session.synchronize();
     const sent = session.token;
@@ -206,7 +206,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       },
       async login({ conditional: isConditional = false, ...init } = {}) {
         const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
-        // A user can take longer to choose a field than the state is valid.
+        // A user can wait until `state` has expired before choosing a passkey. The login then starts again.
         const isOver = AbortSignal.timeout(CONDITIONAL_MS);
         const signal = isConditional ? AbortSignal.any([isOver, init.signal ?? isOver]) : init.signal;
         type Response = PasskeyLoginRequest["response"];
@@ -269,7 +269,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
 
 const SESSION_ENDS: ErrorCode[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];
 
-/** Services of earlier releases send 401 without a code. The 404 of the current user is always for its token. */
+/** Earlier releases of the service send 401 without a code. `USER_NOT_FOUND` always refers to the user of the token. */
 const isSessionEnd = (error: unknown): error is LatchkeyError =>
   error instanceof LatchkeyError &&
   (error.code === undefined ? error.status === 401 : SESSION_ENDS.includes(error.code));

@@ -1,10 +1,10 @@
-/** The errors that the methods throw: for an error response or a redirect, and for a missing response. */
+/** `LatchkeyError` for an error response or a redirect, and `LatchkeyConnectionError` if there is no response. */
 import type { ErrorCode, ValidationIssue } from "./types.ts";
 
 class ResponseError extends Error {
   override readonly name = "LatchkeyError";
   readonly status: number;
-  /** Undefined if the response is not the service's, for example a proxy's error page. A newer service can send other codes. */
+  /** Undefined if the response is not from the service, for example a proxy's error page. A newer service can send other codes. */
   readonly code: ErrorCode | undefined;
   readonly detail: string | ValidationIssue[];
   /** Identifies the request in the service's log. */
@@ -30,8 +30,8 @@ type NumbersBelow<End extends number, Below extends number[] = []> = Below["leng
   : NumbersBelow<End, [...Below, Below["length"]]>;
 
 /**
- * An error response, or a redirect, which is never followed. `detail` is the list of issues if `status` is 422 (empty if a proxy
- * sent it), otherwise a sentence. `status` is 0 for a redirect in a browser, which hides its status.
+ * An error response or a redirect. Redirects are never followed. If `status` is 422, `detail` is the list of issues, which is empty
+ * if a proxy sent the response. Otherwise, `detail` is a sentence. Browsers hide the status of a redirect, so `status` is 0.
  */
 export type LatchkeyError = ResponseError &
   (
@@ -39,21 +39,21 @@ export type LatchkeyError = ResponseError &
     | { readonly status: Exclude<NumbersBelow<600>, 422>; readonly detail: string }
   );
 
-/** The cast is safe because the constructor sets `detail` according to the status, which is below 600. */
+/** The cast is safe because the constructor sets `detail` according to `status`, and every status is below 600. */
 export const LatchkeyError = ResponseError as unknown as {
   new (response: Response, body: unknown): LatchkeyError;
   readonly prototype: LatchkeyError;
 };
 
-/** The system's codes for requests that were not sent: Bun has them in the error of `fetch`, Node in its cause. */
+/** System error codes of requests that were not sent. Bun sets the code on the error of `fetch`, Node on the error's `cause`. */
 const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
 
-/** There is no response: the service is unreachable, the connection was lost, or the time is over. `cause` is the reason. */
+/** There is no response: the service is unreachable, the connection was lost, or the request timed out. `cause` is the reason. */
 export class LatchkeyConnectionError extends Error {
   override readonly name = "LatchkeyConnectionError";
   readonly method: string;
   readonly path: string;
-  /** False if the request was certainly not sent; always true in browsers, which do not report it. */
+  /** False if the request was certainly not sent. Always true in browsers, because browsers do not report whether a request was sent. */
   readonly mayHaveBeenExecuted: boolean;
 
   constructor({ method, url }: Pick<Request, "method" | "url">, cause: unknown) {
@@ -80,11 +80,11 @@ interface Envelope {
   readonly code?: ErrorCode;
 }
 
-/** Every response of the service with `detail` is an envelope; any other body becomes an empty one. */
+/** The cast is safe because every body of the service with `detail` is an envelope. Any other body becomes an empty envelope. */
 const toEnvelope = (body: unknown): Envelope =>
   typeof body === "object" && body !== null && "detail" in body ? (body as Envelope) : {};
 
-/** Seconds or an HTTP date (RFC 9110 §10.2.3); undefined if it is neither. */
+/** Converts seconds or an HTTP date (RFC 9110 §10.2.3) to seconds from now; undefined for any other text. */
 export function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value);

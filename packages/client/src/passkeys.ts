@@ -1,4 +1,4 @@
-/** Passes the options of the service to the browser, and returns its response; both are JSON (WebAuthn Level 3, §5.1.7 to §5.1.10). */
+/** Passes the service's options to the browser and returns the browser's response, as JSON (WebAuthn Level 3, §5.1.7 to §5.1.10). */
 
 const MESSAGES = {
   not_supported: "This browser does not support passkeys",
@@ -6,7 +6,7 @@ const MESSAGES = {
   timed_out: "The user did not respond in time",
 };
 
-/** There is no passkey to send. `cause` is the browser's error. */
+/** The browser returned no passkey. `cause` is the browser's error. */
 export class LatchkeyPasskeyError extends Error {
   override readonly name = "LatchkeyPasskeyError";
   readonly reason: keyof typeof MESSAGES;
@@ -18,7 +18,7 @@ export class LatchkeyPasskeyError extends Error {
 }
 
 interface Prompt {
-  /** As the service sends them. */
+  /** The JSON that the service sends. */
   readonly options: unknown;
   readonly signal?: AbortSignal | null | undefined;
   /** Offers passkeys in the autocompletion of a form, without a dialog. */
@@ -30,7 +30,7 @@ type Method = keyof typeof CONVERTERS;
 type Convert = (options: unknown) => { readonly timeout?: number };
 type Call = (request: object) => Promise<{ toJSON(): unknown } | null>;
 
-/** The cast is safe because every member is optional: Node and old browsers have none of them. */
+/** The cast is safe because every member is optional: Node and old browsers have none of these members. */
 const browser = globalThis as {
   readonly navigator?: { readonly credentials?: Partial<Record<Method, Call>> };
   readonly PublicKeyCredential?: Partial<Record<(typeof CONVERTERS)[Method], Convert>> & {
@@ -39,7 +39,7 @@ const browser = globalThis as {
 };
 
 /**
- * Returns the response of the browser, which the cast assumes to be that of WebAuthn.
+ * Returns the response of the browser. The cast assumes that the browser implements WebAuthn correctly.
  * @throws {LatchkeyPasskeyError}, the reason of the signal, or another error of the browser
  */
 export async function promptForPasskey<Response>(
@@ -57,7 +57,7 @@ export async function promptForPasskey<Response>(
   const request = { publicKey, signal: signal ?? undefined, mediation };
   const credential = await navigator.credentials[method](request).catch((error: unknown) => {
     if (signal?.aborted) throw signal.reason;
-    // Browsers do not report which of the two it was.
+    // Browsers report a cancellation and a timeout with the same `NotAllowedError`.
     if (!(error instanceof Error) || error.name !== "NotAllowedError") throw error;
     throw new LatchkeyPasskeyError(Date.now() - startedAt < timeout ? "cancelled" : "timed_out", error);
   });

@@ -1,21 +1,21 @@
 /**
- * Sends requests with a timeout and retries. After a missing response, 429 or 503, a request is repeated only if it is idempotent
- * or the response has `Retry-After`, which the service sends before it does any work.
+ * Sends requests with a timeout and retries. After a missing response, 429 or 503, a request is repeated only if the method is
+ * idempotent or the response has `Retry-After`. The service sends `Retry-After` before it does any work.
  */
 import { LatchkeyConnectionError, parseRetryAfter } from "./errors.ts";
 
 export interface RetryOptions {
-  /** Retries of one request, 0 or more. 0 disables them. @default 2 */
+  /** Maximum number of retries per request. 0 disables retries. @default 2 */
   readonly retries?: number | undefined;
-  /** Total wait of one request in milliseconds; a retry that would exceed it is not made. @default 10000 */
+  /** Maximum total wait before the retries of one request, in milliseconds. A retry beyond this limit is not sent. @default 10000 */
   readonly maxRetryWaitMs?: number | undefined;
-  /** Time for the complete response, of each attempt, in milliseconds. @default 10000 */
+  /** Timeout of each attempt, until the response is complete, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Neither POST nor PATCH (RFC 9110 §9.2.2, RFC 5789 §2). */
+/** POST and PATCH are not idempotent (RFC 9110 §9.2.2, RFC 5789 §2). */
 const IDEMPOTENT_METHODS = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
-/** Without `Retry-After`, the first retry waits this long, and each further one twice as long. */
+/** The wait before the first retry if the response has no `Retry-After`. The wait doubles before each further retry. */
 const BACKOFF_MS = 500;
 
 type Send = (request: Request) => Promise<Response>;
@@ -45,12 +45,12 @@ export function withRetries(
 
 type Outcome = Response | LatchkeyConnectionError;
 
-/** Returns the error unless the whole response arrives in time. @throws the reason of the request's signal */
+/** Returns the response, or an error if the response is not complete in time. @throws the reason of the request's signal */
 async function attempt(send: Send, request: Request, timeoutMs: number): Promise<Outcome> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
-    // A body can be sent only once. Bun's types return the `Request` of undici here, at run time it is the same class.
+    // Cloned, because a body can be sent only once. The cast is safe: undici's `Request` in Bun's types is the same class at run time.
     const response = await send(new Request(request.clone() as Request, { signal }));
     await response.clone().arrayBuffer();
     return response;
@@ -60,7 +60,7 @@ async function attempt(send: Send, request: Request, timeoutMs: number): Promise
   }
 }
 
-/** The time to wait before a retry; undefined if the request must not be repeated. */
+/** Returns the time to wait before a retry; undefined if the request must not be repeated. */
 function retryDelayMs(method: string, outcome: Outcome, retry: number): number | undefined {
   if (!(outcome instanceof LatchkeyConnectionError)) {
     const { status, headers } = outcome;
@@ -71,7 +71,7 @@ function retryDelayMs(method: string, outcome: Outcome, retry: number): number |
   return IDEMPOTENT_METHODS.has(method) ? BACKOFF_MS * 2 ** retry : undefined;
 }
 
-/** @throws the reason of the signal, at once when it aborts */
+/** @throws the reason of the signal as soon as the signal aborts */
 async function delay(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,10 @@
 /**
- * The token of the logged-in user. The tabs of a browser share it through a storage. It is renewed before it expires if it contains
- * the time of its login: the service then renews tokens. Each change is reported once.
+ * Holds the token of the logged-in user. Tabs of a browser share the token through `storage`. A token with `auth_time` is renewed
+ * before the token expires: the service sets `auth_time` if it renews tokens. Each change of the token is reported once.
  */
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 
-/** The part of `localStorage` that is used. */
+/** The part of `localStorage` that the client uses. */
 export interface TokenStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -12,32 +12,32 @@ export interface TokenStorage {
 }
 
 export interface SessionOptions {
-  /** A stored token, in place of a login. @default the one in `storage` */
+  /** A token to use instead of a login. @default the token in `storage` */
   readonly token?: string | undefined;
-  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token ends with the client */
+  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token is only in memory */
   readonly storage?: TokenStorage | undefined;
   /**
-   * Called when the stored token changes, also by a renewal or in another tab, for example to store it elsewhere. The token is
-   * undefined if nobody is logged in any more.
+   * Called when the stored token changes, for example by a renewal or in another tab. `token` is undefined if no user is logged
+   * in.
    */
   readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
 }
 
-/** The token of the user, or of nobody. */
+/** The token of the logged-in user; undefined if no user is logged in. */
 interface Held {
   readonly token: string | undefined;
-  /** In milliseconds of the local clock. Never is infinite, which JSON writes as null. */
+  /** Milliseconds since the epoch, on the local clock. `Infinity` means never, and is null in JSON. */
   readonly renewAt: number;
 }
 
-/** Fractions of a lifetime: a token is renewed after the first, and a failed renewal repeated after the second. */
+/** Fractions of a token's lifetime: the time from receipt to renewal, and the pause after a failed renewal. */
 const RENEWAL_POINT = 0.75;
 const RETRY_PAUSE = 0.05;
 const MIN_PAUSE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * @param key of the item in the storage
+ * @param key the key of the token in `storage`
  * @param renew requests a new token and passes it to `replace`
  */
 export function createSession(
@@ -50,11 +50,11 @@ export function createSession(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRenewing = false;
 
-  /** Sets the timer of the next renewal, unless one is under way, which calls this at its end. */
+  /** Sets the timer of the next renewal. Sets no timer during a renewal, because `renewIfDue` calls `schedule` afterwards. */
   const schedule = (): void => {
     clearTimeout(timer);
     if (isRenewing || held.renewAt === Infinity) return;
-    // Without locks, the first of several tabs usually spares the others their renewals.
+    // In browsers without locks, the random delay usually lets one tab renew the token before the other tabs try.
     const delayMs = Math.max(0, held.renewAt - Date.now()) * (1 + Math.random() / 20);
     timer = setTimeout(renewIfDue, Math.min(delayMs, MAX_TIMER_MS));
     unref(timer);
@@ -70,7 +70,7 @@ export function createSession(
     else storage?.setItem(key, JSON.stringify(next));
     adopt(next);
   };
-  /** Reads what another tab has stored. Its event arrives too late if this tab was suspended. */
+  /** Reads the token that another tab has stored. The `storage` event arrives too late if this tab was suspended. */
   const synchronize = (): void => adopt(storage ? parseHeld(storage.getItem(key)) : held);
 
   const renewOnce = async (): Promise<void> => {
@@ -83,9 +83,9 @@ export function createSession(
       hold({ token: sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : Infinity });
     });
   };
-  /** Keeps the lock after the renewal, because other tabs see what this one has stored only a little later. */
+  /** Keeps the lock for a moment after the renewal, because other tabs see the stored token only a little later. */
   const renewAlone = (lock: unknown): Promise<void> => (lock ? renewOnce().then(pause) : pause());
-  /** Sends one request, even if several callers or, where the browser has locks, several tabs need it. */
+  /** Sends only one request for all callers. If the browser has locks, all tabs together send only one request. */
   const renewIfDue = (): void => {
     synchronize();
     if (isRenewing || held.renewAt > Date.now()) return;
@@ -108,11 +108,12 @@ export function createSession(
     },
     synchronize,
     renewIfDue,
-    /** @param next undefined: nobody is logged in any more */
+    /** @param next undefined: no user is logged in */
     store: (next: string | undefined): void => hold(receive(next)),
     /**
-     * Stores what follows the token that a request sent, unless another one has replaced it, also in another tab.
-     * @param next as of `store`
+     * Stores `next` unless this tab or another tab has already replaced `sent`. Returns whether `next` was stored.
+     * @param sent the token that a request sent
+     * @param next undefined: no user is logged in
      */
     replace(sent: string | undefined, next: string | undefined): boolean {
       synchronize();
@@ -124,8 +125,8 @@ export function createSession(
 }
 
 /**
- * When to renew a token, by its lifetime since its receipt: the clock of the service can differ, and browsers do not show its `Date`.
- * The last token of a login expires when the previous one does: it is not renewed.
+ * Calculates when to renew a token from the time of receipt and the lifetime: the clock of the service can differ, and browsers do
+ * not expose the `Date` header. The last token of a login expires at the same time as the previous token, and is not renewed.
  */
 function receive(token: string | undefined, { previous = "", receivedAt = Date.now() } = {}): Held {
   const { exp = 0, auth_time } = readClaims(token);
@@ -134,7 +135,7 @@ function receive(token: string | undefined, { previous = "", receivedAt = Date.n
   return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : Infinity };
 }
 
-/** When a token was issued, on the local clock. Another client can have received it. */
+/** Returns the time of issue, or the local time if it is earlier. Another client can have received the token long ago. */
 const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
 
 function lifetimeMs(token: string | undefined): number {
@@ -142,28 +143,28 @@ function lifetimeMs(token: string | undefined): number {
   return (exp - iat) * 1000;
 }
 
-/** Whether there is no response, or one that does not concern the token. */
+/** Whether there is no response, or an error response that does not concern the token. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof LatchkeyConnectionError ||
   (error instanceof LatchkeyError && (error.status === 429 || error.status >= 500));
 
 type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
 
-/** The times in a JWT (RFC 7519 §4.1); empty if the text is not a JWT. */
+/** Returns the times in a JWT (RFC 7519 §4.1), or an empty object if `token` is not a JWT. */
 export function readClaims(token = ""): TimeClaims {
   const [, payload = ""] = token.split(".");
   const members = readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
   return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "number"));
 }
 
-/** Reads what this client, or another version of it, has stored. */
+/** Parses text that this version or another version of the client has stored. */
 function parseHeld(text: string | null | undefined): Held {
   const { token, renewAt } = readObject(() => text ?? "");
   if (typeof token !== "string") return receive(undefined);
   return { token, renewAt: typeof renewAt === "number" ? renewAt : Infinity };
 }
 
-/** Empty if the text is not that of a JSON object. */
+/** Returns an empty object if the text is not a JSON object. */
 function readObject(read: () => string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(read());
@@ -182,10 +183,10 @@ interface Browser {
   };
 }
 
-/** The cast is safe because every member is optional: Node and Bun lack some. */
+/** The cast is safe because every member is optional: Node and Bun lack some members. */
 const browser = () => globalThis as unknown as Browser;
 
 const pause = () => new Promise<void>((resolve) => unref(setTimeout(resolve, MIN_PAUSE_MS)));
 
-/** Lets a process of Node or Bun end. The cast is safe: timers of browsers are numbers, which have no such member. */
+/** Lets a process of Node or Bun exit. The cast is safe because timers of browsers are numbers, which have no `unref`. */
 const unref = (timer: unknown): void => (timer as { unref?(): void }).unref?.();

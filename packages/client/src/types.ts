@@ -12,7 +12,7 @@ type ResponseOf<Id extends keyof operations> = {
 
 export type RegisterRequest = RequestOf<"register">;
 export type LoginRequest = RequestOf<"login">;
-/** The service ignores an `email`, so it is an error here. */
+/** The service ignores `email` in this request, so the type rejects `email`. */
 export type UpdateUserRequest = RequestOf<"updateMe"> & { readonly email?: never };
 export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
 export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
@@ -31,7 +31,7 @@ export type Passkey = ResponseOf<"createPasskey">[201];
 export type PublicKeySet = ResponseOf<"getJwks">[200];
 export type Todo = ResponseOf<"getTodo">[200];
 export type TodoPage = ResponseOf<"listTodos">[200];
-/** One issue of an invalid request: its location, a message and a stable type. */
+/** One issue of an invalid request: the location, a message and a stable type. */
 export type ValidationIssue = ResponseOf<"register">[422]["detail"][number];
 
 type DocumentedBody = {
@@ -39,5 +39,5 @@ type DocumentedBody = {
 }[keyof operations];
 type CodeOf<Body> = Body extends { code: infer Code } ? Code : never;
 
-/** The codes of the OpenAPI document, and those of paths and methods that are not in it. */
+/** The codes in the OpenAPI document, and the codes for paths and methods that are not in the document. */
 export type ErrorCode = CodeOf<DocumentedBody> | "NOT_FOUND" | "METHOD_NOT_ALLOWED";
