@@ -1,12 +1,12 @@
 /**
- * What middleware, routes and the access log share during a request. Elysia, also in version 2, decides by a text search which
- * members a hook reads. A name that begins like one of its own, such as `server`, would match. If a hook passes its whole
- * context to a function, the router parses every body, query and cookie. `workarounds.test.ts` checks this.
+ * The data that middleware, routes and the access log share during a request. Elysia 1 and 2 search the source of each hook for
+ * the members that the hook reads. A name that begins like a member of Elysia's context, such as `server`, would match. A hook
+ * that passes its whole context to a function makes Elysia parse every body, query and cookie (`workarounds.test.ts`).
  */
 import { Elysia } from "elysia";
 import type { RequestObservation } from "../observability/metrics.ts";
 
-/** What the log and the metrics contain of a request. Middleware and routes complete it. */
+/** The data of a request for the log and the metrics. Middleware and routes add to the entry. */
 export interface RequestEntry extends RequestObservation {
   readonly path: string;
   /** `performance.now()` at the start of the request. */
@@ -17,9 +17,9 @@ export interface RequestEntry extends RequestObservation {
   /** From `traceparent`. */
   traceId?: string | undefined;
   clientAddress: string;
-  /** The authenticated user. */
+  /** The id of the authenticated user. */
   userId?: number;
-  /** The error that caused a 500 or 503, or one that did not change the response. */
+  /** The error that caused a 500 or 503, or an error that did not change the response. */
   error?: unknown;
 }
 
@@ -38,7 +38,7 @@ export const requestContext = () =>
     .decorate("entry", createEntry("", ""))
     .decorate("clientAddress", "unknown")
     .onRequest((context) => {
-      // Elysia sets `path` before the first hook, but its types declare it only for later ones, also in version 2.
+      // Elysia sets `path` before the first hook, but the types of Elysia 1 and 2 declare `path` only for later hooks.
       const { path } = context as typeof context & { readonly path: string };
       context.entry = createEntry(context.request.method, path);
     });

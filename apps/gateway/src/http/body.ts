@@ -4,7 +4,7 @@ import Type from "typebox";
 import { ServiceError } from "../errors.ts";
 import { ACCEPTED_JSON, type JsonReader, readJsonMembers } from "./json.ts";
 
-/** RFC 8259 §11, and the structured suffix of RFC 6839 §3.1; parameters are ignored. */
+/** `application/json` (RFC 8259 §11), or a type with the suffix `+json` (RFC 6839 §3.1). Parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
 const refuse = (type: string, msg: string): never => {
@@ -12,11 +12,11 @@ const refuse = (type: string, msg: string): never => {
 };
 
 /**
- * For a route's `parse`: reads the members that the schema declares, with a normalised `email`; null if the body is JSON but
- * not an object.
+ * Returns the `parse` function of a route. This function returns the members that the schema declares, with a normalized
+ * `email`, or null if the body is JSON but not an object.
  * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
- * or an object with more than 256 members; `content_type` for another type
- * @throws PAYLOAD_TOO_LARGE as soon as more than 128 KiB or 512 chunks were received
+ * or an object with more than 256 members; `content_type` if `Content-Type` is not JSON
+ * @throws PAYLOAD_TOO_LARGE when more than 128 KiB or 512 chunks were received
  */
 export function jsonBody(schema: Type.TObject) {
   const read = createReader(schema);
@@ -46,7 +46,7 @@ function createReader({ properties }: Type.TObject): JsonReader {
 }
 
 /**
- * For the `parse` of a route that needs no body: reads the body that a client sends, before the route runs, and ignores it.
+ * The `parse` function of a route that needs no body. If a client sends a body, reads and ignores the body before the route runs.
  * @throws PAYLOAD_TOO_LARGE like `jsonBody`
  */
 export async function ignoreBody({ request }: { readonly request: Request }): Promise<null> {
@@ -55,7 +55,7 @@ export async function ignoreBody({ request }: { readonly request: Request }): Pr
 }
 
 async function readBounded(request: Request): Promise<Uint8Array> {
-  // The server reads no more than the announced length, which `bodyLimit` has checked.
+  // Bun reads no more than `Content-Length` bytes, and `bodyLimit` has checked this number.
   if (request.headers.has("content-length")) return request.bytes();
   const chunks: Uint8Array[] = [];
   let size = 0;

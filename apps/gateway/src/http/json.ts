@@ -1,6 +1,6 @@
 /**
- * Strict JSON (RFC 8259) from untrusted text. Builds only the members that the caller names: `JSON.parse` adds each name
- * and each short text to a table, which takes quadratic time if their hashes collide, and the engine's hash has no secret.
+ * Reads strict JSON (RFC 8259) from untrusted text. Builds only the members that the caller names. `JSON.parse` adds every name
+ * and short string to a hash table: colliding hashes take quadratic time, and the engine's hash function has no secret.
  */
 import { JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
 
@@ -8,22 +8,22 @@ const [SPACE, QUOTE, PLUS, COMMA, MINUS, DOT] = [0x20, 0x22, 0x2b, 0x2c, 0x2d, 0
 const [ZERO, NINE, COLON, LOWER_A, LOWER_E, LOWER_F] = [0x30, 0x39, 0x3a, 0x61, 0x65, 0x66];
 const [LOWER_N, LOWER_T, LOWER_U] = [0x6e, 0x74, 0x75];
 const [OPEN_BRACKET, BACKSLASH, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5c, 0x7b, 0x7d];
-/** From `[` to `]`, and from `{` to `}`. */
+/** The difference between the codes of `[` and `]`, and between the codes of `{` and `}`. */
 const TO_CLOSING = 2;
-/** From an upper-case letter to the lower-case one. */
+/** The bit that converts an upper-case letter to lower case. */
 const LOWER_BIT = 0x20;
-/** `\u0061` instead of `a`. */
+/** The length of an escape such as `\u0061`. */
 const ESCAPE_LENGTH = 6;
 
-/** What `readJsonMembers` accepts, in words. */
+/** Describes the JSON that `readJsonMembers` accepts. */
 export const ACCEPTED_JSON = `valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`;
 
 export type JsonReader = (json: string) => Record<string, unknown> | null;
 
 /**
- * Returns the named members of a JSON object, or null for any other JSON. An array or object as a member's value is
- * returned empty, unless it is an object that one of the readers reads. If a name is repeated, its last value counts.
- * @param readers by the name of the member
+ * Returns the named members of a JSON object, or null for any other JSON. A member that is an array, or an object without a
+ * reader, is returned empty. If a name is repeated, the last value counts.
+ * @param readers the readers for members that are objects, by the name of the member
  * @throws {SyntaxError} if `json` is not JSON, is nested deeper than 64 levels or has an object with more than 256 members
  */
 export function readJsonMembers(
@@ -31,10 +31,10 @@ export function readJsonMembers(
   names: readonly string[],
   readers?: ReadonlyMap<string, JsonReader>,
 ): Record<string, unknown> | null {
-  // The terminator is not part of any JSON, so nothing below reads beyond the end.
+  // JSON cannot contain U+0000, so the code below never reads beyond this terminator.
   const text = `${json}\0`;
   const values = new Map<string, string>();
-  /** The closing bracket of each level, and the members of each object so far. */
+  /** `levels` contains the closing bracket of each open level. `members` counts the members at each open level. */
   const levels: number[] = [];
   const members: number[] = [];
   let at = skipBlanks(text, 0);
@@ -42,7 +42,7 @@ export function readJsonMembers(
   let nameStart = 0;
   let valueStart = 0;
 
-  // One iteration per value: the engine compiles a loop while it runs, and even a first long text takes little time.
+  // One iteration per value: the engine compiles a running loop, so even the first long text takes little time.
   while (true) {
     const code = text.charCodeAt(at);
     let isComplete = true;
@@ -54,7 +54,7 @@ export function readJsonMembers(
     } else if (code === QUOTE) at = skipString(text, at);
     else at = code <= NINE ? skipNumber(text, at) : skipLiteral(text, at);
 
-    // A complete value can complete the levels around it, until a comma follows.
+    // The end of a value can also be the end of enclosing levels. A comma starts the next value.
     while (isComplete) {
       at = skipBlanks(text, at);
       if (levels.length === 0) {
@@ -98,7 +98,7 @@ function build(
   return members;
 }
 
-/** Whether the string at `start` is `name`, whose characters can be escaped. Allocates nothing for other names. */
+/** Whether the string at `start`, which can contain `\u` escapes, equals `name`. Allocates nothing. */
 function isName(text: string, start: number, name: string): boolean {
   let at = start + 1;
   for (let index = 0; index < name.length; index++) {
@@ -110,7 +110,7 @@ function isName(text: string, start: number, name: string): boolean {
   return text.charCodeAt(at) === QUOTE;
 }
 
-/** The four hexadecimal digits at `start`, which were checked before. */
+/** Returns the value of the four hexadecimal digits at `start`. `skipString` has already checked the digits. */
 function readHex(text: string, start: number): number {
   let value = 0;
   for (let at = start; at < start + 4; at++) {
@@ -120,7 +120,7 @@ function readHex(text: string, start: number): number {
   return value;
 }
 
-// Each function below returns the position after what it skips, and throws a SyntaxError if something else is there.
+// Each function below skips the text that its name states, and returns the next position. Other text causes a SyntaxError.
 
 /** The second characters of escapes such as `\n`. */
 const ESCAPES = new Set(Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)));

@@ -8,7 +8,7 @@ import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
 import { ServiceError } from "../errors.ts";
 
-/** https://standardschema.dev, version 1, as far as the router uses it. */
+/** The parts of https://standardschema.dev, version 1, that Elysia uses. */
 interface StandardSchema<Output> {
   readonly "~standard": {
     readonly version: 1;
@@ -25,9 +25,9 @@ export type Location = "body" | "query" | "path";
 export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Type.Static<Schema>>;
 
 /**
- * Wraps an object schema for a route; its `validate` throws INVALID_REQUEST with all issues.
- * @param name in the OpenAPI document. @default none: the document contains the schema at each use
- * @param refine finds issues in what the schema accepts. @default none
+ * Wraps an object schema for a route. `validate` throws INVALID_REQUEST with all issues.
+ * @param name the schema's name in the OpenAPI document. @default none: the document contains a copy at each use
+ * @param refine finds further issues in values that the schema accepts. @default none
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
@@ -36,7 +36,7 @@ export function validator<Schema extends Type.TObject>(
   refine?: Refine<Schema>,
 ): Validator<Schema> {
   const check = createCheck(schema, location, refine);
-  // `validate` throws instead of returning issues: the router's own error would contain the submitted value. `~standard` is
+  // `validate` throws because Elysia's error for returned issues would contain the submitted value. `~standard` is
   // not enumerable, because it must not appear in the OpenAPI document.
   const named: Schema = { ...schema, $id: name };
   return Object.defineProperty(named, "~standard", {
@@ -45,9 +45,9 @@ export function validator<Schema extends Type.TObject>(
 }
 
 /**
- * Returns a function that reads the declared parameters from the query string of a URL. It replaces the router's own
- * reader, which fills an object with all parameters (see `json.ts`).
- * @param normalize applied to the parameters before they are checked
+ * Returns a function that reads the declared parameters from the query string of a URL. Elysia's own parser is not used,
+ * because it adds all parameters to an object (`json.ts` explains the risk).
+ * @param normalize runs before the parameters are checked
  * @throws INVALID_REQUEST with all issues
  */
 export function queryValidator<Schema extends Type.TObject>(
@@ -90,7 +90,7 @@ export function createCheck<Schema extends Type.TObject>(
       throw new ServiceError("INVALID_REQUEST", { issues });
     }
 
-    // Texts that are too long are emptied, to check the other members.
+    // Texts that are too long are replaced by empty texts, to check the other members.
     const emptied = Object.fromEntries(tooLong.map(({ name }) => [name, ""]));
     const [, errors] = compiled.Errors(tooLong.length === 0 ? candidate : { ...members, ...emptied });
     const issues = [
@@ -106,7 +106,7 @@ export function createCheck<Schema extends Type.TObject>(
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether `value` is text of more than `maxLength` code points, each of which has one or two UTF-16 units. */
+/** Whether `value` is a text of more than `maxLength` code points. A code point has one or two UTF-16 units. */
 function isLongerThan(value: unknown, maxLength: number): boolean {
   if (typeof value !== "string" || value.length <= maxLength) return false;
   return value.length > 2 * maxLength || [...value].length > maxLength;
@@ -114,7 +114,7 @@ function isLongerThan(value: unknown, maxLength: number): boolean {
 
 const PLAIN_INTEGER = /^(0|[1-9][0-9]*)$/;
 
-/** Queries and paths are text: integers are read from plain decimal digits only. */
+/** Converts text to numbers where the schema expects an integer. Accepts plain decimal digits only. */
 function readNumbers(members: Members, schema: Type.TObject): void {
   for (const [name, value] of Object.entries(members)) {
     const { type } = schema.properties[name] as { type?: string };

@@ -8,30 +8,30 @@ import { createResponder } from "../elysia/workarounds.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RequestObservation } from "../observability/metrics.ts";
 
-/** Called after the response. */
+/** Writes the log line of a request. Called when the status of the response is known. */
 export type AccessLog = (entry: RequestEntry) => void;
 
 interface AccessLogOptions {
   readonly logger: Logger;
-  /** Only for a terminal: paths can contain tokens. */
+  /** Log paths on a terminal only, because paths can contain tokens. */
   readonly logsPaths: boolean;
   readonly isProbe: (path: string) => boolean;
   readonly isAsset: (path: string) => boolean;
-  /** Receives each request after its line. @default nothing */
+  /** Called for each request, after the log line of the request. @default none */
   readonly observe?: ((request: RequestObservation) => void) | undefined;
 }
 
 interface ResponseOptions {
   readonly log: AccessLog;
-  /** Paths whose responses are logged only together with an error. */
+  /** Whether requests to the path are logged only if an error occurs. */
   readonly skipLogging: (path: string) => boolean;
   readonly defaultHeaders: Readonly<Record<string, string>>;
 }
 
 /**
- * Adds the default headers to every response and logs it, in one hook because the router runs only one of this kind. A hook
- * that returns a response before routing does both itself. The entries of one turn of the event loop are written after it
- * in one task: writing each one in its response adds 6 % to the processor time of a page of todos.
+ * Adds the default headers to every response and logs the request, in one hook because Elysia runs only one `mapResponse` hook.
+ * A hook that responds before routing adds the headers and logs the request itself. One task writes all entries of a turn of
+ * the event loop: writing each entry with its response adds 6 % to the processor time of a page of todos.
  */
 export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions) {
   const respond = createResponder(defaultHeaders);
@@ -63,7 +63,7 @@ export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }
   };
   return (entry: RequestEntry): void => {
     entry.durationMs = performance.now() - entry.startedAt;
-    // Each asset has its own path, which contains a hash.
+    // All assets are logged as one route, because the path of each asset contains a hash.
     if (isAsset(entry.route ?? "")) entry.route = "/docs/assets/*";
     const { requestId: request_id, traceId: trace_id, method, route = "-", status, durationMs } = entry;
     if (entry.rehash) {

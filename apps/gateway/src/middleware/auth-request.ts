@@ -1,4 +1,4 @@
-/** Adds `authRequest` to the routes that are registered after it. */
+/** Adds `authRequest` to the context of the routes that are registered after this plugin. */
 import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 import type { AuthRequest } from "../observability/audit.ts";

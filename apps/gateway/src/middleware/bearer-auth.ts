@@ -1,13 +1,14 @@
 /**
- * Authenticates protected routes with access tokens. Adds `principal` to the context or throws, before the body is validated.
+ * Authenticates requests to protected routes by access token. Runs before the body is validated, and adds `principal` to the
+ * context or throws.
  */
 import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 
 /**
- * RFC 6750 §2.1 with a compact JWS (RFC 7515 §7.1, no padding); the scheme is case-insensitive (RFC 9110 §11.1). The header
- * has at most 1,024 characters, because it is parsed before the signature is verified (see `http/json.ts`).
+ * Bearer credentials (RFC 6750 §2.1) with a compact JWS (RFC 7515 §7.1, no padding). The scheme is case-insensitive (RFC 9110
+ * §11.1). The JWS header is limited to 1,024 characters, because it is parsed before the signature is verified (`http/json.ts`).
  */
 const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
 

@@ -1,9 +1,9 @@
-/** Refuses a body that announces more than 128 KiB, before it is read. */
+/** Rejects a request whose `Content-Length` is more than 128 KiB, before the body is read. */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { ServiceError } from "../errors.ts";
 
-/** Checks the announced length on every path, whether or not the route reads a body. */
+/** Checks `Content-Length` on every path, whether or not the route reads a body. */
 export function bodyLimit() {
   return new Elysia({ name: "body-limit" }).onRequest(({ request }) => {
     const announced = request.headers.get("content-length");

@@ -1,6 +1,6 @@
 /**
- * The client address of a request: the peer's, or the entry of `X-Forwarded-For` that the trusted proxies added. Requests
- * that can write run as a caller of the database, because one client must not delay the writes of all others.
+ * Determines the client address of a request: the address of the peer, or the entry that a trusted proxy added to
+ * `X-Forwarded-For`. Requests that can write run with a `Caller`, so that no client can delay the writes of all other clients.
  */
 import { isIP } from "node:net";
 import { callers } from "@latchkey/database";
@@ -10,12 +10,12 @@ import { requestContext, withoutTrailingSlash } from "../elysia/request-context.
 import type { Logger } from "../observability/logger.ts";
 
 interface ClientAddressOptions {
-  /** Number of proxies that append to `X-Forwarded-For`; the client is the entry at this place from the right. */
+  /** Number of proxies that append to `X-Forwarded-For`. The client address is the entry at this position from the right. */
   readonly trustProxy: number;
   readonly logger: Logger;
-  /** GET requests of these paths need no address, and reading it would cost more than the response of a probe. */
+  /** Whether GET requests to the path need no address. Reading the address costs more than responding to a probe. */
   readonly skipLogging: (path: string) => boolean;
-  /** If a hook read the server from its context, Elysia would define an accessor for each request: 4 % of `/healthz`. */
+  /** A hook must not read `server`: Elysia would define an accessor per request (4 % of the processor time of `/healthz`). */
   readonly peerAddress: (request: Request) => string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: 
   );
 }
 
-/** The `place`-th entry from the right, or null if there are fewer entries or this one is not an address. */
+/** Returns the `place`-th entry from the right, or null if this entry does not exist or is not an IP address. */
 export function forwardedAddress(header: string, place: number): string | null {
   const entry = header.split(",").at(-place)?.trim() ?? "";
   const address = entry.startsWith("[")
@@ -54,12 +54,12 @@ export function forwardedAddress(header: string, place: number): string | null {
   return isIP(address) ? address : null;
 }
 
-/** Converts IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) to IPv4, and removes the zone of other IPv6 addresses. */
+/** Converts IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2) to IPv4, and removes zones from IPv6 addresses. */
 function normalizeAddress(address: string): string {
   return address.includes(":") ? ipaddr.process(address.replace(/%.*$/, "")).toString() : address;
 }
 
-/** The rate-limit key of a client: an IPv4 address, or the /64 of an IPv6 address, usually one subscriber (RFC 6177). */
+/** Returns the rate-limit key of a client: an IPv4 address, or an IPv6 /64 (usually one subscriber, RFC 6177). */
 export function clientKey(address: string): string {
   if (!address.includes(":")) return address;
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString();

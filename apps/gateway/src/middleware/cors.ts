@@ -1,4 +1,4 @@
-/** CORS headers on every response, and responses to preflights. Credentials are never allowed. */
+/** Adds CORS headers to every response, and responds to preflights. Credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
@@ -9,16 +9,16 @@ const METHODS = "GET, HEAD, POST, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
 const EXPOSED_HEADERS = "X-Request-ID, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** The plugin's types omit `false`. The cast is safe because the plugin sets these headers only for `true` and strings. */
+/** The plugin's types omit `false`. The cast is safe because the plugin sets a header only for `true` or a string. */
 const DISABLED = false as unknown as string;
 
-/** A preflight as defined by the Fetch standard (§3.2.2); any other OPTIONS is an ordinary request. */
+/** Whether a request is a preflight (Fetch standard, §3.2.2). Any other OPTIONS request is an ordinary request. */
 const isPreflight = (request: Request): boolean =>
   request.method === "OPTIONS" &&
   request.headers.has("origin") &&
   request.headers.has("access-control-request-method");
 
-/** The headers of every response, whichever its origin. */
+/** The CORS headers of every response, regardless of the origin of the request. */
 export const CORS_HEADERS = { vary: "Origin", "access-control-expose-headers": EXPOSED_HEADERS };
 
 /** @param origins exact origins, or `*` for any */
@@ -27,12 +27,12 @@ export function cors(origins: "*" | readonly string[]) {
   const isAllowed = (request: Request) => allowed.has(request.headers.get("origin") ?? "");
   const plugin = corsHeaders({
     origin: origins === "*" ? "*" : allowed.size > 0 && isAllowed,
-    // Only preflights need the first two; the third is in `CORS_HEADERS`.
+    // Only preflights need `methods` and `allowedHeaders`. `CORS_HEADERS` contains the exposed headers.
     methods: false,
     allowedHeaders: DISABLED,
     exposeHeaders: DISABLED,
     credentials: false,
-    // The plugin would respond to any OPTIONS, before the other middleware; `preflight` below runs after it.
+    // The plugin would respond to any OPTIONS request, before other middleware runs. Use `preflight` below instead.
     preflight: false,
   });
   markSynchronous(plugin.event.request);
@@ -42,7 +42,7 @@ export function cors(origins: "*" | readonly string[]) {
   });
 }
 
-/** Responds to preflights. Register it after the middleware that applies to every response. */
+/** Responds to preflights. Register this plugin after the middleware that applies to every response. */
 export function preflight(log: AccessLog, defaultHeaders: Record<string, string>) {
   const preflightHeaders = {
     ...defaultHeaders,

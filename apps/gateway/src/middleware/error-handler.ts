@@ -1,4 +1,4 @@
-/** Converts every error to a response: the envelope from the error table, and the error behind a 5xx for the log. */
+/** Converts every error to the response in the error table. Adds the error to the log entry if the status is 5xx. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
@@ -23,17 +23,17 @@ export function errorHandler() {
     });
 }
 
-/** For errors that the router cannot handle, such as a thrown `undefined`: the envelope, without the usual headers. */
+/** Handles errors that Elysia cannot handle, such as a thrown `undefined`. The response has no default headers. */
 export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
     logger.error({ err: error }, "request failed outside the router");
     const { status, body } = errorResponseFor("INTERNAL_ERROR");
-    // The request may have been chunked: see `transport-headers.ts`.
+    // The request can be chunked, so the connection must be closed (see `transport-headers.ts`).
     return Response.json(body, { status, headers: { connection: "close" } });
   };
 }
 
-/** Returns 405 for other methods of the paths of `app`, which would otherwise be a 404. Register it after all routes. */
+/** Returns 405 instead of 404 for methods that a path of `app` does not support. Register this plugin after all routes. */
 export function methodNotAllowed(app: AnyElysia) {
   const routes = app.routes.filter(({ method }) => method !== "ALL");
   const fallbacks = new Elysia({ name: "method-not-allowed" });

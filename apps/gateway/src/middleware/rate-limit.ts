@@ -1,6 +1,6 @@
 /**
- * Rate limits. Every request counts once against the default quota before any other work; a route with its own quota
- * counts again in `beforeHandle`, so only valid requests count there.
+ * Rate limits. Every request counts against the default quota before any other work. A route with its own quota counts the
+ * request again in `beforeHandle`, which runs only if the request is valid.
  */
 import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
@@ -32,7 +32,7 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
     const addresses = store.fixedWindow({ name, windowMs });
     const users = store.fixedWindow({ name: `${name}-user`, windowMs });
 
-    /** How long the response to a counted request is delayed. */
+    /** Returns how long to delay the response to a counted request. */
     const delayOf = ({ count }: Increment): number =>
       count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
     /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
@@ -45,7 +45,7 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
       if (counted.count > limit)
         throw new ServiceError("TOO_MANY_REQUESTS", { quota: text, retryAfterSeconds, delayMs });
     };
-    /** The higher count; if both are equal or over the limit, the window that ends later. */
+    /** Returns the increment with the higher count, or with the later `resetsAt` if both counts are equal or over the limit. */
     const stricter = (one: Increment, other: Increment): Increment => {
       const isTie = one.count === other.count || Math.min(one.count, other.count) > limit;
       const isOne = isTie ? one.resetsAt > other.resetsAt : one.count > other.count;
@@ -53,11 +53,11 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
     };
     return {
       quota,
-      /** Counts the requests of a `clientKey`. */
+      /** Counts requests by `clientKey`. */
       addresses,
       delayOf,
       check,
-      /** The hook of a route that counts for the client address and for the user. @throws TOO_MANY_REQUESTS */
+      /** The hook of routes that count requests per client address and per user. @throws TOO_MANY_REQUESTS */
       limitUser: async ({ clientAddress, principal, set }: UserContext): Promise<void> => {
         const ofAddress = await addresses.increment(clientKey(clientAddress));
         check(stricter(ofAddress, await users.increment(String(principal.user.id))), set.headers);
@@ -66,8 +66,8 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
   });
 
 /**
- * Counts in `onRequest`, which precedes every response, except those to preflights: register it after `preflight`. GET and HEAD of
- * skipped paths are not counted.
+ * Counts requests in `onRequest`, even requests that are rejected later. Register this plugin after `preflight`, so that preflights
+ * are not counted. GET and HEAD requests to skipped paths are not counted.
  */
 export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
   const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
@@ -75,7 +75,7 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   const { addresses, check } = limiter;
   const isCounted = ({ method }: Request, path: string): boolean =>
     (method !== "GET" && method !== "HEAD") || !skipRateLimit(withoutTrailingSlash(path));
-  // If one hook is asynchronous, no request reaches its route in the turn in which it arrived.
+  // A single asynchronous hook would delay every request to a later turn of the event loop.
   if (!addresses.isSynchronous) {
     return middleware.onRequest(async ({ clientAddress, entry, request, set }) => {
       if (isCounted(request, entry.path))
@@ -87,19 +87,19 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   });
 }
 
-/** Counts valid requests of the routes registered after it, in `beforeHandle`. */
+/** Counts valid requests, in `beforeHandle`, to all routes that are registered after this plugin. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
   if (!limiter) return (app) => app;
   const { limit, windowMs, text } = limiter.quota;
   const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
   const plugin = rateLimitPlugin({
     duration: windowMs,
-    // A function, because two instances with equal numbers are merged into one.
+    // `max` is a function, because Elysia would merge two instances of the plugin with equal numbers.
     max: () => limit,
     scoping: "scoped",
     countFailedRequest: true,
     generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
-    // The plugin adds the headers.
+    // The plugin adds `RateLimit-*` and `Retry-After`.
     errorResponse: Response.json(body, { status }),
     context: {
       init() {},

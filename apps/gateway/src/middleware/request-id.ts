@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
-/** Version 00 has exactly these 55 characters; a later version can have more, after another hyphen. */
+/** Version 00 has exactly 55 characters. Later versions can append a hyphen and more characters. */
 const TRACE_PARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 

@@ -1,4 +1,4 @@
-/** Security headers on every response; the documentation pages override the content security policy. */
+/** The security headers of every response. The documentation pages override `content-security-policy`. */
 
 /** API responses load nothing and must not be framed. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";

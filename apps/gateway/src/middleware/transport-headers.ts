@@ -1,13 +1,13 @@
 /**
- * `Connection` and `Date`, where the server does not set them. After a chunked request with a trailer, Bun sends an unsolicited
- * 400 (oven-sh/bun#32887). Every response to a chunked request therefore closes its connection (RFC 9112 §9.6): no
- * proxy can take the 400 for the response to another client's request.
+ * Sets `Connection` and `Date` where Bun does not. After a chunked request with a trailer, Bun sends an unsolicited
+ * 400 (oven-sh/bun#32887). Every response to a chunked request therefore closes the connection (RFC 9112 §9.6), so that no
+ * proxy can mistake the 400 for the response to another client's request.
  */
 import { BODY_MAX_CHUNKS } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 
 const DRAIN_TIMEOUT_MS = 1000;
-/** Chunks of at least this size on average are drained until the timeout. */
+/** A body is drained until the timeout if its chunks have at least this average size. */
 const DRAIN_CHUNK_BYTES = 4096;
 
 const isChunked = (request: Request): boolean => request.headers.has("transfer-encoding");
@@ -15,14 +15,14 @@ const isChunked = (request: Request): boolean => request.headers.has("transfer-e
 export function transportHeaders({ isStopping }: { readonly isStopping: () => boolean }) {
   return new Elysia({ name: "transport-headers" }).onRequest(({ request, set }) => {
     if (isStopping() || isChunked(request)) set.headers.connection = "close";
-    // The server omits it on responses to HEAD (RFC 9110 §6.6.1, §9.3.2).
+    // Bun omits `Date` on responses to HEAD (RFC 9110 §6.6.1, §9.3.2).
     if (request.method === "HEAD") set.headers.date = new Date().toUTCString();
   });
 }
 
 /**
- * Discards the unread rest of a chunked body: if the connection is closed before it arrives, the response can be lost.
- * Stops early if the chunks are small, because each takes time.
+ * Discards the unread rest of a chunked body: the response can be lost if the connection is closed before the rest arrives.
+ * Stops early if the chunks are small, because even a small chunk takes time.
  */
 export async function drainChunkedBody(request: Request): Promise<void> {
   if (!isChunked(request)) return;
@@ -33,7 +33,7 @@ export async function drainChunkedBody(request: Request): Promise<void> {
     remainingChunks += byteLength / DRAIN_CHUNK_BYTES - 1;
     if (remainingChunks <= 0) stop.abort();
   };
-  // Rejects if the body was read before, or if the drain was stopped.
+  // `pipeTo` rejects if the body was already read, or if `stop` was aborted.
   await request.body?.pipeTo(new WritableStream({ write }), { signal: stop.signal }).catch(() => {});
   clearTimeout(timer);
 }
