@@ -1,4 +1,4 @@
-/** The server on one screen: middleware in order, then the features. Opens no resource; `program.ts` passes them in. */
+/** Assembles the server: middleware in order, then the features. `program.ts` opens all resources and passes them in. */
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
@@ -34,22 +34,22 @@ interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
-  /** null if `config.passkeys` is. */
+  /** null if `config.passkeys` is null. */
   readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
-  /** Whether nobody can choose this password. @default none is listed */
+  /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
   readonly isListedPassword?: (password: string) => boolean;
-  /** Where attempts are counted. @default in memory */
+  /** Counts requests and attempts. @default a store in memory */
   readonly store?: Store;
   /**
-   * Idle time until a connection is closed, 1 to 255. The server exempts a request whose body is complete, so a request
+   * Idle time until a connection is closed, 1 to 255. Bun does not apply this limit after the body is complete, so a request
    * can wait longer for a derivation. @default 60
    */
   readonly idleTimeoutSeconds?: number;
-  /** Receives each request after its response. */
+  /** Called for each request, after the response. */
   readonly observe?: (request: RequestObservation) => void;
-  /** How many of the middleware apply, from the outermost one: `bench http --layers` measures what each costs. @default all */
+  /** Registers only this many middleware, outermost first. `bench http --layers` measures the cost of each. @default all */
   readonly layers?: number | undefined;
-  /** Whether the process is shutting down: it is no longer ready, and responses close their connections. */
+  /** Whether the process is shutting down. If true, the service is not ready, and responses close the connections. */
   readonly isStopping: () => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The gateway's configuration: frozen, validated, with a name for each part that the service uses. Reads only its arguments. */
+/** The gateway's configuration, validated and frozen. The functions in this file read only their arguments. */
 import {
   describeEnvironment,
   type Environment,
@@ -15,9 +15,9 @@ import {
 import { mapMembers } from "./map-members.ts";
 import { ROUTE_LIMITS } from "./rate-limit/limits.ts";
 
-/** The definitions of the variables state what null means. */
+/** The definition of each environment variable states the meaning of null. */
 export type Config = ReturnType<typeof createConfig>;
-/** What users can do, and what is demanded of them. */
+/** Rules for accounts: what users can do, and what the service requires of users. */
 export type AccountRules = Pick<
   Config["auth"],
   "claims" | "renewalDays" | "changesEmail" | "requireCurrentPassword" | "passwordMinLength"
@@ -27,7 +27,7 @@ export type RateLimits = NonNullable<Config["rateLimits"]>;
 export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {
   /** Values of HASH_KERNEL in addition to `auto`. */
   readonly kernels: readonly string[];
-  /** The check of the file of PASSWORD_BLOCKLIST. @default none */
+  /** Checks the file that PASSWORD_BLOCKLIST specifies. @default no check */
   readonly blocklist?: Pick<PasswordBlocklist, "validate">;
 }
 
@@ -36,7 +36,7 @@ export const parseConfig = (variables: Variables, context: ConfigContext): Confi
   createConfig(readEnvironment(variables, context));
 
 /**
- * `--check-config`: the effective value of each variable, secrets masked.
+ * Returns the output of `--check-config`: the effective value of each variable. Secrets are masked.
  * @throws {ConfigurationError} with one line per invalid variable
  */
 export function checkConfig(variables: Variables, context: ConfigContext) {
@@ -46,7 +46,7 @@ export function checkConfig(variables: Variables, context: ConfigContext) {
 
 export const USAGE = "Usage: bun start [--check-config | --help | --version]";
 
-/** `--help`. */
+/** Returns the output of `--help`. */
 export const describeUsage = (): string => `${USAGE}
 
   --check-config  print the effective configuration, secrets masked, and exit
@@ -93,11 +93,11 @@ function createConfig({ values, warnings }: Environment) {
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
       passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },
-    /** null: no passkeys, and no routes for them. */
+    /** null: passkeys are off, and the routes for passkeys do not exist. */
     passkeys: values.PASSKEY_ORIGINS && {
       origins: values.PASSKEY_ORIGINS,
       rpId: passkeyRpId(values),
-      /** Some authenticators show it. */
+      /** Some authenticators show this name. */
       rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
     },
     corsOrigins: values.CORS_ORIGINS,
@@ -105,10 +105,10 @@ function createConfig({ values, warnings }: Environment) {
     rateLimits: values.RATE_LIMIT_ENABLED
       ? mapMembers(ROUTE_LIMITS, ({ variable }) => values[variable])
       : null,
-    /** null: no mail, and no routes for it. */
+    /** null: mail is off, and the routes that need mail do not exist. */
     mail: sendsMail(values)
       ? {
-          /** null: mails are files. */
+          /** null: mails are written to files. */
           server: values.MAIL_URL,
           from: values.MAIL_FROM ?? "Latchkey <latchkey@localhost.invalid>",
           ...mailOptions(values),

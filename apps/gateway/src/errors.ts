@@ -1,6 +1,6 @@
 /**
- * The one table from error codes to responses. Services and repositories throw; only the error handler reads the table. An
- * error whose code is not in it becomes an `INTERNAL_ERROR` without details.
+ * The only table from error codes to responses. Services and repositories throw errors, and only the error handler converts
+ * errors to responses. An error whose code is not in the table becomes an `INTERNAL_ERROR` without details.
  */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ValidationIssue } from "@latchkey/contracts";
 
@@ -13,7 +13,7 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An error of middleware or of a feature; the database and the hasher define their own. */
+/** An error of middleware or of a feature. The database and the hasher define their own errors. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   constructor(
@@ -30,16 +30,16 @@ interface ErrorDefinition {
   readonly description: string;
   readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
-  /** Belongs to a feature that is off by default: the document of a service without the feature does not mention it. */
+  /** True if the error belongs to a feature that is off by default. The OpenAPI document omits the error if the feature is off. */
   readonly isOptional?: true;
 }
 
-/** What the response depends on; an error has the properties that its own definition uses. */
+/** The response to an error depends on these properties. An error has the properties that the definition of its code uses. */
 export interface ErrorProperties {
   readonly issues?: readonly ValidationIssue[];
-  /** As text, for example `5 per 1 minute`. */
+  /** The quota as text, for example `5 per 1 minute`. */
   readonly quota?: string;
-  /** The methods of the path. */
+  /** The methods that the path supports. */
   readonly allow?: string;
   readonly retryAfterSeconds?: number;
   /** How long the response is delayed. */
@@ -53,7 +53,7 @@ const retryAfter = ({ retryAfterSeconds = 1 }: ErrorProperties) => ({
 
 const defineErrors = <Code extends string>(errors: Readonly<Record<Code, ErrorDefinition>>) => errors;
 
-/** Codes are part of the API: never rename one. */
+/** Codes are part of the API: never rename a code. */
 export const ERROR_TABLE = defineErrors({
   USER_ALREADY_EXISTS: {
     status: 409,
@@ -166,12 +166,12 @@ export const ERROR_TABLE = defineErrors({
   },
 });
 export type ErrorCode = keyof typeof ERROR_TABLE;
-/** Of a derivation. */
+/** The errors that a derivation can cause. */
 export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 /** The cast is safe because the table has no other members. */
 export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 
-/** Only logged, with the status that nginx uses: the client has closed the connection. */
+/** The client has closed the connection. This response is only logged, with the status that nginx uses. */
 const CLIENT_CLOSED: ErrorResponse = {
   status: 499,
   body: { detail: "Client Closed Request", code: "CLIENT_CLOSED" },
@@ -187,7 +187,7 @@ export function toErrorResponse(error: unknown): ErrorResponse {
     : errorResponseFor("INTERNAL_ERROR");
 }
 
-/** Every member of ErrorProperties is optional, so any error satisfies it. */
+/** Every member of `ErrorProperties` is optional, so any error satisfies this type. */
 const propertiesOf = (error: object): ErrorProperties => error;
 
 export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): ErrorResponse {

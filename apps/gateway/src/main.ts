@@ -1,10 +1,10 @@
 /**
- * Signals and the exit code; only this file reads the environment and ends the process. It imports the program after it has
- * installed the handlers, because imports take long, and process 1 ignores a signal that has no handler.
+ * Handles signals and sets the exit code. Only this file reads the environment and ends the process. The program is imported
+ * after the signal handlers are installed, because the import takes long and process 1 ignores a signal without a handler.
  */
 import type { Shutdown } from "./lifecycle/shutdown.ts";
 
-/** Null until the port is open. Before that, there are no requests to finish and a signal ends the process at once. */
+/** null until the port is opened. Until then, there are no requests to finish, and a signal ends the process at once. */
 let shutdown: Shutdown | null = null;
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {

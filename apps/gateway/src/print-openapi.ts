@@ -1,6 +1,6 @@
 /**
- * Prints the OpenAPI document that the service returns, without starting it: `bun run openapi > openapi.json`. With `--all`, it
- * also describes the features that are off by default.
+ * Prints the OpenAPI document of the service without starting the service: `bun run openapi > openapi.json`. With `--all`, the
+ * document also describes the features that are off by default.
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
@@ -9,7 +9,7 @@ import { passkeyRoutes } from "./features/passkeys/routes.ts";
 import { createFeatures, type FeatureOptions } from "./features/routes.ts";
 import { createDocument } from "./openapi/document.ts";
 
-/** The cast is safe because describing the routes calls none of their services. */
+/** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
 
 const isComplete = process.argv.includes("--all");

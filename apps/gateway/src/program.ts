@@ -1,4 +1,4 @@
-/** Environment -> resources -> app -> listen. A signal can end the process at any time before the port is open. */
+/** Parses the configuration, opens resources, creates the app and listens. Until the port is open, a signal can end the process. */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
@@ -21,7 +21,7 @@ import { VERSION } from "./version.ts";
 
 interface ProgramContext {
   readonly variables: Variables;
-  /** Called immediately before the port is opened; from then on, a signal starts this shutdown. */
+  /** Called immediately before the port is opened. After this call, a signal starts `shutdown`. */
   readonly onListen: (shutdown: Shutdown) => void;
   readonly exit: (code: number) => void;
   /** See `createApp`. @default all */
@@ -57,13 +57,13 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   const config = parseConfig(variables, configContext);
   const logger: Logger = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
-  // First, because its workers measure their kernels while the rest is opened.
+  // The hasher is created first, because its workers measure kernels while the other resources are opened.
   const hasher = createHasher(config.hash);
 
-  // A relative `file:` starts at the repository's root in any working directory.
+  // A relative `file:` URL is resolved from the repository's root, regardless of the working directory.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
   const database = await openMigrated(location, logger);
-  // After the database: a wrong DATABASE_URL must not leave a key in a folder that is not the service's.
+  // Keys are imported after the database is opened: a wrong DATABASE_URL must not create a key in a foreign folder.
   const file = databaseFile(location);
   const folder = file === null ? join(ROOT, "data") : dirname(file);
   const keys = await importTokenKeys({
@@ -95,7 +95,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     logger,
     steps: [
       async () => {
-        // stop() closes idle connections at once, even if a request is on its way: let the clients close them first.
+        // `stop()` closes idle connections at once, even if a request is in transit: let clients close connections first.
         await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
         await app.stop();
       },

@@ -1,4 +1,4 @@
-/** The version of this release. The root `package.json` is the only file that states it. */
+/** The version of this release. Only the root `package.json` contains the version. */
 import manifest from "../../../package.json" with { type: "json" };
 
 export const VERSION = manifest.version;

@@ -1,6 +1,6 @@
 import { CliError, describeError, EXIT } from "@latchkey/cli";
 
-/** Opens a port. @throws {CliError} if it is not available */
+/** Opens a port. @throws {CliError} if the port is not available */
 export function listen<Listener>(
   variable: "PORT" | "METRICS_PORT",
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,4 +1,4 @@
-/** The signing key that is generated next to an embedded database and stored there: mode 0600, never replaced. */
+/** Generates a signing key and stores it next to the embedded database, with mode 0600. An existing key is never replaced. */
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "@latchkey/cli";
@@ -6,21 +6,21 @@ import { type SecretAlgorithm, weaknessOf } from "@latchkey/config";
 import type { Logger } from "../observability/logger.ts";
 
 interface SecretKeyOptions {
-  /** The folder of the database, which exists. */
+  /** The folder of the database. The folder must exist. */
   readonly folder: string;
   readonly algorithm: SecretAlgorithm;
   readonly logger: Pick<Logger, "warn">;
 }
 
 /**
- * Reads the key from the folder, or generates it. Warns if it is weak or if other users have access to its file.
+ * Reads the key from the folder, or generates the key. Warns if the key is weak, or if other users have access to the file.
  * @throws {CliError} if the file cannot be used or is empty
  */
 export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
   const path = join(folder, "auth-secret-key");
   try {
     if (!existsSync(path)) create(folder, path);
-    // Without the line ending that an editor may have added.
+    // Removes a line ending that an editor can have added.
     const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
     if (key === "") throw unusable(path, "it is empty");
     const mode = statSync(path).mode & 0o777;
@@ -29,7 +29,7 @@ export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): 
       logger.warn(
         `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
       );
-    // The permissions of the group and of others.
+    // The permission bits of the group and of all other users.
     if (mode & 0o077)
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
     return key;
@@ -44,8 +44,8 @@ const unusable = (path: string, reason: string): CliError =>
   new CliError(`AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`, EXIT.config);
 
 /**
- * Writes a draft, then links it to the path: the file is never partial and never overwritten. If several processes start
- * together, all read the same key.
+ * Writes a draft, then creates `path` as a hard link to the draft. The key file is never partial and never overwritten.
+ * Processes that start at the same time all read the same key.
  */
 function create(folder: string, path: string): void {
   const draft = join(folder, `.secret-key-${crypto.randomUUID()}`);

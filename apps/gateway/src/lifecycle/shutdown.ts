@@ -1,21 +1,21 @@
-/** Graceful shutdown: not ready, wait for load balancers, drain, then close resources in reverse order. It runs once. */
+/** Graceful shutdown, once: report not ready, wait for load balancers, drain requests, close resources in reverse order. */
 import { EXIT } from "@latchkey/cli";
 import type { Logger } from "../observability/logger.ts";
 
 export interface ShutdownOptions {
-  /** Time to keep serving, not ready, before draining. */
+  /** Time before the first step. The service reports that it is not ready, but still handles requests. */
   readonly delayMs: number;
-  /** Maximum time for all steps; then the process exits with code 1. */
+  /** Maximum time for all steps. After this time, the process exits with code 1. */
   readonly graceMs: number;
   readonly logger: Logger;
-  /** Run in order; a step begins when the previous one has settled. */
+  /** The steps run in this order. Each step begins when the previous step has settled. */
   readonly steps: readonly (() => Promise<void>)[];
   readonly exit: (code: number) => void;
 }
 
 export type Shutdown = ReturnType<typeof createShutdown>;
 
-/** A signal to a process group arrives twice: directly, and forwarded by the parent. */
+/** A signal to a process group can arrive twice: directly, and forwarded by the parent process. */
 const DUPLICATE_SIGNAL_MS = 500;
 
 export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
@@ -36,7 +36,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     exit(exitCode);
   };
 
-  /** Starts the shutdown once. Later calls only replace exit code 0 with theirs. */
+  /** Starts the shutdown once. A later call only replaces exit code 0 with `code`. */
   const begin = (reason: string, code: number): void => {
     exitCode ||= code;
     if (startedAt !== null) return;
@@ -48,7 +48,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
   return {
     isStopping: (): boolean => startedAt !== null,
     begin,
-    /** The first signal starts the shutdown; a second one more than 0.5 s later forces an exit. */
+    /** The first signal starts the shutdown. A signal more than 0.5 s after the start forces an exit. */
     onSignal(signal: string): void {
       if (startedAt === null) begin(signal, 0);
       else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT.terminated);

@@ -27,7 +27,7 @@ export const AUDIT_EVENTS = [
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
-/** Why the response of an authenticator is rejected. */
+/** The reasons for which the response of an authenticator is rejected. */
 export const PASSKEY_REJECTIONS = [
   "state",
   "credential",
@@ -39,33 +39,33 @@ export const PASSKEY_REJECTIONS = [
 ] as const;
 export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
-/** A request has at most one event, in its log line and in a counter. A replaced imported hash has a log line of its own. */
+/** The one event of a request, in a log line and a counter. The replacement of an imported hash has a separate log line. */
 export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
   /** undefined: no user has the e-mail, or the registration was rejected. */
   readonly userId: number | undefined;
-  /** undefined: the request names no e-mail. */
+  /** undefined: the e-mail is not known. */
   readonly emailDigest: string | undefined;
-  /** Of the imported hash that was replaced. */
+  /** The format of the imported hash that was replaced. */
   readonly format?: string;
 }
 
 export interface AuditDetails {
-  /** Of `passkey.rejected`. */
+  /** Only for `passkey.rejected`. */
   readonly reason?: PasskeyRejection;
-  /** Of `login.succeeded`, as in the token. */
+  /** Only for `login.succeeded`: the claim `amr` of the token. */
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The request of an operation on users, and its log line. */
+/** The data that an operation on users needs from a request, and functions that add to the log line of the request. */
 export interface AuthRequest {
   readonly signal: AbortSignal;
   /** The client's IPv4 address or IPv6 /64. */
   readonly network: string;
-  /** Adds an event to the log line; the last one counts. */
+  /** Sets the event of the log line. A later call replaces the event. */
   audit(event: AuditEvent, email: string | null, userId?: number, details?: AuditDetails): void;
   /** Logs that the imported hash of a user was replaced. */
   rehashed(format: string, user: User): void;
-  /** Adds an error to the log line that does not change the response. */
+  /** Adds an error to the log line. The error does not change the response. */
   warn(error: Error): void;
 }

@@ -1,4 +1,4 @@
-/** Metrics of the hasher, read from its `stats()` at each scrape. */
+/** Metrics of the hasher. Each scrape reads `Hasher.stats()`. */
 import type { Hasher, HasherStats, HistogramSnapshot } from "@latchkey/hashing";
 import type { Metric, Registry } from "prom-client";
 
@@ -89,7 +89,7 @@ export function registerHasherMetrics(registry: Registry, { stats }: Pick<Hasher
       }));
       return { name, help, type, values };
     };
-    // prom-client has no metric that is only read. The cast is safe because the registry reads only these members.
+    // prom-client has no class for a read-only metric. The cast is safe because the registry reads only `name` and `get`.
     registry.registerMetric({ name, get } as unknown as Metric);
   }
 }

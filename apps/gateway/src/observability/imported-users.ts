@@ -1,11 +1,11 @@
-/** The number of users with an imported hash. Counting a million takes a minute, so a scrape reads the latest count. */
+/** The number of users with an imported hash. A count of a million users takes a minute, so a scrape returns the last count. */
 import type { UserRepository } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Gauge, type Registry } from "prom-client";
 
 const COUNT_INTERVAL_MS = 10 * 60 * 1000;
 const PAGE_SIZE = 200;
-/** The embedded database reads on the event loop. */
+/** Pause between two pages, because the embedded database blocks the event loop while it reads. */
 const PAUSE_MS = 10;
 
 export function registerImportedUsers(registers: Registry[], users: UserRepository): void {
@@ -33,7 +33,7 @@ export function registerImportedUsers(registers: Registry[], users: UserReposito
     collect() {
       if (performance.now() - startedAt < COUNT_INTERVAL_MS) return;
       startedAt = performance.now();
-      // Counts again in ten minutes.
+      // After an error, the next count starts ten minutes later at the earliest.
       count(this).catch(() => undefined);
     },
   });

@@ -1,4 +1,4 @@
-/** Metrics of requests, database calls and the process. Every label has a bounded number of values and no personal data. */
+/** Metrics of requests, database calls and the process. Every label has a bounded number of values without personal data. */
 import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
@@ -9,10 +9,10 @@ import { AUDIT_EVENTS, type AuditEntry, PASSKEY_REJECTIONS } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
-/** Observed after each response. */
+/** The data of a request that is observed after the response. */
 export interface RequestObservation {
   readonly method: string;
-  /** The pattern that the path matches; undefined if no route does. */
+  /** The pattern of the route; undefined if no route matches the path. */
   route?: string | undefined;
   status?: number | string | undefined;
   durationMs: number;
@@ -24,10 +24,10 @@ export interface RequestObservation {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The default metrics that, in Bun, are always zero, not a number, or count memory that is only reserved. */
+/** Default metrics that are always zero in Bun, are not a number, or count memory that is only reserved. */
 const USELESS_METRICS =
   /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
-/** Methods used as label values; all others are `other`, because a client can send any word. */
+/** Methods that are label values. Any other method has the value `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -39,11 +39,11 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly poolSize: number;
 }
 
-/** Starts collecting the process metrics; those of the hasher and the outbox are read at each scrape. */
+/** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
 export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
-  // The event loop delay is measured between two scrapes.
+  // prom-client measures the event loop delay from one scrape to the next.
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
   for (const { name } of defaults.getMetricsAsArray()) {
@@ -60,7 +60,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
       registers,
       async collect() {
         const set = (value: number) => this.set(value);
-        // Without the database, the last number remains.
+        // If `collect` fails, for example because the database is unreachable, the last value remains.
         await Promise.try(collect).then(set, () => undefined);
       },
     });
@@ -133,7 +133,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
     observeMail: (outcome: keyof typeof mails, kind: MailKind): void => mails[outcome].inc({ kind }),
     /**
      * Runs a query and observes its duration and outcome.
-     * @param operation `ping`, or a repository and its method, such as `users.create`
+     * @param operation `ping`, or the names of a repository and a method, such as `users.create`
      */
     async timeQuery<Result>(operation: string, query: () => Promise<Result>): Promise<Result> {
       const startedAt = performance.now();
@@ -154,7 +154,7 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
   };
 }
 
-/** Serves `/metrics` on a port of its own, never the public one. @throws if the port is not available */
+/** Serves `/metrics` on a separate port, never on the public port. @throws if the port is not available */
 export function serveMetrics(
   metrics: Pick<Metrics, "read">,
   { host, port }: NonNullable<Config["metrics"]>,
@@ -169,7 +169,7 @@ export function serveMetrics(
   return Bun.serve({
     hostname: host,
     port,
-    // A second process on this port would receive half of the scrapes.
+    // With `reusePort`, a second process could open the same port and would receive half of the scrapes.
     reusePort: false,
     development: false,
     routes: { "/metrics": respond },

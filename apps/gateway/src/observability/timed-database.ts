@@ -1,11 +1,11 @@
-/** Wraps a database: the metrics observe each call. */
+/** Wraps a database so that the metrics observe each call. */
 import type { Database } from "@latchkey/database";
 import type { Metrics } from "./metrics.ts";
 
 type Call = (...args: never[]) => Promise<unknown>;
 
 export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "timeQuery">): Database {
-  /** Names each operation `prefix` and its method. The cast is safe because every method keeps its signature. */
+  /** The name of an operation is `prefix` and the name of the method. The cast is safe: every method keeps its signature. */
   const timed = <Calls extends { readonly [Method in keyof Calls]: Call }>(prefix: string, calls: Calls) =>
     Object.fromEntries(
       Object.entries<Call>(calls).map(([method, call]) => {

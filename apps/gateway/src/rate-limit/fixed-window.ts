@@ -1,26 +1,26 @@
 /**
- * Fixed windows in this process and in Redis. In this process their number is bounded, and a live counter is never dropped to
- * make room: when all counters are in use, new clients share one with their network.
+ * Fixed windows in this process and in Redis. In this process, the number of windows is bounded, and a live window is never
+ * dropped to make room. When all windows are in use, new clients from the same network share a window.
  */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** `name` separates limits with equal windows. */
+/** `name` separates limits with equal `windowMs`. */
 export interface WindowLimit {
   readonly name: string;
   readonly windowMs: number;
 }
 
 export interface Increment {
-  /** Requests of this key in its current window, including this one. */
+  /** Number of requests of the key in the current window, including this request. */
   readonly count: number;
   /** When the window ends, in milliseconds since the epoch. */
   readonly resetsAt: number;
-  /** Takes it back where it was counted, at most once; does nothing if its window has ended. Never throws. */
+  /** Reverts this increment in the store that counted it. Call at most once. Does nothing if the window has ended. Never throws. */
   undo(): void | Promise<void>;
 }
 
-/** Counts one request of `key`; a window starts with its first request. Never throws. */
+/** Counts one request of `key`. A window starts with the first request of a key. Never throws. */
 export type FixedWindow =
   | { readonly isSynchronous: true; increment(key: string): Increment }
   | { readonly isSynchronous: false; increment(key: string): Increment | Promise<Increment> };
@@ -30,12 +30,13 @@ interface Window {
   readonly resetsAt: number;
 }
 
-/** Bounds how long one request takes when many windows have ended at once. */
+/** Limits how long one request deletes windows when many windows have ended at once. */
 const MAX_DELETED_AT_ONCE = 100;
 
 /**
- * New clients are counted by so many parts of their address, /48 of IPv6 or /24 of IPv4; then by /32 or /16, then all together.
- * Filling the second takes addresses from 100,000 networks of the size that an internet registry assigns to one provider.
+ * When all windows of keys are in use, new clients share the window of a network: first an IPv6 /48 or IPv4 /24 (three parts of
+ * the address), then a /32 or /16 (two parts), then one window for all. Using up the second level takes addresses from 100,000
+ * networks, each as large as an internet registry assigns to one provider.
  */
 const NETWORK_PARTS = [3, 2];
 
@@ -57,19 +58,19 @@ class CountedRequest implements Increment {
 
 /**
  * @param now milliseconds since the epoch
- * @param maxKeys live counters of single keys, and as many for each size of network
+ * @param maxKeys maximum number of windows of single keys, and of windows of networks of each size
  */
 export function createFixedWindow({ windowMs }: WindowLimit, now = Date.now, maxKeys = 100_000) {
-  // Every window lasts equally long, so the insertion order of each map is its order of expiry.
+  // All windows last equally long, so the insertion order of each map is also the order of expiry.
   const keys = new Map<string, Window>();
   const networks = NETWORK_PARTS.map((parts) => ({ parts, windows: new Map<string, Window>() }));
   let shared: Window = { count: 0, resetsAt: 0 };
 
-  /** The live window of `key`, or a new one; undefined if all counters are in use. */
+  /** Returns the live window of `key`, or a new window; undefined if all windows are in use. */
   const windowOf = (windows: Map<string, Window>, key: string, time: number): Window | undefined => {
     const known = windows.get(key);
     if (known && known.resetsAt > time) return known;
-    // Moves its new window to the end of the order.
+    // Deletes the old window, so that the new window is inserted at the end of the map.
     windows.delete(key);
     let deleted = 0;
     for (const [expired, { resetsAt }] of windows) {
@@ -97,7 +98,7 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = Date.now, max
       counted.count += 1;
       return new CountedRequest(counted.count, counted.resetsAt, counted, keys, key);
     },
-    /** Live counters of keys and networks. */
+    /** Number of windows of keys and networks. */
     get size(): number {
       return networks.reduce((size, { windows }) => size + windows.size, keys.size);
     },
@@ -112,7 +113,7 @@ function networkOf(key: string, length: number): string {
   return `${address.kind()} ${parts.slice(0, length)}`;
 }
 
-/** Returns the count and the rest of the window. A key that lost its expiry (in a failover) gets a new one. */
+/** Returns the count and the remaining time of the window. A key that lost its expiry in a failover gets a new expiry. */
 export const INCREMENT_SCRIPT = `
 local count = redis.call("INCR", KEYS[1])
 local remaining = redis.call("PTTL", KEYS[1])
@@ -122,6 +123,6 @@ if remaining < 0 then
 end
 return {count, remaining}`;
 
-/** `undo` keeps the expiry. A key that has expired stays absent. */
+/** The script of `undo` keeps the expiry of the key, and does not create a key that has expired. */
 export const DECREMENT_SCRIPT = `
 if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;

@@ -1,13 +1,13 @@
 /**
- * Every limit of the service, once: the documents and the OpenAPI document take their numbers and sentences from here. Windows
- * and buckets are counted in Redis; without it, each replica counts in its own memory. Mails are counted in the outbox.
+ * Defines every limit of the service. The documents and the OpenAPI document take numbers and sentences from this file. Windows
+ * and buckets are counted in Redis; without Redis, each replica counts in its own memory. Mails are counted in the outbox.
  */
 import type { VariableName } from "@latchkey/config";
 import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
 import type { BucketLimit } from "./token-bucket.ts";
 
-/** The limit of a route: so many requests per window as its variable says. */
+/** The limit of a route. The environment variable `variable` sets the number of requests and the window. */
 export interface RouteLimit {
   readonly variable: Exclude<Extract<VariableName, `RATE_LIMIT_${string}`>, "RATE_LIMIT_ENABLED">;
   /** For the OpenAPI document. `{quota}` is the default of the variable. */
@@ -35,8 +35,9 @@ export const WRONG_PASSWORDS = {
 } as const;
 
 /**
- * Each mail counts for its recipient. Resets count separately: anybody can cause the mails of an account that has a foreign
- * e-mail, and must not prevent its owner's resets. A user can name any address as a new e-mail.
+ * Each mail counts for the recipient. Resets count separately: anybody can register an account with another person's e-mail, and
+ * the mails of this account must not prevent resets by the owner of the e-mail. E-mail changes also count for the user, because a
+ * user can specify any address as a new e-mail.
  */
 export const MAIL_BUDGETS = {
   resets: { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
@@ -50,11 +51,11 @@ export const MAIL_BUDGETS = {
   emailChanges: { per: "user", kinds: ["email-change"], capacity: 3, refillMs: DAY_MS },
 } as const satisfies Readonly<Record<string, MailBudget>>;
 
-/** Numbers up to ten in words, as in the documents. */
+/** Returns a number up to ten in words, and any other number in digits, like the documents. */
 export const inWords = (number: number): string =>
   "zero one two three four five six seven eight nine ten".split(" ")[number] ?? String(number);
 
-/** `ten, then one every 15 minutes`, with a noun and its details after the first number. */
+/** Returns, for example, `ten, then one every 15 minutes`. `noun` is inserted after the first number. */
 export function describeRefill({ capacity, refillMs }: Omit<BucketLimit, "name">, noun = ""): string {
   const minutes = refillMs / MINUTE_MS;
   const pause = minutes < 60 ? `${inWords(minutes)} minutes` : `${inWords(minutes / 60)} hours`;
@@ -64,7 +65,7 @@ export function describeRefill({ capacity, refillMs }: Omit<BucketLimit, "name">
 const own = (requests: string, details = "per client address."): string =>
   `${requests} have their own limit, by default {quota} ${details}`;
 
-/** Requests per client address; password changes also per user. The `detail` of a 429 contains `5 per 1 minute`. */
+/** Limits per client address. Password changes are also limited per user. The `detail` of a 429 contains `5 per 1 minute`. */
 export const ROUTE_LIMITS = {
   default: { variable: "RATE_LIMIT_DEFAULT" },
   login: {
@@ -87,8 +88,8 @@ export const ROUTE_LIMITS = {
 } as const satisfies Readonly<Record<string, RouteLimit>>;
 
 /**
- * A client that ignores this many rejections in one window waits for each further one. Otherwise a client that sends as
- * fast as it can occupies the event loop with rejections, at the expense of the hashing threads.
+ * After this many rejections of a client in one window, each further rejection is delayed. Otherwise, a client that sends requests
+ * as fast as possible keeps the event loop busy with rejections, and takes processor time from the hashing threads.
  */
 export const MAX_PROMPT_REJECTIONS = 1000;
 export const REJECTION_DELAY_MS = 1000;

@@ -1,6 +1,6 @@
 /**
- * The store in Redis, shared by all replicas. While Redis is unreachable, each replica counts in its own memory: the first
- * command that fails or times out closes the connection, and attempts in the background open a new one.
+ * The store in Redis, which all replicas share. While Redis is unreachable, each replica counts in its own memory. The first
+ * command that fails or times out closes the connection. The store then tries in the background to open a new connection.
  */
 import { withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
@@ -12,9 +12,9 @@ export interface RedisStoreOptions {
   /** `redis://` or `rediss://`. */
   readonly url: string;
   readonly logger: { info(message: string): void; warn(message: string): void };
-  /** The longest wait for the first connection. @default 1000 */
+  /** Maximum time to wait for the first connection. @default 1000 */
   readonly startTimeoutMs?: number;
-  /** The longest time one command can take before the request is counted in memory. @default 150 */
+  /** Timeout of a command. After a timeout, the request is counted in memory. @default 150 */
   readonly commandTimeoutMs?: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
@@ -24,17 +24,17 @@ export type RedisStore = Awaited<ReturnType<typeof openRedisStore>>;
 
 type Command = readonly [script: string, key: string, ...args: number[]];
 
-/** Longer than the timeout of a command, because no request waits for a connection. */
+/** This timeout can be longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
-/** Each pause between two attempts to connect is twice as long as the one before. */
+/** Each pause between two attempts to connect is twice as long as the previous pause, up to the maximum. */
 const FIRST_RETRY_DELAY_MS = 50;
 const MAX_RETRY_DELAY_MS = 1000;
-/** Redis can accept PING and still reject writes, so an attempt to connect runs the script that requests run. */
+/** Redis can accept PING but reject writes, so an attempt to connect runs the same script as a request. */
 const CHECK: Command = [INCREMENT_SCRIPT, "latchkey:limit:check", 1000];
 
 /**
- * Resolves when requests are counted in Redis: replicas that start together share their limits from the first request. After
- * `startTimeoutMs`, it resolves without a connection.
+ * Resolves when requests are counted in Redis, so that replicas that start together share the limits from the first request.
+ * Resolves without a connection after `startTimeoutMs`.
  */
 export async function openRedisStore(options: RedisStoreOptions) {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = Date.now } = options;
@@ -81,7 +81,7 @@ export async function openRedisStore(options: RedisStoreOptions) {
     failures += 1;
   };
 
-  /** Runs a script in Redis; without a connection or a valid reply in time, `inMemory` takes its place. */
+  /** Runs a script in Redis. Runs `inMemory` instead if there is no connection, or no valid reply in time. */
   const run = <Result>(
     command: Command,
     parse: (...reply: number[]) => Result,

@@ -1,4 +1,4 @@
-/** Where attempts are counted. Every store has both algorithms, and counts each limit separately. */
+/** A store counts requests and attempts. Every store has fixed windows and token buckets, and counts each limit separately. */
 import { createFixedWindow, type FixedWindow, type WindowLimit } from "./fixed-window.ts";
 import { type BucketLimit, createTokenBucket, type TokenBucket } from "./token-bucket.ts";
 

@@ -1,12 +1,12 @@
 /**
- * Token buckets in this process and in Redis, of fixed size. Each key has two cells, which other keys share, and is limited
- * only if neither has an attempt left (a count-min sketch with conservative update: Estan and Varghese, 2002). Nothing is
- * dropped, so other keys never give back an attempt. They can take some: while 100,000 buckets are empty, 1 % of the others
- * are, too.
+ * Token buckets of fixed size, in this process and in Redis. Each key has two cells, which it shares with other keys. A key is
+ * limited only if neither cell has an attempt left (a count-min sketch with conservative update: Estan and Varghese, 2002).
+ * No cell is dropped, so other keys never refill a bucket. Other keys can empty a bucket: while 100,000 buckets are empty, 1 % of
+ * all other buckets are also empty.
  */
 import { hash } from "node:crypto";
 
-/** `capacity` attempts at first, then one more every `refillMs`, up to `capacity`. `name` separates equal limits. */
+/** Allows `capacity` attempts, then one more every `refillMs`, up to `capacity`. `name` separates limits with equal numbers. */
 export interface BucketLimit {
   readonly name: string;
   readonly capacity: number;
@@ -15,14 +15,14 @@ export interface BucketLimit {
 
 export interface TokenBucket {
   /**
-   * Deducts one attempt from the bucket of `key`. Returns 0, or if the bucket is empty, the milliseconds until its next
-   * attempt; then nothing is deducted. Never throws.
-   * @param key a keyed digest in hexadecimal digits: clients cannot choose keys that collide
+   * Deducts one attempt from the bucket of `key` and returns 0. If the bucket is empty, deducts nothing and returns the
+   * milliseconds until the next attempt. Never throws.
+   * @param key a keyed digest in hexadecimal digits, so that clients cannot choose keys that collide
    */
   take(key: string): number | Promise<number>;
 }
 
-/** Of all buckets of one limit. */
+/** Number of cells for all buckets of one limit. */
 const CELLS = 2 ** 21;
 
 function cellsOf(key: string, cells: number): readonly [number, number] {
@@ -32,7 +32,7 @@ function cellsOf(key: string, cells: number): readonly [number, number] {
 
 /** @param now milliseconds since the epoch */
 export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "name">, now = Date.now) {
-  /** The time at which each cell is full again; each attempt moves it by `refillMs`. */
+  /** The time at which each cell is full again. Each attempt adds `refillMs` to this time. */
   const fullAt = new Float64Array(CELLS);
   const timeOf = (cell: number): number => fullAt[cell] ?? 0;
 
@@ -50,8 +50,8 @@ export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "nam
 }
 
 /**
- * `take` as a script. A page is a string of 48-bit times, and expires when all of its buckets are full again. All pages take
- * about 20 MB: buckets of any number of e-mails leave room for the counters.
+ * The script of `take`. A page is a string of 48-bit times, and expires when all cells of the page are full again. All pages
+ * take at most about 20 MB, so that any number of e-mails leaves memory for the windows.
  */
 const TAKE_SCRIPT = `
 local time = redis.call("TIME")
@@ -66,10 +66,10 @@ redis.call("BITFIELD", KEYS[1], "SET", "u48", other, math.max(cells[2], full_at)
 redis.call("PEXPIRE", KEYS[1], ARGV[4])
 return 0`;
 
-/** One for the first two hexadecimal digits of a key, because an operator must find and delete the page of an e-mail. */
+/** The first two hexadecimal digits of a key identify the page, so that an operator can find and delete the page of an e-mail. */
 const PAGES = 256;
 
-/** The command that takes an attempt in Redis and replies with the wait. */
+/** Returns the command that runs `take` in Redis. The reply of the command is the time to wait. */
 export function takeCommand({ name, capacity, refillMs }: BucketLimit, key: string) {
   const page = `latchkey:budget:${name}:${key.slice(0, 2)}`;
   return [TAKE_SCRIPT, page, ...cellsOf(key, CELLS / PAGES), refillMs, capacity * refillMs] as const;
