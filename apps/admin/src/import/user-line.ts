@@ -43,8 +43,8 @@ const LINE = Compile(
 );
 
 /**
- * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the highest id that the
- * source has used, or 0 if the line contains no id.
+ * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the larger of the line's `id`
+ * and `last_id`, or 0 if the line has neither.
  */
 export function parseLine(text: string, { usernameFromEmail }: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;
@@ -107,7 +107,7 @@ function usernameOf(email: string): string {
 /** Returns the names of the members in which the user in the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
   const hash = hashing.validImportedHash(existing);
-  // A hash that is not in this service's own format can have been replaced since the import.
+  // Since the import, a login can have replaced a hash of another format.
   const isSameOrReplaced = line.format !== "latchkey" || existing.hashedPassword === line.hashedPassword;
   const same = {
     username: existing.username === line.username,

@@ -36,8 +36,8 @@ export function validator<Schema extends Type.TObject>(
   refine?: Refine<Schema>,
 ): Validator<Schema> {
   const check = createCheck(schema, location, refine);
-  // `validate` throws because Elysia's error for returned issues would contain the submitted value. `~standard` is
-  // not enumerable, because it must not appear in the OpenAPI document.
+  // `validate` throws: if it returned issues, Elysia's error would contain the submitted value. `~standard` is not
+  // enumerable, because it must not appear in the OpenAPI document.
   const named: Schema = { ...schema, $id: name };
   return Object.defineProperty(named, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },

@@ -20,14 +20,14 @@ test("each kind of mail counts in one budget of its recipient", () => {
 
 const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
 const perClient = (limit = 0) => `${limit} per minute and client address`;
-const perEmail = describeRefill(LOGIN_ATTEMPTS);
+const perEmail = describeRefill(LOGIN_ATTEMPTS, " per e-mail");
 const wrong = inWords(WRONG_PASSWORDS.capacity);
 const { resets, addresses, notifications, emailChanges } = MAIL_BUDGETS;
 
 const SENTENCES = {
   "README.md": [
     `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
-    `| 200 token | ${perClient(rateLimits?.login.limit)}; per e-mail, from unfamiliar networks, ${perEmail} |`,
+    `| 200 token | ${perClient(rateLimits?.login.limit)}; from unfamiliar networks also ${perEmail} |`,
     `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
     `revokes all tokens; ${perClient(rateLimits?.mail.limit)} |`,
     `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,

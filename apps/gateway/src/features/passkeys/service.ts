@@ -1,6 +1,6 @@
 /**
  * Passkeys without HTTP: enrolment, management and logins. Challenges are signed statements. The database enforces that
- * each statement is used only once, across all replicas.
+ * each challenge is used only once, across all replicas.
  */
 import { randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
@@ -124,7 +124,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
       if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
         return reject(passkey.counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
-      // The version was read before the statement was used: a reset since then revokes the token.
+      // `tokenVersion` was read before `use`: a reset since that read revokes the new token.
       return completeLogin(passkey, request);
     },
   };

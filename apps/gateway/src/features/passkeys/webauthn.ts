@@ -21,7 +21,7 @@ const NO_PUBLIC_KEY =
 const { fromBuffer, toBuffer } = isoBase64URL;
 type Cbor = Parameters<typeof isoCBOR.encode>[0];
 
-/** Removes the attestation statement. To verify an attestation statement, the library would request URLs from certificates. */
+/** Removes the attestation statement: to verify it, the library would fetch URLs that certificates contain. */
 function withoutStatement(attestationObject: string): string {
   const attestation = isoCBOR.decodeFirst<Map<string, Cbor>>(toBuffer(attestationObject));
   return fromBuffer(isoCBOR.encode(attestation.set("fmt", "none").set("attStmt", new Map())));
@@ -35,7 +35,7 @@ function isExact(signature: Uint8Array, publicKey: Uint8Array<ArrayBuffer>): boo
   return tag === 0x30 && length === signature.length - 2 && end === signature.length;
 }
 
-/** If `verifyCreation` or `verifyLogin` rejects a response, the function returns the reason. */
+/** `verifyCreation` and `verifyLogin` return the reason if they reject a response. */
 export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]>) {
   const expected = { expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
 
@@ -71,7 +71,7 @@ export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]
         if (id !== response.id || publicKey.length > MAX_PUBLIC_KEY_BYTES) return null;
         return { id, publicKey: fromBuffer(publicKey), counter };
       }),
-    /** Returns the counter. The database statement that stores the login checks the counter. */
+    /** Returns the counter. The database checks the counter when it stores the login. */
     verifyLogin: (
       response: PasskeyLoginRequest["response"],
       expectedChallenge: string,
