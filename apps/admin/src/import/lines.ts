@@ -14,7 +14,7 @@ export interface Line {
 }
 
 /**
- * Yields, for each chunk, the lines that end in the chunk. Lines end with LF or CRLF. The last line can have no line ending. A
+ * Yields, for each chunk, the lines that end in the chunk. Lines end with LF or CRLF. The last line needs no line ending. A
  * BOM is ignored.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {

@@ -25,8 +25,8 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
 /** The number of mails that are sent at the same time. */
 const CONCURRENCY = 4;
 /**
- * Time between two reads of the outbox. Requests never cause a read, because the work of sending a mail would delay responses:
- * the delay would reveal whether a user has the e-mail.
+ * Time between two reads of the outbox. Requests never cause a read: the work of sending a mail would delay responses, and so
+ * reveal whether the e-mail is registered.
  */
 const POLL_MS = 1000;
 /** Timeout of `close`; less than the default grace period of a shutdown. */
@@ -49,7 +49,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user, recipient } = mail;
-    // A mail with a counted attempt is kept: the mail server can have accepted the mail without an answer.
+    // A mail that counts in a budget is finished, not deleted: an earlier attempt can have succeeded unnoticed.
     if (!recipient || isNonexistent(recipient.email) || !isWanted(mail))
       return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {
