@@ -129,7 +129,7 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * The imported users who deleted their account. Later imports skip these users. Each row contains the key of its digest.
+   * The e-mails of imported users who deleted their account or changed their e-mail. Later imports skip these e-mails. Each row contains the key of its digest.
    * Usually, all rows have the same key.
    */
   const deletedImports = table("deleted_imports", {

@@ -1,5 +1,5 @@
 /**
- * Users in either database. Each method except `storeNetwork` runs one statement or one transaction and is therefore atomic.
+ * Users in either database. Each change except that of `storeNetwork` is one statement or one transaction, and therefore atomic.
  */
 import {
   and,

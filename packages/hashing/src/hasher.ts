@@ -72,7 +72,7 @@ export interface Hasher extends AsyncDisposable {
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
   derive(job: DeriveJob): Promise<Uint8Array>;
-  /** Resolves once `stats()` includes the measured capacity of every worker. Waiting does not keep the process alive. */
+  /** Resolves once `stats()` includes the measured capacity of every worker that can start. Waiting does not keep the process alive. */
   ready(): Promise<void>;
   stats(): HasherStats;
   /** Rejects new derivations with HasherClosed, finishes the submitted ones, then ends the workers. Idempotent. */
@@ -102,9 +102,11 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   /** Derives a digest, returns what `use` makes of it, and wipes it. */
   async function withDigest<T>(input: JobInput, use: (digest: Uint8Array) => T): Promise<T> {
     const digest = await pool.submit(input);
-    const result = use(digest);
-    digest.fill(0);
-    return result;
+    try {
+      return use(digest);
+    } finally {
+      digest.fill(0);
+    }
   }
 
   return {
