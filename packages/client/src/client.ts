@@ -170,13 +170,20 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     return sendWithToken(call, init);
   }
 
-  /** Calls an operation that replaces or ends the token. No renewal is needed before such an operation. */
-  async function replaceToken<Data extends Token | undefined>(call: Call<Data>, init?: RequestOptions) {
+  /**
+   * Calls an operation that replaces or ends the token. No renewal is needed before such an operation.
+   * @param tokenOf returns the next token; undefined: no user is logged in
+   */
+  async function replaceToken<Data>(
+    call: Call<Data>,
+    tokenOf: (data: Data) => string | undefined,
+    init?: RequestOptions,
+  ) {
     session.synchronize();
     const sent = session.token;
-    const next = await sendWithToken(call, init);
-    session.replace(sent, next?.access_token);
-    return next;
+    const data = await sendWithToken(call, init);
+    session.replace(sent, tokenOf(data));
+    return data;
   }
 
   /** Stores the token of a login. */
@@ -230,8 +237,14 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     getMe: (init) => callWithToken((authorized) => api.GET("/auth/me", authorized), init),
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
-    deleteMe: (init) => replaceToken((authorized) => api.DELETE("/auth/me", authorized), init),
-    renewToken: (init) => replaceToken((authorized) => api.POST("/auth/tokens", authorized), init),
+    deleteMe: (init) =>
+      replaceToken(
+        (authorized) => api.DELETE("/auth/me", authorized),
+        () => undefined,
+        init,
+      ),
+    renewToken: (init) =>
+      replaceToken((authorized) => api.POST("/auth/tokens", authorized), accessTokenOf, init),
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
     confirmPasswordReset: (body, init) =>
       unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
@@ -244,7 +257,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     confirmEmailChange: (body, init) =>
       unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
-    revokeTokens: (init) => replaceToken((authorized) => api.DELETE("/auth/tokens", authorized), init),
+    revokeTokens: (init) =>
+      replaceToken(
+        (authorized) => api.DELETE("/auth/tokens", authorized),
+        () => undefined,
+        init,
+      ),
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;
@@ -267,9 +285,12 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
   return client;
 }
 
+/** @throws {TypeError} if a proxy answered without a token: the client then keeps the one that it has */
+const accessTokenOf = ({ access_token }: Token): string => access_token.trim();
+
 const SESSION_ENDS: ErrorCode[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];
 
 /** Earlier releases of the service send 401 without a code. `USER_NOT_FOUND` always refers to the user of the token. */
 const isSessionEnd = (error: unknown): error is LatchkeyError =>
   error instanceof LatchkeyError &&
-  (error.code === undefined ? error.status === 401 : SESSION_ENDS.includes(error.code));
+  (error.code == null ? error.status === 401 : SESSION_ENDS.includes(error.code));

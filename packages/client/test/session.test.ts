@@ -88,12 +88,13 @@ test("after a sleep in which no timer ran, parallel calls cause one renewal, and
   expect(events).toEqual([tokenOf(0), tokenOf(290), null]);
 });
 
-test("a renewal without a response or with a 503 is repeated, and one that the path does not support is not", async () => {
+test("a renewal without a response or with a 503 is repeated, and one that the path does not support, or that returns no token, is not", async () => {
   const answers = [
     null,
     toError(503, "DATABASE_UNAVAILABLE"),
     toResponse(tokenOf(270)),
     toError(405, "METHOD_NOT_ALLOWED"),
+    Response.json({}),
   ];
   const { client, renewals, events } = startClient(answers);
   await client.login(LOGIN);
@@ -104,6 +105,7 @@ test("a renewal without a response or with a 503 is repeated, and one that the p
   await advance(240);
   await advance(1_000);
   expect(renewals.slice(3)).toEqual([tokenOf(270)]);
+  expect(await client.renewToken().catch((error) => error)).toBeInstanceOf(TypeError);
   expect(events).toEqual([tokenOf(0), tokenOf(270)]);
   expect(client.token).toBe(tokenOf(270));
 });

@@ -129,8 +129,8 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * The e-mails of imported users who deleted their account or changed their e-mail. Later imports skip these e-mails. Each row contains the key of its digest.
-   * Usually, all rows have the same key.
+   * The e-mails of imported users who deleted their account or changed their e-mail. Later imports skip these e-mails. Each row
+   * contains the key of its digest. Usually, all rows have the same key.
    */
   const deletedImports = table("deleted_imports", {
     emailDigest: text("email_digest").primaryKey(),

@@ -74,8 +74,9 @@ export const defineOperations = <const Operations extends Readonly<Record<string
       body: validator(options.body, "body", nameOf(options.body), options.refineBody),
     }),
     ...(options.params && { params: validator(options.params, "path") }),
-    // Probes have no parser, because a parser would make the handlers of probes asynchronous.
-    ...(tag !== "Probes" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
+    // Probes and keys have no parser, because a parser would make their handlers asynchronous.
+    ...(tag !== "Probes" &&
+      tag !== "Keys" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
     ...(options.success.status !== 200 && { afterHandle: setStatus(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
