@@ -172,17 +172,17 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
 
   /**
    * Calls an operation that replaces or ends the token. No renewal is needed before such an operation.
-   * @param tokenOf returns the next token; undefined: no user is logged in
+   * @param store stores the result in the session; `sent` is the token that the request sent
    */
   async function replaceToken<Data>(
     call: Call<Data>,
-    tokenOf: (data: Data) => string | undefined,
+    store: (sent: string | undefined, data: Data) => void,
     init?: RequestOptions,
   ) {
     session.synchronize();
     const sent = session.token;
     const data = await sendWithToken(call, init);
-    session.replace(sent, tokenOf(data));
+    store(sent, data);
     return data;
   }
 
@@ -238,13 +238,13 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
     updateMe: (body, init) =>
       callWithToken((authorized) => api.PATCH("/auth/me", { ...authorized, body }), init),
     deleteMe: (init) =>
+      replaceToken((authorized) => api.DELETE("/auth/me", authorized), session.endLogin, init),
+    renewToken: (init) =>
       replaceToken(
-        (authorized) => api.DELETE("/auth/me", authorized),
-        () => undefined,
+        (authorized) => api.POST("/auth/tokens", authorized),
+        (sent, token) => session.replace(sent, accessTokenOf(token)),
         init,
       ),
-    renewToken: (init) =>
-      replaceToken((authorized) => api.POST("/auth/tokens", authorized), accessTokenOf, init),
     requestPasswordReset: (body, init) => unwrap(api.POST("/auth/password-reset", { ...initOf(init), body })),
     confirmPasswordReset: (body, init) =>
       unwrap(api.POST("/auth/password-reset/confirm", { ...initOf(init), body })),
@@ -258,11 +258,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       unwrap(api.POST("/auth/email-change/confirm", { ...initOf(init), body })),
     getJwks: (init) => unwrap(api.GET("/.well-known/jwks.json", initOf(init))),
     revokeTokens: (init) =>
-      replaceToken(
-        (authorized) => api.DELETE("/auth/tokens", authorized),
-        () => undefined,
-        init,
-      ),
+      replaceToken((authorized) => api.DELETE("/auth/tokens", authorized), session.endLogin, init),
     listTodos: (query = {}, init) => unwrap(api.GET("/todos", { ...initOf(init), params: { query } })),
     async *todoPages(query = {}, init) {
       let { cursor } = query;

@@ -91,7 +91,8 @@ export function createSession(
     if (isRenewing || held.renewAt > Date.now()) return;
     isRenewing = true;
     const { locks } = browser().navigator ?? {};
-    const work = storage && locks ? locks.request(key, { ifAvailable: true }, renewAlone) : renewOnce();
+    const work =
+      storage && locks ? locks.request(key, { ifAvailable: true }, renewAlone).catch(renewOnce) : renewOnce();
     void work.finally(() => {
       isRenewing = false;
       schedule();
@@ -120,6 +121,13 @@ export function createSession(
       if (sent === undefined || held.token !== sent) return false;
       hold(receive(next, { previous: sent }));
       return true;
+    },
+    /** Forgets the token of a login that has ended. A renewal of `sent` that ended earlier belongs to the same login. */
+    endLogin(sent: string | undefined): void {
+      synchronize();
+      const { auth_time } = readClaims(sent);
+      const isRenewal = auth_time !== undefined && readClaims(held.token).auth_time === auth_time;
+      if (held.token === sent || isRenewal) hold(receive(undefined));
     },
   };
 }

@@ -161,3 +161,29 @@ test("a late 401 for an earlier token does not forget the new one, also of anoth
   expect(await rejected).toBe("INVALID_TOKEN");
   expect([late.client.token, late.events]).toEqual([tokenOf(0), [tokenOf(0)]]);
 });
+
+test("the end of a login also forgets a token that a renewal has stored since the request", async () => {
+  const [renewal, end] = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()];
+  const { client, events } = startClient([renewal.promise, end.promise]);
+  await client.login(LOGIN);
+  await advance(240);
+  const ended = client.revokeTokens();
+  renewal.resolve(toResponse(tokenOf(240)));
+  await settle();
+  end.resolve(new Response(null, { status: 204 }));
+  await ended;
+  expect(events).toEqual([tokenOf(0), tokenOf(240), null]);
+});
+
+test("a browser that refuses its locks renews without them", async () => {
+  const request = () => Promise.reject(new DOMException("", "SecurityError"));
+  Object.defineProperty(navigator, "locks", { configurable: true, value: { request } });
+  try {
+    const { client, renewals } = startClient([toResponse(tokenOf(230))], createStorage());
+    await client.login(LOGIN);
+    await advance(240);
+    expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(230)]);
+  } finally {
+    Reflect.deleteProperty(navigator, "locks");
+  }
+});
