@@ -153,11 +153,6 @@ export class Pool {
       ...this.#options,
       onMessage: (message) => this.#onMessage(slot, message),
       onExit: (cause) => this.#onWorkerExit(slot, cause),
-      onRestart: () => {
-        // The new worker is running: `update` adds it to the tables.
-        this.#workers.update(slot, () => {});
-        this.#dispatch();
-      },
     });
     return slot;
   }
@@ -242,11 +237,9 @@ export class Pool {
     this.#workers.update(slot, () => {
       slot.throughput = message.throughput;
     });
-    if (message.kind === "ready") {
-      if (this.#workers.isReady) this.#ready.resolve();
-      return;
-    }
-    for (const { id, ticket, finished, runningSeconds } of message.jobs) {
+    if (message.kind === "ready" && this.#workers.isReady) this.#ready.resolve();
+    const results = message.kind === "done" ? message.jobs : [];
+    for (const { id, ticket, finished, runningSeconds } of results) {
       const job = this.#jobs.get(id);
       // Ignores the result of an earlier offer.
       if (job?.workerIndex !== slot.index || job.ticket !== ticket) continue;

@@ -13,8 +13,6 @@ export interface WorkerSupervisorOptions {
   onMessage(message: FromWorker): void;
   /** Called after the worker exited unexpectedly. */
   onExit(cause: unknown): void;
-  /** Called after a new worker has replaced the old one. */
-  onRestart(): void;
 }
 
 /**
@@ -86,11 +84,7 @@ export class WorkerSupervisor {
     this.#consecutiveCrashes += 1;
     const backoffMs =
       this.#consecutiveCrashes === 1 ? 0 : BACKOFF_BASE_MS * 2 ** (this.#consecutiveCrashes - 2);
-    const restart = () => {
-      this.#start();
-      this.#options.onRestart();
-    };
-    this.#restartTimer = setTimeout(restart, Math.min(backoffMs, BACKOFF_LIMIT_MS)).unref();
+    this.#restartTimer = setTimeout(() => this.#start(), Math.min(backoffMs, BACKOFF_LIMIT_MS)).unref();
     this.#options.onExit(cause);
   }
 }
