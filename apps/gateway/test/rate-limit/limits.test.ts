@@ -20,14 +20,14 @@ test("each kind of mail counts in one budget of its recipient", () => {
 
 const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
 const perClient = (limit = 0) => `${limit} per minute and client address`;
-const perEmail = describeRefill(LOGIN_ATTEMPTS, " per e-mail");
+const attempts = describeRefill(LOGIN_ATTEMPTS, " attempts from unfamiliar networks");
 const wrong = inWords(WRONG_PASSWORDS.capacity);
 const { resets, addresses, notifications, emailChanges } = MAIL_BUDGETS;
 
 const SENTENCES = {
   "README.md": [
     `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
-    `| 200 token | ${perClient(rateLimits?.login.limit)}; from unfamiliar networks also ${perEmail} |`,
+    `| 200 token | ${perClient(rateLimits?.login.limit)}; each e-mail also has ${attempts} |`,
     `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
     `revokes all tokens; ${perClient(rateLimits?.mail.limit)} |`,
     `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,
@@ -42,7 +42,7 @@ const SENTENCES = {
     `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} ignored rejections (429) in one window`,
   ],
   "docs/operations.md": [
-    `Each e-mail has ${describeRefill(LOGIN_ATTEMPTS, " attempts from unfamiliar networks")}`,
+    `Each e-mail has ${attempts}`,
     `after ${wrong} wrong values in a day`,
     `${describeRefill(resets, " resets in 24 hours")}; as many verifications and changes of e-mail`,
     describeRefill(addresses, " resets in 24 hours"),
