@@ -1,4 +1,4 @@
-/** All commands of the program, the help and the exit codes, on one screen. */
+/** All commands of the program, the help and the exit codes. */
 import { CliError, databaseError, EXIT, runProgram, unavailable, usageError } from "@latchkey/cli";
 import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";

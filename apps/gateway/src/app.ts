@@ -41,8 +41,8 @@ interface AppOptions {
   /** Counts requests and attempts. @default a store in memory */
   readonly store?: Store;
   /**
-   * Idle time until a connection is closed, 1 to 255. Bun does not apply this limit after the body is complete, so a request
-   * can wait longer for a derivation. @default 60
+   * Idle time until a connection is closed, 1 to 255. Bun does not apply this limit after the request body is complete, so a
+   * request can wait longer for a derivation. @default 60
    */
   readonly idleTimeoutSeconds?: number;
   /** Called for each request, after the response. */

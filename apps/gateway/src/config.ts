@@ -15,7 +15,7 @@ import {
 import { mapMembers } from "./map-members.ts";
 import { ROUTE_LIMITS } from "./rate-limit/limits.ts";
 
-/** The definition of each environment variable states the meaning of null. */
+/** Members can be null. The definition of the environment variable states what null means. */
 export type Config = ReturnType<typeof createConfig>;
 /** Rules for accounts: what users can do, and what the service requires of users. */
 export type AccountRules = Pick<

@@ -1,4 +1,4 @@
-/** The cast is safe because the result has the same names. */
+/** The casts are safe because the names do not change. */
 export const mapMembers = <Name extends string, Value, Mapped>(
   members: Readonly<Record<Name, Value>>,
   map: (value: Value, name: Name) => Mapped,

@@ -1,4 +1,4 @@
-/** Parses the configuration, opens resources, creates the app and listens. Until the port is open, a signal can end the process. */
+/** Parses the configuration, opens resources, creates the app and listens. Before `onListen`, a signal ends the process. */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";

@@ -1,4 +1,4 @@
-/** Roles are stored as the text of a JSON array. An operator can write another text, which counts as no roles. */
+/** Roles are stored as the text of a JSON array. If an operator stores any other text, the user has no roles. */
 export const ROLES_TYPE = {
   dataType: () => "text",
   fromDriver: readRoles,

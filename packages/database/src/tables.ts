@@ -1,4 +1,4 @@
-/** The tables of both databases. Columns have the names of the JSON fields. */
+/** The tables of both databases. Columns are named like the fields in the API's JSON, such as `created_at`. */
 import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, sql } from "drizzle-orm";
 import type * as postgresColumns from "./postgres/columns.ts";
@@ -25,7 +25,7 @@ export function createTables(columns: Columns) {
       username: text().notNull().unique(),
       hashedPassword: text("hashed_password").notNull(),
       isActive: boolean("is_active").notNull().default(true),
-      /** A token with another version is revoked, except the token `passwordChangeTokenId`. */
+      /** A token with another version is revoked, unless its `jti` is `passwordChangeTokenId`. */
       tokenVersion: integer("token_version").notNull().default(0),
       /** The `jti` of the token that made the latest password change. That token is still valid. */
       passwordChangeTokenId: text("password_change_token_id"),
@@ -40,7 +40,7 @@ export function createTables(columns: Columns) {
       /** null: the user registered here, or was imported by a release that did not store the time. */
       importedAt: timestamp("imported_at"),
       roles: roles().notNull().default(sql`'[]'`),
-      /** Incremented whenever a passkey is added or removed. Therefore, the signed challenge of an addition works only once. */
+      /** Incremented whenever a passkey is added or removed. An addition's signed challenge is valid for one revision only. */
       passkeyRevision: integer("passkey_revision").notNull().default(0),
       /** Identifies the user to authenticators, instead of the id. 16 random bytes in base64url. */
       passkeyUserHandle: text("passkey_user_handle"),
@@ -95,8 +95,8 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * Waiting mails, and mails of the last 24 hours, which count in the budgets. `userId` is not a foreign key, because a mail
-   * still counts after its user has been deleted. Ids are never reused.
+   * Waiting mails, and mails of the last 24 hours, which count in the budgets of recipients and users. `userId` is not a
+   * foreign key, because a mail still counts after its user has been deleted. User ids are never reused.
    */
   const outbox = table(
     "outbox",
@@ -111,11 +111,11 @@ export function createTables(columns: Columns) {
       attempts: integer().notNull().default(0),
       createdAt: createdAt(),
       attemptedAt: timestamp("attempted_at"),
-      /** null: the mail was sent or permanently rejected, or `dueAt` is set. */
+      /** null: no further attempt will be made, or `dueAt` is set. */
       nextAttemptAt: timestamp("next_attempt_at").default(now),
       /**
-       * Some mails use `dueAt` instead of `nextAttemptAt`, because an earlier release does not know their `kind` or their
-       * recipient. An earlier release must not claim or delete such mails.
+       * Replaces `nextAttemptAt` for mails whose `kind` or `recipient` an earlier release does not know. Such a release
+       * reads only `nextAttemptAt`, and must not claim or delete these mails.
        */
       dueAt: timestamp("due_at"),
       /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
@@ -129,8 +129,8 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * The e-mails of imported users who deleted their account or changed their e-mail. Later imports skip these e-mails. Each row
-   * contains the key of its digest. Usually, all rows have the same key.
+   * Keyed digests of the e-mails that imported users gave up by deleting their account or changing their e-mail. Later imports
+   * skip these e-mails. Each row contains the key of its digest. Usually, all rows have the same key.
    */
   const deletedImports = table("deleted_imports", {
     emailDigest: text("email_digest").primaryKey(),

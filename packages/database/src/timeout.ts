@@ -1,4 +1,4 @@
-/** A time limit that cannot expire because of a single stall of the event loop, however long the stall is. */
+/** A time limit. A single stall of the event loop, however long, does not make the time limit expire. */
 
 /** With three ticks, work still succeeds if it begins during one stall and the response arrives during the next stall. */
 const TICKS = 3;

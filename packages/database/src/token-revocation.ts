@@ -13,7 +13,10 @@ export interface ValidToken {
   readonly tokenId: string | null;
   /** If this hash is set, the user must also have this hash. */
   readonly hashedPassword?: string;
-  /** For an imported user, compare the token version instead: a rehash at login must not revoke a request in flight. */
+  /**
+   * Only for an imported user: the `tokenVersion` to compare instead of the hash if a login has replaced the imported hash. Such
+   * a rehash must not revoke a request in flight.
+   */
   readonly importedVersion?: number | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface UserChange {
    * outbox, and all networks except `keptNetworkDigest`.
    */
   readonly hashedPassword?: string;
-  /** Stored together with a new hash. @default null */
+  /** The `jti` of a token that a new hash does not revoke. @default null */
   readonly passwordChangeTokenId?: string | null;
   readonly keptNetworkDigest?: string | undefined;
   /** A network that is stored together with a new hash. */
@@ -90,8 +90,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
 
   /**
    * A change that revokes tokens or deactivates the user also deletes the waiting resets. A new e-mail also deletes the
-   * waiting verifications. Mails with an earlier attempt are kept, because the attempt can have succeeded and counts in the
-   * recipient's budget. Such mails are never sent again.
+   * waiting verifications. A mail with an earlier attempt is not deleted, because the attempt can have succeeded and counts in
+   * the recipient's budget. Such a mail is never sent again.
    */
   const update = async (
     transaction: Orm,
@@ -127,8 +127,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     id: number,
     { keptNetworkDigest = "", keepsPasskeys = false }: UserChange = {},
   ) => {
-    // The deletion is a separate statement, because it must see all networks that were stored before the update locked the
-    // user.
+    // Runs after the caller's update of the user. Only a separate statement sees all networks that were stored before that
+    // update locked the user.
     const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
     await transaction.delete(userNetworks).where(removed);
     if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id));
@@ -182,7 +182,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       });
     },
     /**
-     * Sets a verified e-mail, revokes all tokens, and deletes all networks, all passkeys and the links in the outbox.
+     * Sets a verified e-mail, revokes all tokens, and deletes all networks, all passkeys, and waiting resets and verifications.
      * Notifies the old e-mail, which also gets the notifications that are already in the outbox. Returns null if the user
      * does not exist or the condition is not met.
      * @throws UserAlreadyExists
@@ -202,7 +202,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         await redirection.where(notifications);
         const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
         await transaction.insert(outbox).values(notification);
-        // Otherwise, a repeated import would create a second account with the old e-mail and password.
+        // Without this row, a repeated import would create a second account with the old e-mail and password.
         if (isImported(user)) await rememberDeletion(transaction, recipient);
         return user;
       }),
@@ -247,7 +247,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       }),
     /**
      * Returns false if the user does not exist or the condition is not met.
-     * @param condition the owner's token. With this condition, later imports skip the e-mail of an imported user for 90 days
+     * @param condition the owner's token. If it is set, later imports skip the e-mail of an imported user for 90 days
      */
     delete: (id: number, condition?: ValidToken) =>
       transact(async (transaction) => {

@@ -1,5 +1,6 @@
-/* A lane is the state of one PBKDF2-HMAC-SHA256 derivation (RFC 8018, section 5.2) between two slices. `kernels` is the
- * table of the kernel variants that advance lanes. The code is stateless: all state is in the caller's lanes. */
+/* A lane is the state of one PBKDF2-HMAC-SHA256 derivation (RFC 8018, section 5.2) between two slices (calls of the addon's
+ * `advance`). `kernels` is the table of the kernel variants that advance lanes. The code is stateless: all state is in the
+ * caller's lanes. */
 #pragma once
 
 #include <stddef.h>
@@ -33,6 +34,6 @@ const char *kernel_missing(const struct kernel *kernel);
 /* Advances `count` distinct lanes (1..kernel->width). The kernel uses a scratch lane in place of each missing lane. */
 void kernel_advance(const struct kernel *kernel, uint32_t *const *lanes, size_t count, uint32_t iterations);
 
-/* Writes both midstates, and U_1 and T = U_1 of block 1, into `lane`. Wipes all intermediate values. */
+/* Writes both midstates, U_1 and T = U_1 into `lane`, for PBKDF2's first output block. Wipes all intermediate values. */
 void lane_prepare(uint32_t *lane, const uint8_t *password, size_t password_length, const uint8_t *salt,
                   size_t salt_length);

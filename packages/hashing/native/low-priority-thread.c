@@ -22,12 +22,12 @@ struct low_priority_thread {
 #include <unistd.h>
 enum { SUPPORTED = 1 };
 
-/* Lowers the priority of this thread only. A failure changes nothing. Since Linux 6.12, `runtime` is the requested time
- * slice. Since Linux 6.18, sched_yield also forfeits `runtime`: with more than the minimum of 0.1 ms, a busy neighbour
- * could starve this thread. */
+/* Lowers the priority of this thread only. If that fails, the priority stays normal. Since Linux 6.12, `runtime` is the
+ * requested time slice. Since Linux 6.18, sched_yield also forfeits the rest of the slice. Therefore, `runtime` is the minimum
+ * of 0.1 ms: with a longer slice, a busy thread on the same core could starve this thread. */
 static void lower_priority(int nice)
 {
-    /* The argument of sched_setattr(2), which not every C library declares. */
+    /* The argument of sched_setattr(2). Not every C library declares its type. */
     struct {
         uint32_t size, policy;
         uint64_t flags;

@@ -10,5 +10,5 @@ struct low_priority_thread *low_priority_thread_start(int nice);
 /* Runs task(argument) on the thread and waits until the task ends. Only one caller at a time can do this. */
 void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
 
-/* Ends the thread, which must not be running a task. The parameter has the type that Node-API cleanup hooks have. */
+/* Ends the thread, which must not be running a task. */
 void low_priority_thread_end(void *thread);

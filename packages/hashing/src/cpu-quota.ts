@@ -12,15 +12,18 @@ const EVENT_LOOP_SHARE = 0.1;
 const CREDIT_MS = 5;
 
 /**
- * Returns the lower of two values: the cores of the affinity mask and the CPU quota. The quota is rounded up to whole cores,
- * because the throttle keeps the workers within the quota.
+ * Returns the lower of two values: the cores of the affinity mask and the CPU quota, rounded up to whole cores. Rounding up is
+ * safe because the throttle keeps the workers within the quota.
  * @param root the folder that contains `proc/self` and `sys/fs/cgroup`.
  */
 export function availableCores(root = "/"): number {
   return Math.ceil(Math.min(affinityCores(root), quotaCores(root)));
 }
 
-/** Reads the affinity mask on Linux (proc_pid_status(5)), because Bun's `availableParallelism` rounds a CPU quota down. */
+/**
+ * Reads the affinity mask on Linux (proc_pid_status(5)). Bun's `availableParallelism` also considers the CPU quota, and rounds
+ * the quota down.
+ */
 function affinityCores(root: string): number {
   const status = readText(join(root, "proc/self/status"));
   const ranges = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1]?.split(",");

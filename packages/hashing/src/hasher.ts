@@ -20,7 +20,7 @@ export interface HasherOptions {
   readonly workers?: number;
   /**
    * The maximum of waiting work in derivations of 600,000 iterations, 0 to 1,000,000. Derivations in lanes do not count.
-   * @default `queueSeconds` of the recently achieved capacity, at least 64
+   * @default the work that takes `queueSeconds` at the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;
   /** The maximum time that a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */
@@ -66,8 +66,8 @@ export interface Hasher extends AsyncDisposable {
   /**
    * Returns whether the password matches a hash of another system. PBKDF2-HMAC-SHA256 runs in a lane. Other formats run in the
    * runtime's threads: one thread for every two workers, at most 129 MiB in total. Rejects with WorkerCrashed if the verifier
-   * fails. Throws if the hash is not supported (WorkerCrashed) or too many verifications wait for a thread (QueueFull): the
-   * caller must then start no other derivation for the same password.
+   * fails. Throws synchronously if the hash is not supported (WorkerCrashed) or too many verifications wait for a thread
+   * (QueueFull). After such an error, the caller must not start another derivation for the same password.
    */
   verifyImported(password: string, imported: string, options?: CallOptions): Promise<boolean>;
   /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), 32 bytes. Rejects with a RangeError if iterations are out of bounds. */
@@ -99,7 +99,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
     workerUrl: new URL("./worker/worker.ts", import.meta.url),
   });
 
-  /** Derives a digest, returns what `use` makes of it, and wipes it. */
+  /** Derives a digest, returns the result of `use`, and wipes the digest. */
   async function withDigest<T>(input: JobInput, use: (digest: Uint8Array) => T): Promise<T> {
     const digest = await pool.submit(input);
     try {

@@ -1,6 +1,6 @@
 /**
  * The protocol between the pool and its workers. Messages contain no secrets. The secrets of a job are in one piece of
- * shared memory: wiping this memory wipes every copy. A job runs under at most one ticket at a time.
+ * shared memory: posting the job does not copy them. A job runs under at most one ticket at a time.
  */
 import type { QuotaBudget } from "./cpu-quota.ts";
 import { DIGEST_BYTES, type KernelChoice, type Throughput } from "./kernel/kernel.ts";
@@ -25,12 +25,12 @@ export type ToWorker = ({ readonly kind: "job" } & JobOffer) | { readonly kind: 
 
 export type FromWorker =
   | { readonly kind: "ready"; readonly throughput: Throughput }
-  /** The jobs whose lanes were cleared after one slice. */
+  /** The jobs whose lanes were cleared directly before or after one slice. */
   | { readonly kind: "done"; readonly jobs: readonly JobResult[]; readonly throughput: Throughput };
 
 export interface JobResult {
   readonly id: number;
-  /** The ticket under which the lane held the job. The pool ignores results of older tickets, for example of an exited worker. */
+  /** The ticket under which the lane held the job. The pool ignores results of older tickets. */
   readonly ticket: number;
   /** Whether the digest is in the job's memory; false if the job was withdrawn from its lane. */
   readonly finished: boolean;
@@ -90,7 +90,7 @@ export class JobMemory {
 
   /**
    * Returns whether a lane still holds the job under this ticket. The exchange takes effect after all earlier writes of the
-   * worker, such as the digest: a thread that withdraws the job later also wipes the digest.
+   * worker, such as the digest. A thread that withdraws the job later and wipes its memory therefore wipes the digest as well.
    */
   isClaimed(ticket: number): boolean {
     return Atomics.compareExchange(this.#cell, 0, -ticket, -ticket) === -ticket;

@@ -34,7 +34,8 @@ export const saltOf = (stored: string): string => stored.slice(0, 2 * SALT_BYTES
 
 /**
  * Returns the stored hash of a user with an imported hash. Its digest is the SHA-256 of the salt and the imported hash, so no
- * password matches. A release that cannot verify imported hashes replaces only the stored hash: the imported one becomes invalid.
+ * password matches. If a release that does not know imported hashes changes the password, it replaces only the stored hash. The
+ * imported hash then no longer belongs to the stored hash and is invalid.
  */
 export function bindImportedHash(imported: string): string {
   const salt = createSalt();

@@ -23,8 +23,8 @@ export function isUnambiguous(address: string): boolean {
 
 /**
  * Names the budget that a mail to the address uses. Unverified addresses that differ only in the tag (`ada+shop@example.com`)
- * share a separate budget: such addresses can neither flood the mailbox nor use up the owner's budget. An ambiguous address
- * gets no mail. The domain of an ambiguous address is not mapped to ASCII, to protect the owner's budget.
+ * share a separate budget: they can neither flood the mailbox nor use up the budget of the address without a tag. An ambiguous
+ * address gets no mail. Its domain is not mapped to ASCII, because the address must not use the budget of another mailbox.
  */
 export function mailboxOf(address: string, isVerified: boolean): string {
   const { local, domain, ascii } = parts(address);

@@ -1,4 +1,4 @@
-/** What the benchmarks share: options, interleaved rounds and figures. `scripts/bench.ts` prints the machine. */
+/** What the benchmarks share: options, interleaved rounds and figures. `scripts/bench.ts` prints a description of the machine. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /** EX_USAGE of sysexits.h. */
@@ -9,8 +9,8 @@ export const print = (line = ""): void => void process.stdout.write(`${line}\n`)
 type Options<Defaults> = { [Name in keyof Defaults]: Defaults[Name] extends number ? number : string };
 
 /**
- * Parses `--name VALUE` options; prints them with their defaults and exits for `--help`, or if a name is unknown or a value whose
- * default is a number is not 0 or more.
+ * Parses `--name VALUE` options. If the default is a number, the value must be a number of at least 0. For `--help` and for an
+ * invalid option, prints all options with their defaults and exits.
  */
 export function parseOptions<Defaults extends Readonly<Record<string, number | string>>>(
   defaults: Defaults,
@@ -41,7 +41,7 @@ export function parseOptions<Defaults extends Readonly<Record<string, number | s
 interface RoundOptions {
   /** Number of rounds whose results are returned. */
   readonly rounds: number;
-  /** Number of rounds before them. @default 0 */
+  /** Number of earlier rounds, whose results are dropped. @default 0 */
   readonly warmUp?: number;
   /** The order of the tasks in a round. @default alternates: a slow change of the machine's load favours no task */
   readonly order?: <Task>(tasks: Task[], round: number) => Task[];
@@ -84,7 +84,7 @@ export function medianInterval(values: readonly number[]): readonly [low: number
 export const percentile = (values: readonly number[], percent: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? Number.NaN;
 
-/** The median of the quotients of the same round, because the machine's speed changes over time. */
+/** Divides the two values of each round, because the machine's speed changes over time. Returns the median of the ratios. */
 export const medianRatio = (values: readonly number[], baseline: readonly number[]): number =>
   median(values.map((value, round) => value / (baseline[round] ?? Number.NaN)));
 
@@ -107,11 +107,11 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 interface RowOptions {
   /** Decimal places. @default 1 */
   readonly digits?: number;
-  /** Adds the median of the ratios to the values of each name. @default none */
+  /** Other measurements by name. The row contains the median ratio of `values` to each of them. @default none */
   readonly baselines?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Prints the median and the value of every round. `--baseline` compares rows with equal names. */
+/** Prints the values of all rounds and their median. `bun run bench --baseline` compares rows with equal names. */
 export function printRow(
   name: string,
   values: readonly number[],

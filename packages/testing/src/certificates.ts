@@ -11,8 +11,8 @@ export const hasOpenssl = isInstalled || Boolean(process.env.CI);
 export type ServerCertificate = Awaited<ReturnType<typeof createCertificate>>;
 
 /**
- * Writes three PEM files whose names begin with `name`: the CA that clients must trust, and a certificate, with its key,
- * that is valid for the address 127.0.0.1 and for no name.
+ * Writes PEM files whose names begin with `name`. Returns the paths of the CA that clients must trust, of a certificate that is
+ * valid only for the address 127.0.0.1, and of the certificate's key.
  */
 export async function createCertificate(folder: string, name: string) {
   const path = (suffix: string) => join(folder, `${name}-${suffix}.pem`);

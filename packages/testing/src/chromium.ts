@@ -53,7 +53,7 @@ export async function openBrowser() {
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
 
-/** Adds an authenticator of the DevTools protocol to the browser of the page: by default, one of the device that recognises its user. */
+/** Adds a virtual authenticator to the page's browser. By default, it is built into the device and verifies its user. */
 export async function addAuthenticator(page: Page, options: object = {}): Promise<void> {
   const devTools = await page.context().newCDPSession(page);
   await devTools.send("WebAuthn.enable");

@@ -1,7 +1,7 @@
 /** Runs command-line programs in the process of a test, or on a terminal. */
 import { spyOn } from "bun:test";
 
-/** Captures the output of this process while `run` returns an exit code. Not concurrently. */
+/** Captures the output of this process until `run` returns an exit code. Calls must not overlap. */
 export async function captureOutput(run: () => Promise<number>) {
   const output = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
@@ -40,7 +40,7 @@ export function startOnTerminal(command: readonly string[], { cols, ...options }
     },
   });
   return {
-    /** Resolves when the terminal displays this text after the one before; rejects if the program exits instead. */
+    /** Resolves when the terminal displays this text after that of the previous call; rejects if the program exits instead. */
     printed(text: string): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       onOutput = () => {

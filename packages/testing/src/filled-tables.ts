@@ -1,6 +1,6 @@
 /** Fills the tables of either database with SQL, because the repositories would take minutes for a million rows. */
 
-/** Of no password. */
+/** No password matches this hash. */
 const STORED_HASH = `${"5".repeat(32)}$${"d".repeat(64)}`;
 
 /** The statements that create users with the e-mails `user1@example.com` to `userN@example.com`, and as many todos. */

@@ -1,12 +1,12 @@
 /** The keys of services under test. */
 import { generateKeyPairSync } from "node:crypto";
 
-/** Signs tokens: strong, and fixed, because tests sign tokens, too. */
+/** The strong key with which services sign tokens. It is fixed because tests also sign tokens. */
 export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
 
 export type KeyPairPem = ReturnType<typeof createKeyPair>;
 
-/** Returns the PEM of the configuration. */
+/** Returns a new key pair in PEM, the format of the configuration. */
 export function createKeyPair(algorithm: "ES256" | "EdDSA") {
   const { privateKey, publicKey } =
     algorithm === "ES256"
@@ -18,7 +18,7 @@ export function createKeyPair(algorithm: "ES256" | "EdDSA") {
   };
 }
 
-/** Variables of a service that signs with this private key, in place of the secret key of other tests. */
+/** Environment variables of a service that signs with this private key instead of {@link SECRET_KEY}. */
 export const privateKeyVariables = (
   algorithm: "ES256" | "EdDSA",
   { privatePem } = createKeyPair(algorithm),

@@ -1,4 +1,4 @@
-/** A real SMTP server that requires STARTTLS and authentication, unless options say otherwise, and keeps what it accepts. */
+/** A real SMTP server that keeps the mails it accepts. With a certificate, it requires STARTTLS and a login. */
 import { readFileSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
@@ -44,7 +44,7 @@ export async function startMailServer({ certificate, port = 0, answer = () => 25
       stream.on("end", () => {
         if (code === "hang") return;
         const recipients = session.envelope.rcptTo.map(({ address }) => address);
-        // Servers repeat addresses in their replies.
+        // Repeats the recipients in the reply, as real servers do.
         if (code !== 250)
           return callback(Object.assign(new Error(`5.1.1 <${recipients}> rejected`), { responseCode: code }));
         const message = Buffer.concat(chunks).toString();

@@ -18,9 +18,9 @@ export interface MeasuredServer extends AsyncDisposable {
 }
 
 /**
- * Starts the service with all middleware, an embedded database of its own, limits too high to be reached and one JSON line
- * per request in a file. `main` can be another program that starts it. Resolves once `/readyz` returns 200. Disposing it fails if
- * the log contains a secret.
+ * Starts the service with all middleware, an embedded database of its own, limits too high to be reached, and a log file with
+ * one JSON line per request. `main` can be another program that starts the service. Resolves once `/readyz` returns 200.
+ * Disposing the service fails if the log contains a secret.
  */
 export async function startService(env: Readonly<Record<string, string>> = {}, main = GATEWAY_MAIN) {
   await using resources = new AsyncDisposableStack();
@@ -29,7 +29,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}, m
   const log = join(folder.path, "service.log");
   const port = env.PORT ?? String(freePort());
   resources.defer(async () => {
-    // Line by line, because it has one for each request of a benchmark.
+    // Reads line by line, because the log is long: it has a line for each request.
     for await (const line of (await open(log)).readLines()) assertNoSecrets([line]);
   });
   const child = resources.use(
@@ -103,7 +103,7 @@ const WRK_UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 10
 
 /** The members of the load tester's `--json` output that benchmarks use. */
 interface LoadTest {
-  /** Expected responses. */
+  /** All operations together. `perSecond` counts only expected responses. */
   readonly all: {
     readonly perSecond: number;
     readonly errors: number;
@@ -114,7 +114,7 @@ interface LoadTest {
   readonly probe: { readonly latency: { readonly p99: number } | null };
 }
 
-/** Runs the load tester with these options. `probeP99` is that of `/healthz` in milliseconds. */
+/** Runs the load tester with these options. `probeP99` is the 99th percentile of the latency of `/healthz` in milliseconds. */
 export async function runLoadTest(options: Readonly<Record<string, string | number>>) {
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const report: LoadTest =
@@ -122,13 +122,13 @@ export async function runLoadTest(options: Readonly<Record<string, string | numb
   return { ...report, probeP99: report.probe.latency?.p99 ?? Number.NaN };
 }
 
-/** Measures `/healthz` with a load test that is nearly idle, because the same program must measure it in all cases. */
+/** Measures `/healthz` without load. Uses a load test with almost no requests, to measure in the same way as under load. */
 export async function probe(url: string, seconds: number): Promise<number> {
   const load = { scenario: "read", rate: 1, arrivals: "constant", users: 1 };
   return (await runLoadTest({ ...load, url, duration: seconds })).probeP99;
 }
 
-/** Sends at this pace while `work` runs, regardless of earlier responses. Returns its result, after all responses. */
+/** Sends at this pace while `work` runs, regardless of earlier responses. Waits for all responses and returns `work`'s result. */
 export async function sendEvery<Result>(
   intervalMs: number,
   send: () => Promise<unknown>,
@@ -142,8 +142,8 @@ export async function sendEvery<Result>(
 }
 
 /**
- * Sends in closed loops while `work` runs: each client sends its next request when it has the response. Returns the result of the
- * work, and how many responses per second are not false.
+ * Sends in closed loops while `work` runs: each client sends its next request when it has the response. Returns the result of
+ * `work` and the number of responses per second, without those for which `send` returned false.
  */
 export async function loadDuring<Result>(
   clients: number,

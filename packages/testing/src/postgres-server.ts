@@ -21,13 +21,13 @@ async function isAccessible(path: string): Promise<boolean> {
   return isExecutable && (path === dirname(path) || isAccessible(dirname(path)));
 }
 
-/** Without an unprivileged user, nothing changes. */
+/** Makes the unprivileged user the owner. If there is none, -1 keeps the owner. */
 const chownToServer = (path: string): Promise<void> =>
   chown(path, UNPRIVILEGED.uid ?? -1, UNPRIVILEGED.gid ?? -1);
 
 /**
  * Creates the data directory and, if this process is root, copies the programs to where an unprivileged user can run them.
- * Returns the function that starts one of them; it logs to standard error.
+ * Returns a function that starts one of the programs. The program logs to standard error.
  */
 async function initialize(root: string, data: string, ownPrograms?: string) {
   await chmod(root, 0o755);
@@ -60,12 +60,12 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has exited since.
+      // The process has exited in the meantime.
     }
   }
 }
 
-/** Where the server expects its certificate and key; it accepts only a key that no other user can read. */
+/** Copies the certificate and key into the data directory. The server accepts only a key that no other user can read. */
 async function installCertificate(data: string, { certificateFile, keyFile }: ServerCertificate) {
   const files = { "server.crt": certificateFile, "server.key": keyFile };
   for (const [name, source] of Object.entries(files)) {
@@ -78,7 +78,7 @@ async function installCertificate(data: string, { certificateFile, keyFile }: Se
 
 /**
  * @param settings of the server, by their names in `postgresql.conf`
- * @param certificate with one, the server supports TLS; it never requires it
+ * @param certificate enables TLS on the server; connections without TLS remain possible
  * @param programs the folder of another release, which contains `bin`. @default the binaries from npm
  */
 export async function startPostgresServer(
@@ -113,7 +113,7 @@ export async function startPostgresServer(
   let frozen: number[] = [];
   let databases = 0;
 
-  /** Suspends the postmaster first, because it starts the others: the list of processes is then complete. */
+  /** Suspends the postmaster first, because it starts the other processes. No process can then start after the list is read. */
   const suspendAll = async (): Promise<number[]> => {
     await using admin = new Bun.SQL(adminUrl, { max: 1 });
     await admin.connect();
@@ -156,7 +156,7 @@ export async function startPostgresServer(
     query,
     /**
      * Creates a database and returns its URL, which contains its owner.
-     * @param template the URL of a database without connections that is copied. @default an empty database
+     * @param template the URL of the database to copy, which must have no connections. @default an empty database
      */
     createDatabase: async (template?: string) => {
       const name = `test_${++databases}`;

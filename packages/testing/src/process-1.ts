@@ -4,10 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 
-/** Runs the program in the arguments that follow. The program is a child of this process and ends with it. */
+/** Runs the program in the arguments that follow. The program is a child of `unshare` and ends with `unshare`. */
 export const UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
-/** Whether this system permits it. */
+/** Whether this system can run a program as process 1. */
 export const canBeProcess1 =
   Bun.which("unshare") !== null && Bun.spawnSync([...UNSHARE, "true"]).exitCode === 0;
 

@@ -16,7 +16,7 @@ const PREVIOUS_RELEASE = /^Previous release: \d+\.\d+\.\d+, commit `([0-9a-f]{40
 const git = (...args: string[]) =>
   Bun.spawnSync(["git", "-c", `safe.directory=${ROOT}`, "-C", ROOT, ...args]);
 
-/** The commit of the previous release, or PREVIOUS_COMMIT, and why it cannot be checked out; null if it can. */
+/** Returns PREVIOUS_COMMIT, by default the commit of the previous release. `problem` is null if it can be checked out. */
 export async function findPreviousRelease() {
   const changelog = await Bun.file(join(ROOT, "CHANGELOG.md")).text();
   const commit = process.env.PREVIOUS_COMMIT ?? PREVIOUS_RELEASE.exec(changelog)?.[1] ?? "";

@@ -1,6 +1,6 @@
-/** What the servers for tests share: a free port, an account without privileges, and waiting for a line of the log. */
+/** What the servers for tests share: a free port, an unprivileged user, and functions that wait for output or a response. */
 
-/** For root, `nobody` on Linux, because some servers refuse to run as root; otherwise the user of this process. */
+/** `nobody` on Linux if this process is root, because some servers refuse to run as root; otherwise empty. */
 export const UNPRIVILEGED: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 

@@ -15,7 +15,7 @@ export interface StartOptions {
   readonly isProcess1?: boolean;
 }
 
-/** With these variables, other processes, such as parallel tests, cannot delay derivations until they time out or get 503. */
+/** These variables prevent timeouts and 503 responses if other processes, such as parallel tests, delay derivations. */
 export const PATIENT_HASHING = { HASH_NICE: "0", HASH_QUEUE_SECONDS: "600" };
 
 export type ServiceProcess = ReturnType<typeof startProcess>;

@@ -41,7 +41,7 @@ if (import.meta.main) {
   if (action === "query") {
     process.stdout.write(JSON.stringify(sqlite.query(sql).all()));
   } else {
-    // In WAL mode, a transaction excludes readers only in this locking mode, as the recovery of a file does.
+    // In WAL mode, a transaction excludes readers only in this locking mode. The recovery of a file excludes readers, too.
     if (action === "hold-exclusively") sqlite.run("pragma locking_mode = exclusive");
     sqlite.run(action === "hold" ? "begin immediate" : "begin exclusive");
     process.stdout.write("held\n");

@@ -10,7 +10,7 @@ interface TrafficOptions {
   readonly users: number;
   /** Before each request, on average. */
   readonly pauseMs: number;
-  /** Each takes about seven requests, and a user five more. */
+  /** Each todo takes about seven requests. A user takes five more. */
   readonly todosPerUser: number;
 }
 
@@ -55,7 +55,7 @@ export function createTraffic({ url, users, pauseMs, todosPerUser }: TrafficOpti
     }
   }
 
-  /** Creates a todo, updates two of three, and deletes one of three. */
+  /** Creates a todo. Of three todos, two are also updated, and one of these two is then deleted. */
   async function writeTodo(index: number): Promise<void> {
     const title = `Todo number ${index}`;
     const todo = await send<{ id: number }>("POST", "/todos", 201, { body: { title } });
@@ -101,7 +101,7 @@ export function createTraffic({ url, users, pauseMs, todosPerUser }: TrafficOpti
   const inParallel = (run: () => Promise<void>) => Promise.all(Array.from({ length: users }, run));
 
   return {
-    /** Starts to count for a new step. */
+    /** Starts new counts and returns them. Requests in flight still belong to the earlier counts. */
     beginStep() {
       counts = createCounts();
       return counts;

@@ -36,7 +36,7 @@ export const backupCommand = (variables: Variables): Command =>
       await withDraft(target, async (draft) => {
         await backUpFile(path, draft);
         if (isStream) return pipeline(createReadStream(draft), process.stdout, { end: false });
-        // `link` does not replace a file that was created during the backup. `rename` replaces the file.
+        // `link` fails if `target` was created during the backup. `rename` replaces `target`.
         await (force ? rename : link)(draft, target);
         await write(`Wrote ${target}.\n`);
       });
@@ -73,7 +73,7 @@ export const restoreCommand = (variables: Variables): Command =>
       );
     });
 
-/** @param command returns the command that does the same with a program of PostgreSQL */
+/** @param command receives the URL, and returns the PostgreSQL command to run in place of `backup` or `restore` */
 function fileOf(variables: Variables, command: (url: string) => string): string {
   const path = databaseFile(readOptions(variables));
   if (path !== null) return path;

@@ -29,7 +29,7 @@ export function hashCommand(variables: Variables): Command {
   return new Command("hash").description("measure password hashing on this machine").addCommand(bench);
 }
 
-/** Other processes of an idle system use fewer cores. */
+/** On an idle system, all other processes together use fewer cores than this number. */
 const MAX_OTHER_CORES = 0.2;
 
 /** Returns the CPU time of all other processes of this machine. */
@@ -48,8 +48,8 @@ async function measureCapacity(options: { kernel: string; workers?: number }, se
   await using hasher = createHasher({ ...options, queueLimit: 1_000_000, queueSeconds: 3600 });
   const { lanes } = hasher.stats();
   /**
-   * Returns the seconds until `count` concurrent derivations are complete. `count` is a whole number of rounds, so no derivation
-   * is counted partially.
+   * Returns the seconds until `count` concurrent derivations are complete. `count` must be a multiple of `lanes`, so that no lane
+   * is idle in the last round.
    */
   const timeDerivations = async (count: number): Promise<number> => {
     const start = performance.now();

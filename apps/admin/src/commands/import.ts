@@ -49,7 +49,7 @@ export const importCommand = (variables: Variables): Command =>
         const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
-        // Lines that an earlier release exported have no ids, but can have hashes in the format `latchkey`.
+        // Ids or `latchkey` hashes show that a Latchkey service exported the lines. Earlier releases exported no ids.
         if (commit && (lastId > 0 || formats.latchkey)) writeError(keyWarning("import"));
         if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
         if (counts.rejected > 0)

@@ -46,8 +46,8 @@ export function secretCommand(): Command {
 }
 
 /**
- * Creates a key pair, with a prefix in two new files. Existing files are never replaced: one of them can be the only copy of the
- * key in use.
+ * Creates a key pair. If `prefix` is given, writes the keys to two new files. Existing files are never replaced: one of them can
+ * be the only copy of the key in use.
  */
 async function createKeyPair(algorithm: KeyPairAlgorithm, prefix?: string) {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
@@ -69,7 +69,7 @@ async function create(path: string, content: string, mode: number): Promise<void
   );
 }
 
-/** The public key is a comment: the service rejects it beside its own private key. */
+/** The lines with the public key are comments: a service rejects its own public key as the next or the previous key. */
 function describeKeyPair(pair: Awaited<ReturnType<typeof createKeyPair>>): string {
   const [suffix, privateKey, publicKey] =
     "private_key" in pair

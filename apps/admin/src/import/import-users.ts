@@ -30,9 +30,9 @@ type ImportedLine = Readonly<Record<"line" | "id", number>> & { readonly email: 
 type NumberedUser = LineUser & { readonly line: number };
 
 /**
- * Returns the numbers of users. `new`: users who were or can be created. `existing`: users who were imported before with the same
- * values. `formats`: both kinds by hash format. `registered`: users who registered here and keep the account. `deleted`: users
- * who deleted the account. `lastId` is the highest id of the source.
+ * Returns the numbers of users. `new`: created, or without `commit` could be created. `existing`: imported before with the same
+ * values. `formats`: new and existing users by hash format. `registered`: registered here, and keep the account. `deleted`: gave
+ * up the e-mail address, for example by deleting the account. `lastId` is the highest id of the source.
  */
 export async function importUsers(options: ImportOptions) {
   const { users, commit, keepRegistered, importedBefore = "", onRejected } = options;
@@ -76,7 +76,7 @@ export async function importUsers(options: ImportOptions) {
   };
 
   /**
-   * Counts or rejects the candidates who exist, who deleted the account, or whose username is taken. Returns all other
+   * Counts or rejects the candidates who exist, who gave up the e-mail address, or whose username is taken. Returns all other
    * candidates.
    */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
@@ -108,7 +108,7 @@ export async function importUsers(options: ImportOptions) {
       const written: { email: string; id?: number }[] = commit ? await users.import(remaining) : remaining;
       const created = new Map(written.map(({ email, id }) => [email, id]));
       for (const user of remaining) if (created.has(user.email)) accept("new", user, created.get(user.email));
-      // Users that `import` did not create were registered after the lookup.
+      // `import` skips a user whose e-mail or username was taken or given up after the lookup. This user is looked up again.
       remaining = await withoutTaken(remaining.filter(({ email }) => !created.has(email)));
     }
     if (commit && unmarked.length > 0) await users.markImported(unmarked);
@@ -144,9 +144,9 @@ export function increment(counts: Record<string, number>, name: string): void {
 }
 
 /**
- * Returns a function that receives a text and its line, and returns the first line with this text. A hash table with open
- * addressing, at most three quarters full, contains each line and 53 bits of a hash. Among a million lines, two hashes collide
- * with a probability of 0.01 %.
+ * Returns a function that receives a text and its line number, and returns the number of the first line with this text. A hash
+ * table with open addressing, at most three quarters full, stores this number and 53 bits of the hash of each text. Among a
+ * million texts, two hashes collide with a probability of 0.01 %.
  */
 function createFirstLines() {
   let [hashes, lines] = [new Float64Array(1024), new Uint32Array(1024)];

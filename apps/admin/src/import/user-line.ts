@@ -43,8 +43,8 @@ const LINE = Compile(
 );
 
 /**
- * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the larger of the line's `id`
- * and `last_id`, or 0 if the line has neither.
+ * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the larger of the line's
+ * `id` and `last_id`, or 0 if the line has neither.
  */
 export function parseLine(text: string, { usernameFromEmail }: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;
@@ -64,7 +64,7 @@ export function parseLine(text: string, { usernameFromEmail }: { readonly userna
 function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
     const [, [error]] = LINE.Errors(line);
-    // For an unknown member, the validator reports the keyword `boolean`, because the schema of the member is `false`.
+    // For an unknown member, the validator reports the keyword `boolean`: `additionalProperties: false` is the member's schema.
     const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
@@ -107,7 +107,7 @@ function usernameOf(email: string): string {
 /** Returns the names of the members in which the user in the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
   const hash = hashing.validImportedHash(existing);
-  // Since the import, a login can have replaced a hash of another format.
+  // If the line's hash has another format than `latchkey`, a login can have replaced the hash since the import.
   const isSameOrReplaced = line.format !== "latchkey" || existing.hashedPassword === line.hashedPassword;
   const same = {
     username: existing.username === line.username,

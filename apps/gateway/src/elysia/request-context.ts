@@ -1,7 +1,8 @@
 /**
  * The data that middleware, routes and the access log share during a request. Elysia 1 and 2 search the source of each hook for
- * the members that the hook reads. A name that begins like a member of Elysia's context, such as `server`, would match. A hook
- * that passes its whole context to a function makes Elysia parse every body, query and cookie (`workarounds.test.ts`).
+ * the members that the hook reads. Do not add a member whose name begins with the name of a member of Elysia's context, such as
+ * `server`: the search would match. A hook that passes its whole context to a function makes Elysia parse every body, query and
+ * cookie (`workarounds.test.ts`).
  */
 import { Elysia } from "elysia";
 import type { RequestObservation } from "../observability/metrics.ts";

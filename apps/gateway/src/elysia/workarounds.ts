@@ -11,7 +11,10 @@ type ResponseSettings = Pick<Context["set"], "headers" | "status">;
 /** Must exceed the limit of `bodyLimit`, because Bun's own 413 has no JSON body and no default headers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Elysia, not Bun, routes all paths, so that HEAD, 404 and hooks behave the same everywhere. Accepts hosts of any length. */
+/**
+ * Elysia, not Bun, routes all paths, so that HEAD, 404 and hooks behave the same on every path. `standardHostname: false` accepts
+ * host names of any length.
+ */
 export const createRouter = (idleTimeoutSeconds: number, onError: (error: unknown) => Response) =>
   new Elysia({
     systemRouter: false,

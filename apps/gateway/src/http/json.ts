@@ -1,6 +1,7 @@
 /**
  * Reads strict JSON (RFC 8259) from untrusted text. Builds only the members that the caller names. `JSON.parse` adds every name
- * and short string to a hash table: colliding hashes take quadratic time, and the engine's hash function has no secret.
+ * and short string to a hash table whose hash function has no secret. A client can therefore send strings whose hashes collide,
+ * which take quadratic time.
  */
 import { JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
 
@@ -42,7 +43,7 @@ export function readJsonMembers(
   let nameStart = 0;
   let valueStart = 0;
 
-  // One iteration per value: the engine compiles a running loop, so even the first long text takes little time.
+  // One iteration per value, not one call: the engine compiles a running loop, so even the first long text takes little time.
   while (true) {
     const code = text.charCodeAt(at);
     let isComplete = true;

@@ -1,9 +1,9 @@
-/** Graceful shutdown, once: report not ready, wait for load balancers, drain requests, close resources in reverse order. */
+/** Graceful shutdown: reports not ready, waits for load balancers, then runs steps that drain requests and close resources. */
 import { EXIT } from "@latchkey/cli";
 import type { Logger } from "../observability/logger.ts";
 
 export interface ShutdownOptions {
-  /** Time before the first step. The service reports that it is not ready, but still handles requests. */
+  /** Time before the first step. During this time, the service reports that it is not ready, but still handles requests. */
   readonly delayMs: number;
   /** Maximum time for all steps. After this time, the process exits with code 1. */
   readonly graceMs: number;

@@ -49,7 +49,7 @@ export function startMailSender(options: MailSenderOptions) {
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user, recipient } = mail;
-    // A mail that counts in a budget is finished, not deleted: an earlier attempt can have succeeded unnoticed.
+    // If an earlier attempt was counted in a budget, the mail is not deleted and still counts: that attempt can have succeeded.
     if (!recipient || isNonexistent(recipient.email) || !isWanted(mail))
       return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
     if (!mail.isWithinBudget) {

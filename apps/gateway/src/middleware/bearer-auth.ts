@@ -8,7 +8,8 @@ import { requestContext } from "../elysia/request-context.ts";
 
 /**
  * Bearer credentials (RFC 6750 §2.1) with a compact JWS (RFC 7515 §7.1, no padding). The scheme is case-insensitive (RFC 9110
- * §11.1). The JWS header is limited to 1,024 characters, because it is parsed before the signature is verified (`http/json.ts`).
+ * §11.1). The JWS header is limited to 1,024 characters, because it is parsed before the signature is verified (`http/json.ts`
+ * explains the risk).
  */
 const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
 

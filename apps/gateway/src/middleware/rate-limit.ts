@@ -75,7 +75,7 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   const { addresses, check } = limiter;
   const isCounted = ({ method }: Request, path: string): boolean =>
     (method !== "GET" && method !== "HEAD") || !skipRateLimit(withoutTrailingSlash(path));
-  // A single asynchronous hook would delay every request to a later turn of the event loop.
+  // A synchronous store has its own hook, because an asynchronous hook delays every request to a later turn of the event loop.
   if (!addresses.isSynchronous) {
     return middleware.onRequest(async ({ clientAddress, entry, request, set }) => {
       if (isCounted(request, entry.path))
@@ -87,7 +87,7 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   });
 }
 
-/** Counts valid requests, in `beforeHandle`, to all routes that are registered after this plugin. */
+/** Counts, in `beforeHandle`, the valid requests to all routes that are registered after this plugin. */
 export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
   if (!limiter) return (app) => app;
   const { limit, windowMs, text } = limiter.quota;

@@ -22,7 +22,7 @@ export function transportHeaders({ isStopping }: { readonly isStopping: () => bo
 
 /**
  * Discards the unread rest of a chunked body: the response can be lost if the connection is closed before the rest arrives.
- * Stops early if the chunks are small, because even a small chunk takes time.
+ * Stops early if the chunks are small, because each chunk takes processor time, whatever its size.
  */
 export async function drainChunkedBody(request: Request): Promise<void> {
   if (!isChunked(request)) return;

@@ -39,14 +39,17 @@ export const PASSKEY_REJECTIONS = [
 ] as const;
 export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
-/** The one event of a request, in a log line and a counter. The replacement of an imported hash has a separate log line. */
+/**
+ * An event of a request, in the log and a counter. A request has at most one event, and a separate `password.rehashed` if it
+ * replaces an imported hash.
+ */
 export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
-  /** undefined: no user has the e-mail, or the registration was rejected. */
+  /** undefined if the user is unknown, the registration was rejected, or the event is `reset.requested`. */
   readonly userId: number | undefined;
-  /** undefined: the e-mail is not known. */
+  /** undefined if the passkey of a login is unknown, because the request contains no e-mail. */
   readonly emailDigest: string | undefined;
-  /** The format of the imported hash that was replaced. */
+  /** Only for `password.rehashed`: the format of the imported hash that was replaced. */
   readonly format?: string;
 }
 

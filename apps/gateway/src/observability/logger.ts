@@ -45,7 +45,7 @@ const IGNORED =
   "request_id,method,path,status,duration_ms,client_address,event,user_id,request_id_inbound,trace_id,route,email_digest";
 const MAX_PATH_LENGTH = 80;
 
-/** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. Only this format prints paths, because a path can contain a token. */
+/** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. JSON lines contain no path, because a path can contain a token. */
 const createReadableOutput = async () =>
   (await import("pino-pretty")).default({
     sync: true,

@@ -43,7 +43,7 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
 export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
-  // prom-client measures the event loop delay from one scrape to the next.
+  // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
   for (const { name } of defaults.getMetricsAsArray()) {

@@ -52,7 +52,7 @@ type MediaType = NonNullable<ResponseObject["content"]>[string];
 const AUTHENTICATION_ERRORS: readonly ErrorCode[] = ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"];
 const LIMIT_HEADERS: readonly HeaderName[] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/** Returns the quota that applies if the variable is not set, in the text that clients read. */
+/** Returns the quota that applies if the variable is not set, as the text that clients read. */
 const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
@@ -126,8 +126,8 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
 type Issues = readonly ValidationIssue[];
 
 /**
- * Returns the issues of a request whose members all have the value `x`. If `x` is valid, the value is 1, or U+0000 in a path.
- * The router validates the path before the body.
+ * Returns the issues of a request in which every member has the value `x`. If `x` is valid for every member, the value is 1
+ * instead, or U+0000 in a path. With path parameters, all issues are in the path, because the router validates the path first.
  */
 function exampleIssues({ params, query, body }: OperationOptions): Issues {
   if (params) return issuesOf(params, "path");

@@ -50,7 +50,7 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
 
 /**
  * Returns `components.schemas`.
- * @param described the described paths in JSON. The result contains only those optional schemas that are named here
+ * @param described the described paths in JSON. An optional schema is returned only if this text contains its name
  * @param codes the codes of the errors that the operations return
  */
 export function componentSchemas(
@@ -69,7 +69,7 @@ export function componentSchemas(
 
 const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
-/** Returns the name of a schema in `components`. The validator of a body has the name as `$id`. */
+/** Returns the name of a schema in `components`. A body's `validator` is a copy of its schema, with the name as `$id`. */
 export const nameOf = (schema: object): string | undefined =>
   "$id" in schema && typeof schema.$id === "string" ? schema.$id : NAMES.get(schema);
 
@@ -104,8 +104,8 @@ function translateUnion(members: readonly unknown[]): JsonObject {
 }
 
 /**
- * Removes the exclusion of surrogates. Clients that match UTF-16 units would otherwise reject every emoji. The exclusion is
- * not needed, because JSON in UTF-8 cannot contain an unescaped lone surrogate.
+ * Removes the exclusion of surrogates. Clients that match UTF-16 units would otherwise reject every emoji. Few clients need
+ * the exclusion, because JSON in UTF-8 can contain a lone surrogate only as an escape sequence.
  */
 const withoutSurrogates = (pattern: string): string => pattern.replaceAll("\\uD800-\\uDFFF", "");
 

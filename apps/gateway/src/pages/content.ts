@@ -28,7 +28,7 @@ interface ContentOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * The uncompressed bytes. Use a blob for large content, because the server copies an array for each client that reads slowly.
-   * The server ignores `If-Range` if the content is a blob, so a new blob needs a new path.
+   * The server ignores `If-Range` for blobs. A changed blob needs a new path, or clients could combine ranges of both versions.
    */
   readonly identity: Blob | Uint8Array;
 }
@@ -90,7 +90,7 @@ function isCached(ifNoneMatch: string | null, etag: string): boolean {
   return (ifNoneMatch ?? "").split(",").some((tag) => matches.has(tag.trim()));
 }
 
-/** All other codings are skipped, so that a long header takes little time and memory. */
+/** The codings that are read from `Accept-Encoding`. Others are skipped, so that a long header takes little time and memory. */
 const NAMED_CODINGS: ReadonlySet<string> = new Set([...CODINGS, "identity", "*"]);
 
 /**

@@ -16,7 +16,7 @@ const POLICY = {
   "script-src": "'self'",
 };
 
-/** Hashes of Redoc's two inline styles (CSP Level 3 §2.3.1): an empty style, which a script fills, and the scroll bar's style. */
+/** Hashes of the styles that Redoc inserts (CSP Level 3 §2.3.1): an empty style, which a script fills, and the scroll bar's. */
 const REDOC_STYLES =
   "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' 'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='";
 
@@ -27,7 +27,7 @@ export interface PageOptions {
   /** Styles in addition to `pages.css`. */
   readonly styles?: readonly AssetName[];
   readonly scripts: readonly AssetName[];
-  /** Directives in addition to {@link POLICY}. */
+  /** Directives that extend {@link POLICY} or override its directives. */
   readonly policy: Readonly<Record<string, string>>;
   /** The HTML of the body. @default the body of a documentation page, which a script fills */
   readonly body?: string;

@@ -35,8 +35,8 @@ const MAX_DELETED_AT_ONCE = 100;
 
 /**
  * When all windows of keys are in use, new clients share the window of a network: first an IPv6 /48 or IPv4 /24 (three parts of
- * the address), then a /32 or /16 (two parts), then one window for all. Using up the second level takes addresses from 100,000
- * networks, each as large as an internet registry assigns to one provider.
+ * the address), then a /32 or /16 (two parts), then one window for all. The last window is used only if requests come from
+ * 100,000 networks of the second size. An internet registry assigns a whole network of this size to one provider.
  */
 const NETWORK_PARTS = [3, 2];
 
@@ -123,6 +123,6 @@ if remaining < 0 then
 end
 return {count, remaining}`;
 
-/** The script of `undo` keeps the expiry of the key, and does not create a key that has expired. */
+/** The script of `undo` keeps the expiry of the key, and does not recreate an expired key. */
 export const DECREMENT_SCRIPT = `
 if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;

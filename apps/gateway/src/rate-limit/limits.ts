@@ -1,6 +1,6 @@
 /**
  * Defines every limit of the service. The documents and the OpenAPI document take numbers and sentences from this file. Windows
- * and buckets are counted in Redis; without Redis, each replica counts in its own memory. Mails are counted in the outbox.
+ * and buckets are stored in Redis or, without Redis, in the memory of each replica. Mails are counted in the outbox.
  */
 import type { VariableName } from "@latchkey/config";
 import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
@@ -18,7 +18,10 @@ const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Logins per e-mail from networks that are not familiar: at most 106 in a day. The `detail` of a 429 contains `rejection`. */
+/**
+ * Logins per e-mail from unfamiliar networks (see `familiar-networks.ts`): at most 106 a day. The `detail` of a 429 contains
+ * `rejection`.
+ */
 export const LOGIN_ATTEMPTS = {
   name: "login",
   capacity: 10,
@@ -51,7 +54,7 @@ export const MAIL_BUDGETS = {
   emailChanges: { per: "user", kinds: ["email-change"], capacity: 3, refillMs: DAY_MS },
 } as const satisfies Readonly<Record<string, MailBudget>>;
 
-/** Returns a number up to ten in words, and any other number in digits, like the documents. */
+/** Returns a number up to ten in words, and any other number in digits, as the documents do. */
 export const inWords = (number: number): string =>
   "zero one two three four five six seven eight nine ten".split(" ")[number] ?? String(number);
 
@@ -65,7 +68,7 @@ export function describeRefill({ capacity, refillMs }: Omit<BucketLimit, "name">
 const own = (requests: string, details = "per client address."): string =>
   `${requests} have their own limit, by default {quota} ${details}`;
 
-/** Limits per client address. Password changes are also limited per user. The `detail` of a 429 contains `5 per 1 minute`. */
+/** Limits per client address, for password changes also per user. The `detail` of a 429 contains the quota: `5 per 1 minute`. */
 export const ROUTE_LIMITS = {
   default: { variable: "RATE_LIMIT_DEFAULT" },
   login: {

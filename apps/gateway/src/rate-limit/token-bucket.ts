@@ -1,8 +1,8 @@
 /**
- * Token buckets of fixed size, in this process and in Redis. Each key has two cells, which it shares with other keys. A key is
- * limited only if neither cell has an attempt left (a count-min sketch with conservative update: Estan and Varghese, 2002).
- * No cell is dropped, so other keys never refill a bucket. Other keys can empty a bucket: while 100,000 buckets are empty, 1 % of
- * all other buckets are also empty.
+ * Token buckets in a fixed amount of memory, in this process and in Redis. The bucket of a key consists of two cells, which
+ * other keys also use. A bucket is empty only if neither cell has an attempt left (a count-min sketch with conservative update:
+ * Estan and Varghese, 2002). No cell is dropped, so other keys never refill a bucket. Other keys can empty a bucket: while
+ * 100,000 buckets are empty, 1 % of all other buckets are also empty.
  */
 import { hash } from "node:crypto";
 
@@ -50,8 +50,8 @@ export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "nam
 }
 
 /**
- * The script of `take`. A page is a string of 48-bit times, and expires when all cells of the page are full again. All pages
- * take at most about 20 MB, so that any number of e-mails leaves memory for the windows.
+ * The script of `take`. A page is a Redis string that contains cells as 48-bit times. A page expires when all its cells are full
+ * again. All pages together take at most about 20 MB, however many e-mails there are, which leaves memory for the windows.
  */
 const TAKE_SCRIPT = `
 local time = redis.call("TIME")

@@ -120,7 +120,7 @@ export function createTokens(options: TokensOptions) {
   };
 }
 
-/** Signs in the current thread. The plugin waits for another thread; the wait doubles the processor time of a renewal. */
+/** Signs in the current thread. The plugin signs in another thread, which doubles the processor time of a renewal. */
 function createHmacSigner(algorithm: string, secret: KeyObject) {
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
   const header = encode({ alg: algorithm, typ: "JWT" });
@@ -141,8 +141,8 @@ async function verifySignature(token: string, keys: readonly TokenKey[]): Promis
 }
 
 /**
- * Returns the keys whose algorithm and `kid` match the token's header. A secret key has no `kid`: if the key or the header has
- * no `kid`, only the algorithm must match. Keys inside the header (`jwk`, `jku`, `x5c`) are never used.
+ * Returns the keys whose algorithm and `kid` match the token's header. If the key or the header has no `kid`, only the algorithm
+ * must match. Secret keys never have a `kid`. Keys inside the header (`jwk`, `jku`, `x5c`) are never used.
  */
 function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey[] {
   const { alg, kid, crit } = parseMembers(Buffer.from(token.slice(0, token.indexOf(".")), "base64url"));

@@ -25,7 +25,7 @@ type Payload = readonly [Purpose, userId: number, expiresAt: number, state: stri
 /** @param materials see `createStatements` */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
   const statements = createStatements<Payload>(materials, "one-time tokens");
-  /** The input contains a space, but statements are base64url: the MAC of a state is never the MAC of a statement. */
+  /** A statement's MAC is computed from base64url. The space in this input ensures that no state is the MAC of a statement. */
   const stateOf = (mac: Mac, purpose: Purpose, user: TokenUser): string =>
     mac(`state ${BINDINGS[purpose](user).join(" ")}`)
       .toString("base64url")

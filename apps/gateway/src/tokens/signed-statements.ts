@@ -7,12 +7,12 @@ export type Mac = ReturnType<typeof deriveMac>;
 /** A statement is valid for one purpose, until `expiresAt` in milliseconds since the epoch. */
 type Payload = readonly [purpose: string, subject: unknown, expiresAt: number, ...unknown[]];
 
-/** The JSON array and the MAC of 32 bytes, both in base64url. The array can contain an e-mail of 254 escaped characters. */
+/** A JSON array and a MAC of 32 bytes, both in base64url. 2500 characters suffice for an e-mail of 254 escaped characters. */
 const STATEMENT = /^([\w-]{1,2500})\.([\w-]{43})$/;
 
 /**
  * @param materials the first material signs, and all materials verify. A public key here would let everybody sign.
- * @param label derives the keys: statements with another label are not valid
+ * @param label part of the key derivation, so statements with another label are not valid
  */
 export function createStatements<Statement extends Payload>(
   materials: readonly [KeyMaterial, ...KeyMaterial[]],

@@ -38,7 +38,7 @@ export async function importTokenKeys(options: TokenKeysOptions) {
   const publicKeySet: PublicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
   const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial) => ({
     signing,
-    /** The key for tokens of `signing` comes first, because `signing` signs most tokens. */
+    /** The key that verifies tokens of `signing` comes first, because most of the tokens in use are signed by `signing`. */
     verification,
     publicKeySet,
     digests: createDigests(material),
@@ -91,7 +91,7 @@ function createDigests(material: KeyMaterial) {
   const digestNetwork = digestFor("networks");
   return {
     email: digestFor("e-mails"),
-    /** A network's digest differs between users, so stored digests do not reveal who shares a network. E-mails contain no U+0000. */
+    /** A network's digest differs between users, so digests do not reveal who shares a network. No e-mail contains U+0000. */
     network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
   };
 }

@@ -95,7 +95,7 @@ export async function findCapacity(options: CapacityOptions) {
 
 /**
  * Yields the rates to try. A rate that failed is yielded a second time. `next` receives whether the previous run passed.
- * @param best the lowest rate that is expected to fail
+ * @param best the rate of the closed loop; higher rates are expected to fail
  */
 export function* ratesToTry(best: number): Generator<Trial, undefined, boolean> {
   let [passing, failing, rate] = [0, Number.POSITIVE_INFINITY, best * FIRST_SHARE];

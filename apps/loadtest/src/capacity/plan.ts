@@ -45,7 +45,7 @@ type PlanOptions = Readonly<Record<"loginsPerSecond" | "headroomPercent" | "pool
 export type Plan = ReturnType<typeof createPlan>;
 
 /**
- * @param asked a load above 0, the unused percentage of the capacity of each replica, 0 to 90, and its PostgreSQL connections
+ * @param asked a load above 0, and for each replica the unused percentage of its capacity (0 to 90) and its pool size
  * @param capacity of one replica
  */
 export function createPlan(asked: PlanOptions, capacity: Capacity) {

@@ -13,7 +13,7 @@ type TextFlags = Texts<"scenario" | "concurrency" | "arrivals" | "duration" | "u
   Texts<"wrong" | "seed" | "timeout" | "p99"> &
   Partial<Texts<"url" | "rate" | "metrics" | "report" | "assert">>;
 
-/** As commander returns them. */
+/** The options as commander returns them. */
 export type Flags = TextFlags & Partial<Readonly<Record<"json" | "findCapacity" | "yes", boolean>>>;
 
 export type Options = ReturnType<typeof parseOptions>;

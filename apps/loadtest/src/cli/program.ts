@@ -1,4 +1,4 @@
-/** The options, the help and the subcommands of the program, on one screen. */
+/** The options, the help and the subcommands of the program. */
 import { runProgram } from "@latchkey/cli";
 import { Command, Option } from "commander";
 import { OPERATIONS, SCENARIOS, scenarioNames } from "../load/scenarios.ts";

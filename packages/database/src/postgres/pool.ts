@@ -1,7 +1,7 @@
 /**
- * The connections of a process. Invariant: with `auto`, statements have names only on connections that were proved to be
- * direct. A pooler can run another client's statement of the same name. Bun's pool reconnects at any time, so each connection
- * has a client of its own, which is closed together with the connection.
+ * The connections of a process. Invariant: in the mode `auto`, only connections that were proved to be direct use named
+ * statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at any time
+ * without such a proof. Therefore, each connection has its own client, which is closed together with the connection.
  */
 import type { SQL } from "bun";
 import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
@@ -17,7 +17,7 @@ export interface ConnectionPoolOptions extends ConnectOptions {
 interface Slot {
   /** Number of queries that use or await the connection. */
   pending: number;
-  /** Before this time, a query opens no connection here if the query can use another slot. */
+  /** Set after a failed attempt to open the connection. Until this time, queries use other slots if possible. */
   retryAt: number;
   /** The client of a connection that is open or being opened, otherwise null. */
   client: SQL | null;
@@ -51,8 +51,8 @@ export class ConnectionPool {
         try {
           await slot.opening;
         } catch (error) {
-          // Throws only if no connection is usable. For example, the server can refuse a further connection to a process that
-          // already has connections.
+          // Throws only if no other connection is usable. The server can refuse additional connections while the existing
+          // connections still work.
           if (this.#slots.every(({ ready }) => ready === null)) throw error;
         }
       }
@@ -62,7 +62,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Queries that are running can finish until the deadline. */
+  /** Closes all connections. Running queries can finish within `deadlineMs`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#slots.map((slot) => this.#release(slot)));
@@ -113,8 +113,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Replaces even the connections that were proved to be direct. A pooler can pass on the startup parameters of its first
-   * client, and later give the same session to other clients.
+   * Replaces even the connections that were proved to be direct, because this proof can be wrong: a pooler can start a session
+   * with the parameters of one client, and later give this session to other clients.
    */
   #stopPreparing(): void {
     this.#options.preparedStatements.mode = "false";

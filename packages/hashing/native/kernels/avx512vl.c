@@ -1,4 +1,4 @@
-/* Eight lanes in 256-bit registers: Intel executes three of these instructions per cycle, but only two on 512-bit registers. */
+/* Eight lanes in 256-bit registers. Intel processors execute three 256-bit, but only two 512-bit instructions per cycle. */
 #define WIDTH 8
 #define ADVANCE avx512vl_advance
 #define REGISTER __m256i

@@ -17,7 +17,8 @@ static const uint32_t SCHEDULE_CONSTANTS[64] = {
     [24] = PADDING_TERMS(24), [30] = PADDING_TERMS(30), [31] = PADDING_TERMS(31),
 };
 
-/* The terms of W_t that are known first: W_(t-16), or W_(t-7) if W_(t-16) is padding, and sigma_0(W_(t-15)). */
+/* Adds the terms of W_t that are known first: W_(t-16), sigma_0(W_(t-15)) and the sum of the padding's terms. If W_(t-16) is
+ * padding, uses W_(t-7) in place of W_(t-16). */
 INLINE vector schedule_older(const vector *w, const int t)
 {
     vector sum = WORD(IS_PADDING(t - 16) ? t - 7 : t - 16);
@@ -26,7 +27,7 @@ INLINE vector schedule_older(const vector *w, const int t)
     return SCHEDULE_CONSTANTS[t] == 0 ? sum : plus_constant(t, sum, &SCHEDULE_CONSTANTS[t]);
 }
 
-/* W_t: the older terms, W_(t-7) and sigma_1(W_(t-2)). */
+/* Completes W_t: adds sigma_1(W_(t-2)), and W_(t-7) unless schedule_older has already added W_(t-7). */
 INLINE vector schedule_newer(vector sum, const vector *w, const int t)
 {
     if (!IS_PADDING(t - 7) && !IS_PADDING(t - 16)) sum = plus_word(t, sum, t - 7);

@@ -3,7 +3,7 @@
  *
  * The speed depends on the order of the instructions, so each one is a volatile assembly statement. The rounds use xmm0
  * and twelve of xmm1 to xmm15; the compiler assigns these twelve. The schedule uses ymm16 to ymm31; this file assigns them. No
- * instruction writes the upper half of ymm0 to ymm15: on Intel, each later SHA instruction would take hundreds of cycles. */
+ * instruction writes the upper half of ymm0 to ymm15. Otherwise, each later SHA instruction takes hundreds of cycles on Intel. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -61,7 +61,8 @@ INLINE vector plus_constant(vector target, vector x, const uint32_t *constant)
     return target;
 }
 
-/* Uses two XORs, because vpternlogd would compete with the rounds for ports. The register of W_(t-7) is not free yet. */
+/* Uses two XORs, because vpternlogd would compete with the rounds for ports. Does not overwrite the register of W_(t-7), which
+ * is not free yet. */
 INLINE vector plus_sigma(const int t, vector x, vector y, const int n1, const int n2, const int n3)
 {
     const vector first = FREE(t, (t - 7) % 8 == 3 ? 7 : 3), second = FREE(t, (t - 7) % 8 == 5 ? 7 : 5);
@@ -82,7 +83,8 @@ INLINE void load_half(const vector target, const struct set *set, const int half
     EMIT("vinserti32x4 $1,", target, target, "%2", "m"(set->digest[lane + 4].half[half]));
 }
 
-/* Gets four of W_0 to W_7 from one half of the eight digests. Loads of 32 bytes would wait for the stores of 16 bytes. */
+/* Gets four of W_0 to W_7 from one half of each digest. Loads 16 bytes at a time: the digests were stored in such parts, and a
+ * load of 32 bytes would wait for both stores. */
 INLINE void transpose(const struct set *set, const int half)
 {
     load_half(8, set, half, 0);
@@ -117,8 +119,8 @@ INLINE void add_to_sum(__m256i *sum, const int t)
     STORE(sum[t], 8);
 }
 
-/* Runs piece n of 128 of a set's schedule. Pieces 0 to 7 convert the digests to W_0 to W_7 and add the digests to `sum`. The
- * other pieces compute W_16 to W_63. */
+/* Runs piece n of 128 of a set's schedule. Pieces 0 to 7 transpose the digests into W_0 to W_7 and XOR the digests into
+ * `sum`. The other pieces compute W_16 to W_63. */
 INLINE void schedule(struct set *set, __m256i *sum, const int n)
 {
     const int even = n < 8 ? 2 * (n - 4) : 16 + (n - 8) / 5 * 2, part = (n - 8) % 5, t = even + (part > 1);
@@ -152,7 +154,7 @@ INLINE void two_rounds(struct state *state, const struct set *set, const int ste
 
 /* Group g of 64: four instructions of the rounds, then two pieces of the schedule. Six lanes are in progress at any
  * time, because the instructions of one lane depend on each other. Lanes 0 and 1 are in each of the first 32 groups, lanes 6
- * and 7 in each of the last 32 groups. Lanes 2 to 5 are in every second group. */
+ * and 7 in each of the last 32 groups, lanes 2 and 3 in all even groups, lanes 4 and 5 in all odd groups. */
 INLINE void group(const struct set *running, struct state *state, struct set *scheduled, __m256i *sum, const int g)
 {
     const int fast = g < 32 ? 0 : 6, slow = g % 2 == 0 ? 2 : 4;
@@ -185,8 +187,8 @@ INLINE void finish(struct state *digest, struct state *state, const struct state
     GROUP(g), GROUP(g + 1), GROUP(g + 2), GROUP(g + 3)
 #define GROUPS_16(g) GROUPS_4(g); GROUPS_4(g + 4); GROUPS_4(g + 8); GROUPS_4(g + 12)
 
-/* Computes the rounds of `running` from `mid` to `digest`, and the schedule of `scheduled`. Adds the digests of
- * `scheduled` to `sum`. */
+/* Computes the rounds of `running` from `mid` to `digest`, and the schedule of `scheduled`. XORs the digests of
+ * `scheduled` into `sum`. */
 static __attribute__((noinline)) void phase(const struct set *running, const struct state *mid, struct state *digest,
                                             struct set *scheduled, __m256i *sum)
 {
@@ -215,7 +217,7 @@ static void load(struct set *set, uint32_t *const *lanes)
         load_state(&set->mid[0][lane], lanes[lane] + INNER);
         load_state(&set->mid[1][lane], lanes[lane] + OUTER);
         load_state(&set->digest[lane], lanes[lane] + U);
-        /* Removes U from T, because the first schedule adds U again. */
+        /* Removes U from T, because the first schedule XORs U into T again. */
         for (int i = 0; i < 8; i++) ((word *)&set->t[i])[lane] = lanes[lane][T + i] ^ lanes[lane][U + i];
     }
     for (int t = 8; t < 16; t++) {
@@ -233,8 +235,9 @@ static void store(const struct set *set, uint32_t *const *lanes)
     }
 }
 
-/* U_i = HMAC(password, U_(i-1)) and T ^= U_i (RFC 8018, section 5.2), in four phases: inner and outer hash of each set.
- * The first and the last phase only complete the schedule of one set. The digests of the other set are not used there. */
+/* U_i = HMAC(password, U_(i-1)) and T ^= U_i (RFC 8018, section 5.2). An iteration takes four phases: the inner and the
+ * outer hash of each set. The very first phase only runs the first schedule of set 0. The very last phase only XORs the last
+ * digests of set 1 into T. The digests that these two additional phases compute are not used. */
 void sha_ni_avx512_advance(uint32_t *const *lanes, uint32_t iterations)
 {
     struct {

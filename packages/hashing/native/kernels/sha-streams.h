@@ -54,7 +54,7 @@ INLINE void compress(const int streams, const struct state *mid, struct state *d
     ROUNDS(w1[s], 4);
     ROUNDS(padding_2, 8);
     ROUNDS(padding_3, 12);
-    /* W_16 to W_31 from W_0 to W_7 and the padding in W_8 to W_15; OLDER(padding_2, padding_3) equals padding_2. */
+    /* Computes W_16 to W_31. W_8 to W_15 are padding, and OLDER(padding_2, padding_3) equals padding_2. */
     ROUNDS_NEXT(w0, NEWER(OLDER(w0[s], w1[s]), padding_2, padding_3), 16);
     ROUNDS_NEXT(w1, NEWER(OLDER(w1[s], padding_2), padding_3, w0[s]), 20);
     ROUNDS_NEXT(w2, NEWER(padding_2, w0[s], w1[s]), 24);

@@ -1,5 +1,6 @@
 /* The constants and the one-word functions of SHA-256 (FIPS 180-4, sections 4.1.2, 4.2.2 and 5.3.3), and the padding
- * of the block that PBKDF2 hashes in every iteration. This block is eight words of digest, then the padding for 64 + 32 bytes. */
+ * of the block that PBKDF2 hashes in every iteration. This block is eight words of digest, then the padding
+ * of a message of 64 + 32 bytes. */
 #pragma once
 
 #include <stdint.h>

@@ -42,11 +42,11 @@
     ROUND_T(c, d, e, f, g, h, a, b, (t) + 6);  \
     ROUND_T(b, c, d, e, f, g, h, a, (t) + 7)
 
-/* The values that are the same in every compression of one midstate. Round 0 only adds W_0 to precomputed sums. In
- * rounds 1, 2 and 3, h is g, f and e of the midstate. */
+/* The values that are the same in every compression of one midstate. Round 0 only adds W_0 to precomputed sums. The
+ * h of rounds 1, 2 and 3 is the midstate's g, f and e, respectively. */
 struct midstate {
     vector state[8];
-    vector a1, e1;     /* a and e after round 0, before W_0 is added */
+    vector a1, e1;     /* a and e after round 0, without the term W_0 */
     vector gk, fk, ek; /* g + K_1, f + K_2, e + K_3 */
 };
 

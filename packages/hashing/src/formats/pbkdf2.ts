@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import * as format from "./format.ts";
 
 const MAX_ITERATIONS = 2_000_000;
-/** Per digest: its length in bytes, then how many iterations in busy lanes cost as much as one in Bun's thread pool. */
+/** Per digest: its length in bytes, then the cost of one iteration in Bun's thread pool, in iterations in busy lanes. */
 const DIGESTS = new Map(Object.entries({ sha1: [20, 4], sha256: [32, 1], sha512: [64, 15] }));
 
 const derive = promisify(pbkdf2);

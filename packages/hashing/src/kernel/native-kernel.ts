@@ -21,7 +21,7 @@ export class NativeKernel implements Kernel {
   /** The remaining iterations of each lane with a job, in the order in which the jobs were loaded. */
   readonly #remaining = new Map<number, number>();
 
-  /** @param variants at least one. @param nice 0 to 19. Slices run on the worker's thread with 0, or if no thread can start. */
+  /** @param variants at least one. @param nice 0 to 19. With 0, or if no thread can start, slices run on the worker's thread. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
     this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;

@@ -1,7 +1,7 @@
 /**
- * Chooses the kernel variant of each slice: the narrowest variant whose cost per lane is close to the lowest. The
- * few jobs of a narrow variant finish earlier. Costs are measured processor time: elapsed time would make a variant look slow
- * when another process has the core.
+ * Chooses the kernel variant of each slice: the narrowest variant whose cost per lane is close to the lowest. A narrow variant
+ * advances fewer jobs at a time, but these jobs finish earlier. The cost is processor time, because elapsed time would make a
+ * variant look slow when another process has the core.
  */
 import type { KernelVariant } from "./addon.ts";
 
@@ -11,7 +11,8 @@ const ABOUT_AS_CHEAP = 1.05;
 const SAMPLES = 5;
 /**
  * One in this many slices uses the variant with the oldest measurement, even if this variant was slow. Otherwise, a
- * measurement under interference would never be corrected. A slower variant only runs fewer iterations in its slice.
+ * measurement under interference would never be corrected. This costs little: a slow variant only runs fewer iterations in
+ * this slice.
  */
 const EXPLORE_EVERY = 128;
 

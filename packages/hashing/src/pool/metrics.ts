@@ -32,9 +32,9 @@ export interface PoolStats {
 const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 export interface HistogramSnapshot {
-  /** Upper bounds in seconds, ascending, inclusive and cumulative as in Prometheus; `count` is the `+Inf` bucket. */
+  /** Upper bounds in seconds, ascending and inclusive. The `+Inf` bucket of Prometheus is `count`. */
   readonly bounds: readonly number[];
-  /** `counts[i]` is the number of observations of at most `bounds[i]`. */
+  /** `counts[i]` is the number of observations of at most `bounds[i]`: the counts are cumulative, as in Prometheus. */
   readonly counts: readonly number[];
   /** The sum of all observations, in seconds. */
   readonly sum: number;

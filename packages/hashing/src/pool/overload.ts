@@ -30,7 +30,7 @@ export class OverloadDetector {
     else if (startedMs - this.#promptMs >= this.#queueMs) this.isSustained = true;
   }
 
-  /** A free lane ends sustained overload. An empty queue does not, because its jobs can have expired. */
+  /** A free lane ends sustained overload. An empty queue does not, because it is also empty if all its jobs have expired. */
   onFreeLane(nowMs: number): void {
     this.#promptMs = nowMs;
     this.isSustained = false;

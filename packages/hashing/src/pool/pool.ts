@@ -26,8 +26,8 @@ const EXPIRY_INTERVAL_MS = 20;
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * The maximum of waiting work, in derivations of 600,000 iterations. If undefined, the limit is `queueSeconds` of the achieved
-   * capacity, at least 64.
+   * The maximum of waiting work, in derivations of 600,000 iterations. If undefined, the limit is the work that all workers can
+   * complete in `queueSeconds`, but at least 64.
    */
   readonly queueLimit: number | undefined;
   /** The maximum time that a derivation waits for a lane, without sustained overload. */
@@ -45,7 +45,7 @@ export interface PoolOptions {
  *     submit ─> queue ─> slot ─> worker [lane][lane]... + prefetched
  *
  * A job is in `#jobs` until it has settled and no worker holds it. Jobs in the queue and prefetched jobs are waiting. The
- * queue limit bounds the iterations of all waiting jobs, because some jobs cost many times more than others.
+ * queue limit bounds the iterations of all waiting jobs, not their number, because some jobs cost many times more than others.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -168,7 +168,7 @@ export class Pool {
     this.#keepAlive.ref();
   }
 
-  /** The only definition of "full": no lane is free, and the waiting work has reached the limit. */
+  /** The queue is full if no lane is free and the waiting work has reached the limit. */
   #isFull(): boolean {
     return !this.#workers.hasFreeLane && this.#queueLength() >= this.#queueLimit();
   }

@@ -3,7 +3,7 @@ import type { Throughput } from "../kernel/kernel.ts";
 import type { Job } from "./job.ts";
 import { WorkerSupervisor, type WorkerSupervisorOptions } from "./worker-supervisor.ts";
 
-/** Enough to fill the lanes that become free together without a round trip. Further jobs would wait behind a slow worker. */
+/** Enough to refill, without a round trip, the lanes that become free together. More jobs would wait behind a slow worker. */
 const MAX_PREFETCHED = 4;
 
 /** Keeps jobs in the order in which the worker starts them: first the jobs in lanes, then a few prefetched jobs. */

@@ -60,7 +60,7 @@ export class WorkerSupervisor {
     try {
       worker = new Worker(this.#options.workerUrl, { workerData: this.#options.setup });
     } catch (error) {
-      // The system can fail to start a thread. This counts as a crash after the constructor has returned.
+      // The system cannot start a thread. This counts as a crash, which is reported after the constructor has returned.
       queueMicrotask(() => this.#onExit(error));
       return;
     }

@@ -1,6 +1,6 @@
 /**
  * Chooses the worker for the next job and keeps sums over all workers of a pool. All changes of a worker go through `update`,
- * which keeps the tables up to date. A job therefore costs the same with any number of workers.
+ * which keeps the sums and `#byJobCount` up to date. Assigning a job therefore takes the same time with any number of workers.
  */
 import type { Job } from "./job.ts";
 import type { WorkerSlot } from "./worker-slot.ts";
@@ -49,8 +49,8 @@ export class Workers {
   }
 
   /**
-   * Returns the worker with the fewest jobs, if it has room. Workers can still differ by more than one busy lane: moving a
-   * running job to another worker would save at most 40 % of one derivation's time, and only once.
+   * Returns the worker with the fewest jobs, if it has room. Workers can still differ by more than one busy lane, because
+   * running jobs are never moved. Moving one would save at most 40 % of one derivation's time, and only once.
    */
   leastLoaded(): WorkerSlot | undefined {
     const [slot] = this.#byJobCount.find((slots) => slots.size > 0) ?? [];
@@ -74,7 +74,7 @@ export class Workers {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  /** Changes the worker and updates the tables. */
+  /** Changes the worker and updates the sums and `#byJobCount`. */
   update<T>(slot: WorkerSlot, change: () => T): T {
     this.#count(slot, -1);
     const result = change();
@@ -82,7 +82,7 @@ export class Workers {
     return result;
   }
 
-  /** Adds the worker to the tables, or removes it. */
+  /** Adds the worker to the sums and `#byJobCount` (1), or removes it (-1). */
   #count(slot: WorkerSlot, sign: 1 | -1): void {
     const slots = this.#byJobCount[slot.jobCount];
     if (sign === 1 && slot.isRunning) slots?.add(slot);

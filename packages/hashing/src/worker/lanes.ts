@@ -9,9 +9,9 @@ interface LaneEntry extends Pick<JobOffer, "id" | "ticket"> {
 }
 
 /**
- * Jobs that start together finish together, and the event loop then answers all of them before it does anything else. Jobs of
- * several slices can start together if a narrow variant first advances older jobs. Lower values would cost more turns of the
- * event loop.
+ * Jobs that start together finish together, and the event loop then answers all of them before it does anything else. More jobs
+ * than this can still start together: jobs that were admitted before several slices, while a narrow variant advanced older jobs.
+ * Lower values would cost more turns of the event loop.
  */
 const MAX_ADMITTED_PER_SLICE = 4;
 

@@ -27,7 +27,7 @@ export function authRoutes(options: AuthRoutesOptions) {
   const toShape = rules.claims.includes("roles") ? toUserWithRoles : toUser;
   const withAuthRequest = authRequests(digests);
 
-  /** Routes of the returned instance count against the default quota and against `quota`, if given. */
+  /** Requests to routes of the returned instance count against the default quota and, if given, against `quota`. */
   const routes = (quota?: keyof RateLimiters) =>
     new Elysia().use(withAuthRequest).use(rateLimitRoutes(quota && limiters?.[quota]));
 

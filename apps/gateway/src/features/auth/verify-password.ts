@@ -26,7 +26,7 @@ export const createPasswordVerifier =
     return matches;
   };
 
-/** Returns the condition that the user still has this password. A rehash at login does not change the password. */
+/** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
 export const hashOf = (user: User): HashCondition => ({
   hashedPassword: user.hashedPassword,
   importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,

@@ -3,7 +3,7 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { Elysia } from "elysia";
 import { defineOperations } from "../../openapi/operation.ts";
 
-/** During a key rotation, the operator waits until cached keys have expired (`docs/operations.md`). */
+/** Clients cache the keys for this time. A new key must be published this long before it signs tokens (`docs/operations.md`). */
 const MAX_AGE_SECONDS = 300;
 
 const operations = defineOperations("Keys", {

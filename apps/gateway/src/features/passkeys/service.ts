@@ -1,6 +1,6 @@
 /**
- * Passkeys without HTTP: enrolment, management and logins. Challenges are signed statements. The database enforces that
- * each challenge is used only once, across all replicas.
+ * Passkeys without HTTP: enrolment, management and logins. The client returns each challenge in a signed statement, the `state`.
+ * The database enforces that each challenge is used only once, across all replicas.
  */
 import { randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
@@ -18,7 +18,7 @@ type Configured = NonNullable<Config["passkeys"]> &
   Pick<TokenKeys, "passkeyStatements">;
 
 interface PasskeyServiceOptions extends Configured {
-  /** Whether passkeys need a verified e-mail. A service without mail cannot verify e-mails. */
+  /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   /** Returns the user, read again after the verification. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
   readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;

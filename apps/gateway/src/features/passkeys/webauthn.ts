@@ -67,7 +67,7 @@ export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]
         });
         if (!registrationInfo) return null;
         const { id, publicKey, counter } = registrationInfo.credential;
-        // The library does not compare the two ids. Only the length of `response.id` has been validated.
+        // The library does not compare `id` with `response.id`. Only the length of `response.id` has been validated.
         if (id !== response.id || publicKey.length > MAX_PUBLIC_KEY_BYTES) return null;
         return { id, publicKey: fromBuffer(publicKey), counter };
       }),

@@ -5,7 +5,7 @@ const applyColours = () => document.documentElement.classList.toggle("dark-mode"
 dark.addEventListener("change", applyColours);
 applyColours();
 
-/** Replaces an option of Swagger UI that stores the token in the local storage: all tabs share it, and it never expires. */
+/** Replaces Swagger UI's `persistAuthorization`, which uses local storage. All tabs share local storage, and it never expires. */
 const keepTokenInTab = () => ({
   statePlugins: {
     auth: {
