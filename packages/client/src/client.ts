@@ -281,7 +281,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
   return client;
 }
 
-/** @throws {TypeError} if a proxy answered without a token: the client then keeps the one that it has */
+/** @throws {TypeError} if a proxy answered without a token. The client then keeps its token */
 const accessTokenOf = ({ access_token }: Token): string => access_token.trim();
 
 const SESSION_ENDS: ErrorCode[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];

@@ -43,7 +43,7 @@ export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified
 const LEASE_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Not the digest of any e-mail address: no budget counts a mail that an operator requests. */
+/** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
 const UNLIMITED = "";
 
 /** The outbox contains the waiting mails, and the mails that count in a budget. */
