@@ -1,14 +1,14 @@
 /** Exit codes, and the errors that cause them. The message of a `CliError` is printed without a stack trace. */
 
 /**
- * Codes 64 to 78 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_OSERR and EX_CONFIG. Codes 130 and 143 are the
- * sum of 128 and the number of SIGINT or SIGTERM.
+ * Codes 64 to 78 are those of sysexits.h: EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_OSERR and EX_CONFIG. Codes 130 and 143 are 128
+ * plus the signal number: 2 for SIGINT, 15 for SIGTERM.
  */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 64,
-  /** An invalid input, or a database whose schema cannot be migrated: a restart does not help. */
+  /** Invalid data, such as a backup, or a database whose schema cannot be migrated: a restart does not help. */
   dataError: 65,
   /** A database that cannot be reached or used: a restart can help. */
   unavailable: 69,
@@ -36,7 +36,7 @@ export class CliError extends Error {
   override readonly name = "CliError";
 
   /**
-   * @param message one or more sentences. An empty message is not printed as text
+   * @param message one or more sentences. An empty message is printed only as JSON
    * @param code identifies the error for programs. @default the value in `CODES` for the exit code
    */
   constructor(
@@ -68,7 +68,10 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   MIGRATION_REJECTED: EXIT.dataError,
 };
 
-/** Converts an error of the database to a `CliError` with the same `code`. `otherwise` is the exit code of all other errors. */
+/**
+ * Converts an error of the database to a `CliError` with the same `code`. `otherwise` is the exit code if `DATABASE_EXIT_CODES`
+ * does not contain the `code`.
+ */
 export function databaseError(error: unknown, otherwise: ExitCode): CliError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return new CliError(describeError(error), DATABASE_EXIT_CODES[code] ?? otherwise, code || undefined);

@@ -3,7 +3,7 @@ import { EXIT } from "./errors.ts";
 
 /**
  * Matches control characters (Unicode Cc), format characters (Cf) and other invisible characters. Format characters are invisible
- * or reverse the direction of text. Matches all blanks except U+0020, because blanks can imitate the columns of a table.
+ * or reverse the direction of text. Spaces other than U+0020 match too, because they can imitate the gap between two columns.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 

@@ -7,7 +7,7 @@ import { writeError } from "./output.ts";
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
 /**
- * @throws {CliError} with exit code 1 and the message `declined` unless the answer is yes, 64 without a terminal, 130 for Ctrl-C
+ * @throws {CliError} The exit code is 1 for any answer except yes (message `declined`), 64 without a terminal and 130 for Ctrl-C.
  */
 export async function confirm(question: string, declined = "Nothing was changed."): Promise<void> {
   if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
@@ -16,7 +16,7 @@ export async function confirm(question: string, declined = "Nothing was changed.
   throw new CliError(declined, EXIT.failed);
 }
 
-/** Uses the line editing of the terminal. Lines that were typed before a question answer that question. */
+/** Uses the line editing of the terminal. A line that the user types before a question counts as the answer. */
 export function openLineReader({ echo }: { readonly echo: boolean }) {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = echo ? process.stderr : discard;

@@ -32,9 +32,9 @@ export interface ClientOptions extends RetryOptions, SessionOptions {
   /** The URL of the service, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
   /**
-   * Called when the service has rejected the stored token, after the client has forgotten the token. Reasons: the token is no longer
-   * valid (401 `INVALID_TOKEN`), the token cannot be renewed (401 `LOGIN_REQUIRED`), the user is inactive (403 `INACTIVE_USER`), or
-   * the user was deleted (404 `USER_NOT_FOUND`).
+   * Called when the service has rejected the stored token, after the client has forgotten the token. Reasons: the token is no
+   * longer valid (401 `INVALID_TOKEN`), the token cannot be renewed (401 `LOGIN_REQUIRED`), the user is inactive (403
+   * `INACTIVE_USER`), or the user was deleted (404 `USER_NOT_FOUND`).
    */
   readonly onSessionEnd?: ((error: LatchkeyError) => void) | undefined;
   /** Sends a request. Must not follow redirects: `request.redirect` is `manual`. @default the global `fetch` */
@@ -46,7 +46,7 @@ export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
   readonly signal?: AbortSignal | null;
 }
 
-/** Operations that have a rate limit. Only the probes have no rate limit, and API clients do not need the probes. */
+/** All operations except the health probes, which API clients do not need. Only the probes have no rate limit and no 429. */
 type ApiOperation = {
   [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
 }[keyof operations];
@@ -85,7 +85,7 @@ export interface Client extends Operations {
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
   /** Forgets the token without sending a request. The token remains valid: use `revokeTokens` to revoke tokens. */
   logout(): void;
-  /** Returns the current user. Every method that sends the token ends the session if the service rejects the token. */
+  /** Returns the current user. Like every method that sends the token, forgets the token if the service rejects it. */
   getMe(options?: RequestOptions): Promise<User>;
   /** A new password revokes all tokens of the user except the stored token. */
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
@@ -95,7 +95,7 @@ export interface Client extends Operations {
   revokeTokens(options?: RequestOptions): Promise<void>;
   /** Replaces the stored token with a new token of the same login, if the service renews tokens. */
   renewToken(options?: RequestOptions): Promise<Token>;
-  /** Requests a mail with a link. Resolves even if no user has the e-mail. */
+  /** Requests a mail with a link that resets the password. Resolves even if no user has the e-mail. */
   requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
   /** Sets a new password with the token of the link, and revokes all tokens of the user. */
   confirmPasswordReset(request: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
@@ -103,7 +103,7 @@ export interface Client extends Operations {
   requestEmailVerification(options?: RequestOptions): Promise<void>;
   /** Verifies an e-mail with the token of the link. */
   confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
-  /** Requests a mail to the new e-mail. The link in the mail confirms the change. Resolves even if the e-mail is taken. */
+  /** Requests a mail to the new address. The link in the mail confirms the change. Resolves even if the address is taken. */
   requestEmailChange(request: EmailChangeRequest, options?: RequestOptions): Promise<void>;
   /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
   confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
@@ -121,7 +121,7 @@ export interface Client extends Operations {
   deleteTodo(id: number, options?: RequestOptions): Promise<void>;
 }
 
-/** Shorter than five minutes, because `state` is valid for five minutes. */
+/** The maximum duration of one conditional prompt. The `state` of the passkey options is valid for five minutes. */
 const CONDITIONAL_MS = 4 * 60 * 1000;
 
 interface FetchResult<Data> {
@@ -131,7 +131,7 @@ interface FetchResult<Data> {
 }
 
 /**
- * The cast is safe because a success has the data of the operation, and operations without a body return void.
+ * The cast is safe because a success response contains the data of the operation, and operations without a body return void.
  * @throws {LatchkeyError} if the response is an error
  */
 async function unwrap<Data>(result: Promise<FetchResult<Data>>): Promise<Data> {
@@ -172,7 +172,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
 
   /**
    * Calls an operation that replaces or ends the token. No renewal is needed before such an operation.
-   * @param store stores the result in the session; `sent` is the token that the request sent
+   * @param store updates the session after a success; `sent` is the token in the request
    */
   async function replaceToken<Data>(
     call: Call<Data>,
@@ -213,7 +213,7 @@ export function createClient({ baseUrl, fetch = globalThis.fetch, ...options }: 
       },
       async login({ conditional: isConditional = false, ...init } = {}) {
         const { options, state } = await unwrap(api.POST("/auth/login/passkey/options", initOf(init)));
-        // A user can wait until `state` has expired before choosing a passkey. The login then starts again.
+        // A conditional prompt can stay open longer than `state` is valid. The login starts again with a new `state` in time.
         const isOver = AbortSignal.timeout(CONDITIONAL_MS);
         const signal = isConditional ? AbortSignal.any([isOver, init.signal ?? isOver]) : init.signal;
         type Response = PasskeyLoginRequest["response"];

@@ -30,8 +30,8 @@ type NumbersBelow<End extends number, Below extends number[] = []> = Below["leng
   : NumbersBelow<End, [...Below, Below["length"]]>;
 
 /**
- * An error response or a redirect. Redirects are never followed. If `status` is 422, `detail` is the list of issues, which is empty
- * if a proxy sent the response. Otherwise, `detail` is a sentence. Browsers hide the status of a redirect, so `status` is 0.
+ * An error response, or a redirect, which is never followed. If `status` is 422, `detail` is the list of issues, or empty if a
+ * proxy sent the response. For any other status, `detail` is a sentence. Browsers hide the status of a redirect, so it is 0.
  */
 export type LatchkeyError = ResponseError &
   (

@@ -30,7 +30,7 @@ type Method = keyof typeof CONVERTERS;
 type Convert = (options: unknown) => { readonly timeout?: number };
 type Call = (request: object) => Promise<{ toJSON(): unknown } | null>;
 
-/** The cast is safe because every member is optional: Node and old browsers have none of these members. */
+/** The cast is safe because every member is optional: Node and old browsers lack some members. */
 const browser = globalThis as {
   readonly navigator?: { readonly credentials?: Partial<Record<Method, Call>> };
   readonly PublicKeyCredential?: Partial<Record<(typeof CONVERTERS)[Method], Convert>> & {
@@ -40,7 +40,7 @@ const browser = globalThis as {
 
 /**
  * Returns the response of the browser. The cast assumes that the browser implements WebAuthn correctly.
- * @throws {LatchkeyPasskeyError}, the reason of the signal, or another error of the browser
+ * @throws {LatchkeyPasskeyError} if there is no passkey; otherwise the reason of the signal or an unexpected error of the browser
  */
 export async function promptForPasskey<Response>(
   method: Method,

@@ -1,6 +1,6 @@
 /**
  * Sends requests with a timeout and retries. After a missing response, 429 or 503, a request is repeated only if the method is
- * idempotent or the response has `Retry-After`. The service sends `Retry-After` before it does any work.
+ * idempotent or the response has `Retry-After`. The service sends `Retry-After` only if it has not executed the request.
  */
 import { LatchkeyConnectionError, parseRetryAfter } from "./errors.ts";
 
@@ -50,7 +50,8 @@ async function attempt(send: Send, request: Request, timeoutMs: number): Promise
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
-    // Cloned, because a body can be sent only once. The cast is safe: undici's `Request` in Bun's types is the same class at run time.
+    // Cloned, because a body can be sent only once. The cast is safe: `clone` returns a global `Request`, although Bun's types
+    // declare undici's `Request`.
     const response = await send(new Request(request.clone() as Request, { signal }));
     await response.clone().arrayBuffer();
     return response;

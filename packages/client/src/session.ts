@@ -1,6 +1,7 @@
 /**
- * Holds the token of the logged-in user. Tabs of a browser share the token through `storage`. A token with `auth_time` is renewed
- * before the token expires: the service sets `auth_time` if it renews tokens. Each change of the token is reported once.
+ * Holds the token of the logged-in user. Tabs of a browser share the token through `storage`. Each change of the token is
+ * reported once. A token with the claim `auth_time` is renewed before the token expires. Only a service that renews tokens sets
+ * `auth_time`.
  */
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 
@@ -122,7 +123,7 @@ export function createSession(
       hold(receive(next, { previous: sent }));
       return true;
     },
-    /** Forgets the token of a login that has ended. A renewal of `sent` that ended earlier belongs to the same login. */
+    /** Forgets the stored token if it is `sent` or a renewal of `sent`. All tokens of one login have the same `auth_time`. */
     endLogin(sent: string | undefined): void {
       synchronize();
       const { auth_time } = readClaims(sent);
@@ -133,8 +134,8 @@ export function createSession(
 }
 
 /**
- * Calculates when to renew a token from the time of receipt and the lifetime: the clock of the service can differ, and browsers do
- * not expose the `Date` header. The last token of a login expires at the same time as the previous token, and is not renewed.
+ * Calculates `renewAt` from the local time of receipt and the lifetime, because the clock of the service can differ, and browsers
+ * do not expose the `Date` header. The last token of a login does not expire later than `previous`, and is not renewed.
  */
 function receive(token: string | undefined, { previous = "", receivedAt = Date.now() } = {}): Held {
   const { exp = 0, auth_time } = readClaims(token);
@@ -143,7 +144,7 @@ function receive(token: string | undefined, { previous = "", receivedAt = Date.n
   return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : Infinity };
 }
 
-/** Returns the time of issue, or the local time if it is earlier. Another client can have received the token long ago. */
+/** Returns the time of issue, but at most the local time. Another client can have received the token long ago. */
 const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
 
 function lifetimeMs(token: string | undefined): number {
@@ -196,5 +197,5 @@ const browser = () => globalThis as unknown as Browser;
 
 const pause = () => new Promise<void>((resolve) => unref(setTimeout(resolve, MIN_PAUSE_MS)));
 
-/** Lets a process of Node or Bun exit. The cast is safe because timers of browsers are numbers, which have no `unref`. */
+/** Lets Node and Bun exit before the timer fires. The cast is safe because `unref` is optional: browser timers do not have it. */
 const unref = (timer: unknown): void => (timer as { unref?(): void }).unref?.();

@@ -1,10 +1,10 @@
 /**
- * Matches a definition in `.env`. The value is not quoted, and a `#` directly follows another character. Bun ends such a
- * value at the `#`.
+ * Matches a definition in `.env` whose value is not quoted and contains a `#` directly after another character. Bun cuts off
+ * such a value at the `#`.
  */
 const CUT = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*([^\s"'`#]|[^\s"'`#][^#\n]*[^\s#])#/gm;
 
-/** Returns one sentence for each of these variables whose value Bun has cut. `dotenv` is the text of the file. */
+/** Returns one sentence for each variable in `names` whose value Bun has cut off. `dotenv` is the text of `.env`. */
 export const describeCutValues = (
   names: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,

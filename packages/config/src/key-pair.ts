@@ -13,8 +13,8 @@ export type PrivateKey = PublicKey & {
 };
 
 /**
- * One PEM block (RFC 7468). Only white space can surround the block. `parsePem` converts each `\n` to a line break first,
- * because some environments cannot contain line breaks.
+ * One PEM block (RFC 7468). Only white space can surround the block. `parsePem` first converts each escaped `\n` to a line
+ * break, because some tools do not allow line breaks in environment variables.
  */
 const PEM = /^\s*-----BEGIN ([A-Z0-9 ]+)-----(.+)-----END \1-----\s*$/s;
 
@@ -56,7 +56,7 @@ function describeLabel(label = "", content: string): string {
 
 /**
  * The key, and the only algorithm for which it is valid. `jwk` has the required members in alphabetical order (RFC 7638 §3.2).
- * Equal keys therefore have equal texts.
+ * The JSON texts of equal keys are therefore equal.
  */
 function describeKey(key: KeyObject) {
   const type = key.asymmetricKeyType ?? "unknown";

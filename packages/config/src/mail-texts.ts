@@ -1,6 +1,6 @@
 /**
- * Reads the operator's texts of mails. Invariant: each such text contains the product, has only valid lines, and contains the
- * link if mails of its kind have a link.
+ * Reads the operator's texts of mails. Invariant: each such text has only valid lines, contains `{product}`, and contains
+ * `{link}` if mails of its kind have a link.
  */
 import { hasLink, MAIL_KINDS, type MailKind, type MailText, type MailTexts } from "@latchkey/contracts";
 import { InvalidValue, invalid, type Kind, LINK_MAX_LENGTH, type ReadFile } from "./variable-kinds.ts";
@@ -10,7 +10,7 @@ export const PRODUCT_NAME_MAX_LENGTH = 64;
 const fileOf = (kind: MailKind): string => `${kind}.txt`;
 /** RFC 5322 §2.1.1. */
 const MAX_LINE_BYTES = 998;
-/** In bytes, `LONGEST_PRODUCT` and `LONGEST_LINK` are at least as long as any product name and any link. */
+/** These texts replace `{product}` and `{link}` in the length check. Each has at least as many bytes as any actual value. */
 const LONGEST_PRODUCT = "x".repeat(4 * PRODUCT_NAME_MAX_LENGTH);
 const LONGEST_LINK = "x".repeat(LINK_MAX_LENGTH + 200);
 

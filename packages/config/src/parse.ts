@@ -33,7 +33,7 @@ export interface Environment<Name extends VariableName = VariableName> {
   readonly values: Pick<Values, Name>;
   /** The text of each value. For an unset variable, the text of the default, or null if there is no default. */
   readonly texts: Readonly<Record<Name, string | null>>;
-  /** Sentences for the log: one for each insecure value, each misspelled name and each cut value. */
+  /** Sentences for the log: one for each insecure value, each misspelled name, and each value that `.env` cuts at a `#`. */
   readonly warnings: readonly string[];
 }
 
@@ -101,7 +101,7 @@ function parse<Name extends VariableName>(
       texts[name] = given;
       values[name] = value;
     } catch (error) {
-      // An invalid variable keeps its default, because the other variables must still be checked.
+      // An invalid variable keeps its default, because `validate` still checks the other variables and needs all values.
       if (!(error instanceof InvalidValue)) throw error;
       const problem = error.problem ?? describeInvalid(given ?? "", definition);
       const { variable = name, accepted = definition.accepted } = error.details;
@@ -190,7 +190,7 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
-  // Links of a change of e-mail always lead to the page of this service, so `PUBLIC_URL` is required.
+  // The link that confirms a change of e-mail always leads to a page of this service, so `PUBLIC_URL` is required.
   if (values.AUTH_EMAIL_CHANGE && !sendsMail(values))
     report("MAIL_URL", "is required with AUTH_EMAIL_CHANGE");
   if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null)

@@ -1,6 +1,6 @@
 /**
- * The outbox in either database. Invariants: at any time, at most one process has claimed a mail. Mails to one recipient are
- * counted one after another, because all replicas share the recipient's budget.
+ * The outbox in either database. Invariants: at any time, each mail is claimed by at most one process. Mails to one recipient
+ * are counted one after another, because all replicas share the recipient's budget.
  */
 import type { MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
@@ -153,9 +153,9 @@ export function createOutboxRepository(
       const finished = { nextAttemptAt: null, dueAt: null, recipient: null };
       return write(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
     },
-    /** @param attempts the value from `claim`: a mail that was claimed again is not changed */
+    /** @param attempts the value from `claim`. A mail that has been claimed again since then is not changed */
     postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
-      // `isWaiting` is false if a revocation has ended the reset in the meantime.
+      // `isWaiting` is false if a change to the user has cancelled the mail since the claim.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
       return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },

@@ -82,7 +82,7 @@ export function createPasskeyRepository(
     return user;
   };
 
-  /** Sets `dueAt` instead of `nextAttemptAt`, because an earlier release does not know this `kind` of mail. */
+  /** Sets only `dueAt`, because earlier releases claim every mail with a `nextAttemptAt`, but do not know this `kind` of mail. */
   const notify = (transaction: Orm, userId: number) =>
     transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null });
 
@@ -117,8 +117,8 @@ export function createPasskeyRepository(
     ) =>
       transact(async (transaction) => {
         const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
-        // The revision lets only one of several concurrent additions succeed. The other additions would count too few
-        // passkeys.
+        // The revision lets only one of several concurrent additions succeed. If all additions succeeded, the
+        // user could exceed `MAX_PASSKEYS`, because each addition counts only the earlier passkeys.
         const condition = and(
           isValidToken(users, token),
           eq(users.tokenVersion, tokenVersion),

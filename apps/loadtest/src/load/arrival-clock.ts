@@ -8,7 +8,7 @@ export type ArrivalClock = Awaited<ReturnType<typeof openArrivalClock>>;
 
 const MAX_CALLS_PER_TURN = 16;
 
-/** @param times the intended starts in milliseconds after `startAt`, ascending */
+/** @param times the intended starts in milliseconds after the `startAt` of `run`, ascending */
 export async function openArrivalClock(times: readonly number[]) {
   const thread = new Worker(new URL("./arrival-thread.ts", import.meta.url));
   await new Promise((resolve) => thread.addEventListener("open", resolve, { once: true }));
@@ -20,7 +20,7 @@ export async function openArrivalClock(times: readonly number[]) {
   return {
     /**
      * Resolves after the last call of `onDue`, or when `stop` is called.
-     * @param startAt a time on the clock of `performance.now()`
+     * @param startAt the beginning of the schedule, on the clock of `performance.now()`
      * @param onDue receives each intended start, on the clock of `performance.now()`
      */
     async run(startAt: number, onDue: (due: number) => void): Promise<void> {
@@ -31,8 +31,8 @@ export async function openArrivalClock(times: readonly number[]) {
         isCalling = false;
         for (let calls = 0; next < imminent && stop[0] === 0; calls++) {
           const due = startAt + (shared[next] ?? 0);
-          // `setImmediate` lets the event loop read responses until the next start is due, and after `MAX_CALLS_PER_TURN` calls.
-          // If responses were not read, all connections would stay in use, and each request would open a new connection.
+          // Until the next start is due, and after each `MAX_CALLS_PER_TURN` calls, `setImmediate` lets the event loop read
+          // responses. Otherwise, all connections would stay in use, and each request would open a new connection.
           if (performance.now() < due || calls === MAX_CALLS_PER_TURN) {
             isCalling = true;
             setImmediate(call);

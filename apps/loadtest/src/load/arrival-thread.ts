@@ -13,7 +13,7 @@ export interface ArrivalSchedule {
   readonly stop: Int32Array;
 }
 
-/** The thread posts this much earlier, to compensate for the latency of a message to the main thread. */
+/** The thread posts this long before an intended start, to compensate for the latency of a message to the main thread. */
 const AHEAD_MS = 0.1;
 
 declare const self: Worker;

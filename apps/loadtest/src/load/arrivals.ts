@@ -5,8 +5,8 @@ import type { OpenLoad, RunOptions } from "./scenarios.ts";
 export type ArrivalOptions = Omit<OpenLoad, "kind"> & Pick<RunOptions, "durationSeconds" | "seed">;
 
 /**
- * Returns the intended starts in ascending order, in milliseconds after the beginning of the warm-up. The duration includes the
- * warm-up.
+ * Returns the intended starts in ascending order, in milliseconds after the beginning of the warm-up. Here, `durationSeconds`
+ * includes the warm-up.
  */
 export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }: ArrivalOptions): number[] {
   const meanGapMs = 1000 / ratePerSecond;

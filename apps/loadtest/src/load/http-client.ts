@@ -20,7 +20,7 @@ export interface LoadRequest {
 export interface ResponseStatus {
   /** `none` if the connection failed or the timeout expired. */
   readonly status: string;
-  /** `refused`, `reset`, `closed`, `timed out`, or another error code, such as `ENOTFOUND`; null if the response was complete. */
+  /** `refused`, `reset`, `closed`, `timed out`, or any other error's code, such as `ENOTFOUND`; null for a complete response. */
   readonly connectionError: string | null;
 }
 

@@ -9,7 +9,7 @@ export type MeasurementWindow = Readonly<Record<"from" | "to", number>>;
 
 export interface Exchange {
   readonly request: LoadRequest;
-  /** The start of the latency: the intended start of the request (open loop) or the time of sending (closed loop). */
+  /** Latency counts from this time: the intended start of the request (open loop) or the time of sending (closed loop). */
   readonly due: number;
 }
 
@@ -27,8 +27,8 @@ export interface LoopOptions {
 
 /**
  * Sends requests on schedule, regardless of earlier responses. Latency counts from the intended start, so a stall of the service
- * adds to the latency of all requests that are due during the stall (Tene, "How NOT to Measure Latency", 2015). Returns after the
- * window, when every request is complete or timed out. `startAt` is on the clock of `performance.now()`.
+ * adds to the latency of all requests that are due during the stall (Tene, "How NOT to Measure Latency", 2015). Returns when the
+ * window has ended and no request is pending. `startAt` is on the clock of `performance.now()`.
  */
 export async function runOpenLoop(
   options: LoopOptions & { readonly clock: ArrivalClock; readonly startAt: number },
@@ -54,8 +54,8 @@ export async function runOpenLoop(
 }
 
 /**
- * The pause of a client after an unexpected response. A rejection costs the service almost nothing: without a pause, clients
- * would overload this process.
+ * The pause of a client after an unexpected response. The service rejects requests very quickly. Without a pause, clients would
+ * therefore send so many requests that they would overload this process.
  */
 const PAUSE_AFTER_REJECTION_MS = 100;
 

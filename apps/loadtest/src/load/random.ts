@@ -4,8 +4,8 @@
 const STREAMS = { arrivals: 1, requests: 2 } as const;
 
 /**
- * Creates a Mulberry32 generator (Ettinger, 2017). The initial state is the sum of a constant for the stream and the seed, mixed
- * by the first step of MurmurHash3's 32-bit finalizer.
+ * Creates a Mulberry32 generator (Ettinger, 2017). The first step of MurmurHash3's 32-bit finalizer mixes the seed. The initial
+ * state is the sum of the mixed seed and a constant for the stream.
  * @param seed an integer, of which only the lower 32 bits are used
  * @returns a function that draws uniformly from [0, 1), with 32 bits of resolution
  */

@@ -62,8 +62,8 @@ function parseClause(clause: string, operations: readonly string[]) {
     figure,
     operator: sign,
     /**
-     * The limit in `unit`: a unit of time for a latency, `/s` for a rate. For errors, `%` of the sent requests, or empty for a
-     * count.
+     * The limit in `unit`. The unit is `ms`, `s` or `us` for a latency, and `/s` for a rate. For errors, the unit is `%` of the
+     * sent requests, or empty for a count.
      */
     limit: Number(limit),
     unit,
@@ -97,7 +97,7 @@ function measure({ subject, figure, unit }: Assertion, { all, operations, probe 
     return `the run had no operation ${subject}, only ${Object.keys(operations).join(", ") || "none"}`;
   }
   if (figure === "rate" || figure === "errors") {
-    // The parser rejects the rate and the errors of `probe`.
+    // `result` always has `sent`, because the parser rejects `probe.rate` and `probe.errors`.
     if (!("sent" in result) || result.sent === 0) return "no request was sent";
     if (figure === "rate") return result.perSecond;
     return unit === "%" ? (100 * result.errors) / result.sent : result.errors;

@@ -40,7 +40,7 @@ export class LatencyHistogram {
     };
   }
 
-  /** Limits the percentile to the maximum, because the histogram returns the upper end of a range of equivalent values. */
+  /** Limits the percentile to the maximum, because the histogram returns the upper end of a bucket. */
   #at(percent: number): number {
     return Math.min(this.#counts.getValueAtPercentile(percent), this.#counts.maxValue) / 1000;
   }

@@ -51,7 +51,7 @@ async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Pro
   while (!isStopping && failure === null) {
     const waitMs = due - performance.now();
     if (waitMs > 0) await Bun.sleep(waitMs);
-    // The latency does not include the lateness of the timer.
+    // After a wait, the latency counts from sending, to exclude the lateness of the timer.
     const sentAt = readyAt > due ? due : performance.now();
     const { status, connectionError } = await send(PROBE);
     readyAt = performance.now();

@@ -1,5 +1,5 @@
 /**
- * Counts requests and responses in chronological order. A request of an open loop is counted if the intended start is in the
+ * Counts requests and responses, by operation and by second. A request of an open loop is counted if the intended start is in the
  * window, regardless of when the response arrives. A request of a closed loop is counted if the response arrives in the window.
  */
 import type { LoadRequest, ResponseStatus } from "../load/http-client.ts";
@@ -44,11 +44,11 @@ class Operation {
       /** Number of responses by status; `none` if the connection failed or the timeout expired. */
       statuses: { ...this.statuses },
       /**
-       * Number of requests with the status `none`, by connection error: `refused`, `reset`, `closed`, `timed out`, or another
-       * error code.
+       * Number of requests with the status `none`, by connection error: `refused`, `reset`, `closed`, `timed out`, or any other
+       * error's code.
        */
       connectionErrors: { ...this.connectionErrors },
-      /** Number of responses with an unexpected status, and of missing responses. The 401 for a wrong password is expected. */
+      /** Number of requests without a response or with an unexpected status. The 401 for a wrong password is expected. */
       errors: this.errors,
       /** Number of expected responses per second of the measured duration. */
       perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
@@ -68,7 +68,7 @@ export class Recorder {
   readonly #operations = new Map<string, Operation>();
   readonly #lateness = new LatencyHistogram();
   readonly #seconds: Omit<Second, "offered">[] = [];
-  /** Number of requests by the second of the intended start. A late request can be sent after that second has ended. */
+  /** Number of requests by the second of `due`. Not part of `#seconds`, because a late request can be sent after that second. */
   readonly #offered: number[] = [];
   #current = { errors: 0, latency: new LatencyHistogram() };
   #hasEnded = false;

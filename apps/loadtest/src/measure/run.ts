@@ -18,7 +18,10 @@ export type Run = Awaited<ReturnType<typeof runLoad>>;
 export interface RunLoadOptions extends Omit<PrepareOptions, "onUser"> {
   /** The function that `withUsers` passes to `work`. */
   readonly next: NextRequest;
-  /** Duration of the load before the measurement begins, because the first requests find an idle service. @default 1 */
+  /**
+   * Duration of the load before the measurement begins. The first requests do not count, because they find an idle service.
+   * @default 1
+   */
   readonly warmUpSeconds?: number | undefined;
   /** @default none: the result contains no metrics of the service */
   readonly metrics?: ServerMetrics | undefined;
@@ -87,7 +90,7 @@ export async function runLoad(options: RunLoadOptions) {
     asked,
     /** `interrupted`: a signal ended the run, and the result covers the time until the signal. */
     outcome: signal.aborted ? "interrupted" : "complete",
-    /** Whether fewer requests were answered than were offered; false in a closed loop. */
+    /** Whether significantly fewer requests were answered than were offered; false in a closed loop. */
     overloaded: isOverloaded(asked, result.all, countedSeconds),
     countedSeconds,
     ...result,
@@ -106,8 +109,8 @@ export async function runLoad(options: RunLoadOptions) {
 const MIN_ANSWERED_SHARE = 0.95;
 
 /**
- * Tolerates noise: the number of requests in the service differs between the beginning and the end of a run, even if the service
- * keeps up. For Poisson arrivals, Little's law gives this difference a standard deviation of √(2 × rate × latency).
+ * Tolerates noise: the number of pending requests differs between the beginning and the end of a run, even if the service keeps
+ * up. For Poisson arrivals, the standard deviation of this difference is √(2 × rate × latency), according to Little's law.
  */
 function isOverloaded({ load }: RunOptions, all: OperationResult, seconds: number): boolean {
   if (load.kind === "closed") return false;
@@ -128,8 +131,8 @@ function readUsage() {
 }
 
 /**
- * Calls `onSecond` after each second of the window except the last one, because the timer of the last second can be late.
- * Measures the CPU time of this process in the window.
+ * Calls `onSecond` after each second of the window except the last one. The timer of the last second can be late, so `runLoad`
+ * reports that second itself. Measures the CPU time of this process in the window.
  */
 function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
   let before = readUsage();
@@ -153,7 +156,7 @@ function watchWindow({ from, to }: MeasurementWindow, onSecond: () => void) {
 
 const BOTTLENECK = "The load generator was the bottleneck";
 const MAX_CPU_SHARE = 0.9;
-/** If the CPU share is lower, late requests are caused by other processes, such as the service. */
+/** At or below this CPU share, other processes, such as the service, are the cause of late requests. */
 const BUSY_CPU_SHARE = 0.5;
 /** The maximum lateness at p99, as a share of the p99 of the latency. The latency includes the lateness. */
 const MAX_LATENESS_SHARE = 0.1;
@@ -164,9 +167,7 @@ const EXHAUSTION_CODES = ["EMFILE", "ENFILE", "EADDRNOTAVAIL"];
 export interface LoadGeneratorFigures extends Pick<OperationResult, "latency" | "connectionErrors"> {
   /** CPU time as a multiple of one core. */
   readonly cpuShare: number;
-  /**
-   * The proportion of the time that the sending thread waited for a core; 0 if the operating system does not report this time.
-   */
+  /** The share of the time in which the main thread waited for a core; 0 if the operating system does not report this share. */
   readonly waitShare: number;
   /** The delay from the intended start to the sending of a request (open loop); null in a closed loop. */
   readonly lateness: Latency | null;
@@ -184,7 +185,7 @@ export function bottleneckOf(figures: LoadGeneratorFigures): string | null {
     return `${cause}: it sent 1 % of the requests more than ${lateMs.toFixed(1)} ms late and ${used}.`;
   }
   if (cpuShare > MAX_CPU_SHARE) return `${BOTTLENECK}: it ${used}.`;
-  // In an open loop, waiting for a core matters only if requests are late.
+  // In an open loop, waiting for a core matters only if requests are late, which is checked above.
   return lateness === null && cpuShare + waitShare > MAX_CPU_SHARE
     ? `${BOTTLENECK}: it ${used}, and waited for a core ${Math.round(100 * waitShare)} % of the time.`
     : null;

@@ -9,7 +9,7 @@ export type ServerMetrics = Awaited<ReturnType<typeof openServerMetrics>>;
 
 /**
  * Reads the metrics immediately, and then once a second until `stop` is called. If a later read fails, the previous figures are
- * kept, because the responses already show that the service is overloaded or restarting.
+ * kept, because the responses to the load already show that the service is overloaded or restarting.
  * @throws {CliError} with exit code 69 if the URL does not return the metrics
  */
 export async function openServerMetrics(url: string) {

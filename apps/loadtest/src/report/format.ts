@@ -13,7 +13,7 @@ export const formatCount = (value: number): string => formatDecimals(value, 0);
 
 export const formatRate = (perSecond: number): string => formatDecimals(perSecond, perSecond < 1000 ? 1 : 0);
 
-/** Formats a rate that was specified, not measured, with up to three decimals. */
+/** Formats a specified (not measured) rate with up to three decimals. */
 export const formatOffered = (perSecond: number): string => perSecond.toLocaleString("en-US");
 
 /** Formats about three significant digits, because further digits are not reproducible. Omits the unit. */

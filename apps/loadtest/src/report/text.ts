@@ -35,7 +35,7 @@ export function describeStep(step: SearchStep, p99BoundMs: number): string {
   ].flat();
   const failed = `failed${attempt === 1 ? "" : " again"}: ${reasons.join(", ") || "none succeeded"}`;
   const outcome = passed ? "passed" : attempt === 1 ? `${failed}; is repeated` : failed;
-  // Some of the answered logins were sent before the measurement.
+  // If more logins were answered than sent, some of the answered logins were sent before the measurement.
   const earlier = achievedPerSecond > sentPerSecond ? " (also logins sent before)" : "";
   const rates = `${format.formatRate(sentPerSecond)}/s sent, ${format.formatRate(achievedPerSecond)}/s answered${earlier}`;
   return `rate ${format.formatOffered(ratePerSecond)}/s: ${rates}, p99 ${format.formatMs(p99)} ms; ${outcome}`;

@@ -13,7 +13,7 @@ import { columns, tables } from "./schema.ts";
 const TABLES = describeTables(tables, columns.getTableConfig);
 
 /**
- * If `role` is `target`, creates the file. The transaction of `work` also migrates the file.
+ * If `role` is `target`, creates the file and migrates it in the transaction of `work`.
  * @throws DatabaseUnavailable
  */
 export async function withCopySession<T>(
@@ -24,9 +24,10 @@ export async function withCopySession<T>(
   if (role === "target") await createFile(path);
   return connected(path, 0, async (connection) => {
     const { database, prepare } = connection;
-    // `lock` replaces the write-ahead log by a rollback journal. The journal stays small, because it contains no new pages.
+    // `lock` replaces the write-ahead log by a rollback journal. The journal stays small, because it contains only the old
+    // content of changed pages.
     lock(database);
-    // In this mode, the end of the transaction releases the lock and deletes the journal.
+    // With `NORMAL`, the end of the transaction releases the lock and deletes the journal.
     database.exec("PRAGMA locking_mode = NORMAL");
     const orm = createOrm((text, parameters) => prepare(text).all(parameters));
     const lastId = sql<number>`coalesce(max(seq), 0)`;

@@ -1,6 +1,6 @@
 /**
- * Applies the generated migrations. One transaction with the write lock reads the current version and migrates. If several
- * processes start on an empty file, only one process migrates.
+ * Applies the generated migrations. One transaction holds the write lock, reads the migration history and applies the missing
+ * migrations. Therefore, if several processes start on an empty file, only one process applies the migrations.
  */
 import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
@@ -16,7 +16,7 @@ const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url)
 /** Long enough for another process to finish a migration that rewrites a large table. */
 const BUSY_TIMEOUT_MS = 60_000;
 
-/** Returns the times of all applied migrations. */
+/** Returns the time of each applied migration: when the migration was generated, not when it was applied. */
 const readHistory = async (orm: Orm): Promise<number[]> => {
   const rows = await orm.select({ createdAt: sql<number>`created_at` }).from(sql`__drizzle_migrations`);
   return rows.map(({ createdAt }) => createdAt);
@@ -34,8 +34,8 @@ export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
 /** Must run in a transaction that holds the write lock. @throws SchemaTooNew */
 export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FOLDER): Promise<SchemaState> {
   const migrations = readMigrationFiles({ migrationsFolder });
-  // The first table is the table of Drizzle's own migrator. A second table contains the oldest compatible releases, because
-  // earlier releases must be able to start.
+  // `__drizzle_migrations` has the columns of Drizzle's own migrator. These columns do not change, because earlier releases use
+  // the table. `__latchkey_migrations` contains each migration's oldest compatible release.
   await orm.execute(sql`
       create table if not exists __drizzle_migrations
       (id integer primary key, hash text not null, created_at numeric not null)`);

@@ -1,6 +1,6 @@
 /**
  * The reading connection. Each query returns all rows as one JSON text, because converting each value separately takes twice
- * as long. Invariants: a statement is reset when its row is read, so no snapshot stays open. After a lock conflict, a new
+ * as long. Invariants: a statement is reset when its only row is read, so no snapshot stays open. After a lock conflict, a new
  * connection is used, because the driver leaves the failed statement unfinished.
  */
 import { Column, fillPlaceholders, is } from "drizzle-orm";
@@ -17,7 +17,8 @@ export interface Reader {
 
 /**
  * Returns a query that selects all rows as one JSON array of arrays. Each value is cast to the type of its column, because
- * JSON cannot contain a blob. The result is a blob, because the driver ends the process if a text is not valid UTF-8.
+ * SQLite can store a blob in any column, and JSON cannot contain a blob. The JSON text is returned as a blob, because the
+ * driver ends the process if a text is not valid UTF-8.
  */
 function toJsonQuery(sql: string, fields: readonly unknown[]): string {
   const names = fields.map((_, index) => `c${index}`);
@@ -37,7 +38,7 @@ export function compile<Row>(query: Select<Row>) {
     parseRows(prepare(jsonQuery).get(fillPlaceholders(params, values))).map(decode);
 }
 
-/** A query fails with a lock conflict only while another process recovers the file. The next query uses a new connection. */
+/** A lock conflict occurs only while another process recovers the file. The query after the conflict uses a new connection. */
 export function openReader(path: string): Reader {
   let connection: Connection | null = connect(path);
   let isClosed = false;

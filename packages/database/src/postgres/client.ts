@@ -19,8 +19,8 @@ const READ_ONLY_PAUSE_MS = 1_000;
 type Query = (text: string, values: unknown[]) => Promise<unknown[][]>;
 
 /**
- * The cast is safe: outside of Drizzle's own transactions, Drizzle's session calls only `unsafe` and `values`. Only
- * migrations use Drizzle's own transactions.
+ * The cast is safe: Drizzle's session calls only `unsafe` and `values`, except in Drizzle's own method `transaction`. Only
+ * migrations call that method, and they do not use this function.
  */
 function createOrm(query: Query): BunSQLDatabase {
   const unsafe = (text: string, values: unknown[]) => {

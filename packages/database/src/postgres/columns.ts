@@ -7,8 +7,8 @@ import { toTimestamp } from "../timestamp.ts";
 export { boolean, getTableConfig, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 
 /**
- * Qualifies each table with its schema, because a connection pooler does not keep a `search_path`. Drizzle's `pgSchema`
- * function rejects the name `public`.
+ * Qualifies each table with its schema, because a connection pooler does not keep a `search_path`. The class `PgSchema` is
+ * used because Drizzle's function `pgSchema` rejects the name `public`.
  */
 export const { table } = new PgSchema("public");
 

@@ -1,6 +1,6 @@
 /**
- * Opens connections to the server, and proves that a connection is direct: no pooler is between this process and the server
- * process.
+ * Opens connections to the server, and checks whether a connection is direct: no pooler is between this process and the
+ * server process.
  */
 import type { PostgresAddress } from "@latchkey/contracts";
 import { SQL } from "bun";
@@ -16,7 +16,10 @@ export interface PreparedStatements {
 
 export interface ConnectOptions {
   readonly address: PostgresAddress;
-  /** In milliseconds. The server's `statement_timeout` is shorter, because a slow query must not replace the pool. */
+  /**
+   * In milliseconds. The server's `statement_timeout` is shorter: it ends a slow query before the deadline, at which the
+   * client would replace the pool.
+   */
   readonly deadlineMs: number;
 }
 
@@ -51,9 +54,9 @@ export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectO
   return {
     sql,
     /**
-     * Whether the session was started with this client's startup parameters. The setting then has the source `client`. A
-     * setting that a pooler changes later has the source `session`. A setting of a role or a database has the source `user`
-     * or `database`.
+     * Whether the session was started with this client's startup parameters. In that case, the source of `statement_timeout`
+     * is `client`. If a pooler sets it later, the source is `session`. If it is set for a role or a database, the source is
+     * `user` or `database`.
      */
     isDirect: async (): Promise<boolean> => {
       const query = `

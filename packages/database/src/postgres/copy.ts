@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL database during a copy. The copy reads one snapshot, and locks on all tables prevent changes by later
- * sessions. An idle connection of a pooler counts as a session, because a client can use that connection at any time.
+ * A PostgreSQL database during a copy. The copy reads one snapshot, and fails if another session is connected. It locks all
+ * tables to prevent changes by sessions that connect later. An idle connection of a pooler counts as another session, because
+ * a client can use that connection at any time.
  */
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
@@ -27,8 +28,8 @@ const WAIT_MS = 3_000;
 const PAUSE_MS = 50;
 
 /**
- * Server processes such as autovacuum have no user. Without `pg_stat_clear_snapshot`, all queries of a transaction would
- * return the same sessions.
+ * Server processes such as autovacuum have no user and are not counted. Without `pg_stat_clear_snapshot`, all queries of a
+ * transaction would return the same sessions.
  */
 const OTHER_SESSIONS = sql`
   select count(*)::int as sessions from pg_stat_activity, pg_stat_clear_snapshot()

@@ -31,7 +31,8 @@ export function openPostgresDatabase({
   return {
     kind: "postgres",
     ...createRepositories(client, schema),
-    // `run` still has its own, longer deadline, because a stuck pool must be replaced even if only pings use the pool.
+    // After the ping has failed, `run` continues until its own, longer deadline. Then, `run` replaces a stuck pool, even if only
+    // pings use the pool.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
     close,

@@ -17,7 +17,7 @@ const READ_ONLY_REASON = "25006";
 
 /**
  * The SQLSTATEs `duplicate_prepared_statement` and `invalid_sql_statement_name`: the server has another client's statement of
- * the same name, or no statement.
+ * the same name, or no statement of that name.
  */
 const LOST_STATEMENT_REASONS = ["42P05", "26000"];
 const LOST_STATEMENT = "the connection pooler does not support prepared statements and mixed them up";
@@ -27,8 +27,8 @@ const LOST_STATEMENT = "the connection pooler does not support prepared statemen
  */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   [READ_ONLY_REASON]: "the server accepts no writes",
-  // `protocol_violation`: every error of PgBouncer has this code. PostgreSQL returns this code if the executed statement
-  // needs other parameters, because statements were mixed up.
+  // `protocol_violation`: every error of PgBouncer has this code. PostgreSQL returns this code if statements were mixed up and
+  // the client therefore sends the wrong number of parameters.
   "08P01":
     "a connection pooler reported an error, or mixed up prepared statements; see its log. PgBouncer must have statement_timeout in ignore_startup_parameters",
   "26000": LOST_STATEMENT,
@@ -82,7 +82,7 @@ export function toDomainError(error: unknown): unknown {
   return isTaken ? new UserAlreadyExists() : unavailable(cause.errno ?? cause.code);
 }
 
-/** The client does not change the errors of its TLS library. The messages of these errors contain no secret. */
+/** The client throws the errors of its TLS library unchanged, not as a `PostgresError`. Their messages contain no secret. */
 function convertCertificateError(error: unknown): unknown {
   if (!(error instanceof Error && "code" in error) || !TLS_ERROR.test(String(error.code))) return error;
   return new DatabaseUnavailable(String(error.code), `TLS: ${error.message}`);
