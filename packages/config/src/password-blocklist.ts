@@ -1,6 +1,6 @@
 /**
- * The passwords that nobody can choose. Only the first 8 bytes of each password's SHA-1 digest are stored, in sorted runs.
- * One sort of millions of digests would block the event loop, which handles signals.
+ * The passwords that nobody can choose. Only the first 8 bytes of each password's SHA-1 digest are stored. The digests are
+ * sorted in runs, because one sort of millions of digests would block the event loop and delay the handling of signals.
  */
 import { createReadStream } from "node:fs";
 import { InvalidValue, invalid } from "./variable-kinds.ts";
@@ -9,15 +9,15 @@ import { InvalidValue, invalid } from "./variable-kinds.ts";
 const RUN_LENGTH = 2 ** 18;
 /**
  * The number of lines between two garbage collections. Without these collections, the garbage would become as large as the
- * list. The list is in shared memory, which also limits the garbage.
+ * list. The list is in shared memory for the same reason.
  */
 const COLLECT_EVERY = 2 ** 14;
 /** In UTF-16 units. A file with a longer line is not a list of passwords. */
 const LINE_MAX_LENGTH = 2 ** 12;
 const DIGEST = /^[0-9a-f]{40}(:\d+)?$/i;
 /**
- * Matches digests of any kind, such as NTLM, and UTF-16. If such lines counted as passwords, the list would contain nothing
- * that a user can choose.
+ * Matches a line that starts with a digest of any kind, such as NTLM, or that is UTF-16 text. If such lines counted as
+ * passwords, the list would not block any password that users choose.
  */
 const LIKE_DIGEST = /^[0-9a-f]{32,}(:|$)|\0/i;
 
@@ -52,7 +52,7 @@ async function readRuns(path: string): Promise<readonly BigUint64Array[]> {
   const add = (line: string): void => {
     lines += 1;
     if (line === "") return;
-    // The first line that is not empty decides.
+    // The first line that is not empty decides whether all lines must be digests.
     containsDigests ??= LIKE_DIGEST.test(line);
     if (containsDigests && !DIGEST.test(line))
       invalid(`names a file whose line ${lines} is not a SHA-1 digest`);

@@ -19,8 +19,8 @@ export function describeUnknownVariables(names: readonly string[]): string[] {
     .filter((name) => !NAMES.includes(name))
     .flatMap((name) => {
       const letters = new Set(name);
-      // The first two filters avoid most comparisons: each difference in length and each letter that `name` lacks needs a
-      // change.
+      // The first two filters avoid most calls of `countChanges`: the number of changes is at least the difference in
+      // length, and at least the number of letters of `known` that `name` lacks.
       const [nearest] = NAMES.filter((known) => Math.abs(known.length - name.length) <= maxChanges(known))
         .filter((known) => new Set(known).difference(letters).size <= maxChanges(known))
         .map((known) => ({ known, changes: countChanges(name, known) }))

@@ -31,8 +31,8 @@ const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /**
- * The only allowed path is a number. The client's error would contain any other path, such as the rest of a password with a
- * slash.
+ * The path must be a number, because the client's error message contains an invalid path. If a password contains a slash,
+ * the path contains the rest of the password.
  */
 const REDIS_URL = /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/;
 const redisUrl: Kind<string> = {
@@ -259,7 +259,7 @@ export type Values = {
 };
 export type AuthAlgorithm = Values["AUTH_ALGORITHM"];
 
-/** Whether the service sends mail. Without `MAIL_URL`, the service writes mails to files, but not in production. */
+/** Whether the service sends mails or writes mails to files. In production without `MAIL_URL`, the service does neither. */
 export const sendsMail = ({ MAIL_URL, NODE_ENV }: Pick<Values, "MAIL_URL" | "NODE_ENV">): boolean =>
   MAIL_URL !== null || NODE_ENV !== "production";
 

@@ -9,7 +9,7 @@ export const EMAIL_MAX_LENGTH = 254;
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** The body of a valid request is smaller than 8 KiB. */
+/** The body of a usual request is smaller than 8 KiB. */
 export const BODY_MAX_BYTES = 128 * 1024;
 /** The maximum number of chunks of a body: even a short chunk takes time. */
 export const BODY_MAX_CHUNKS = 512;

@@ -50,7 +50,7 @@ export function parsePostgresUrl(url: string) {
     throw new UnsupportedDatabaseUrl("its path must be the name of one database.");
   }
   return {
-    /** The client parses its query string, such as `sslmode`. */
+    /** The client reads the parameters of the query string, such as `sslmode`, from this URL. */
     url,
     hostname: parsed.hostname.replace(/^\[|\]$/g, ""),
     port: parsed.port === "" ? DEFAULT_PORT : Number(parsed.port),

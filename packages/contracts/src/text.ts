@@ -1,7 +1,10 @@
-/** Text: any Unicode characters except U+0000, which neither database stores correctly. All patterns match in linear time. */
+/**
+ * Text: any Unicode characters except U+0000, which neither PostgreSQL nor SQLite stores correctly. All patterns match in
+ * linear time.
+ */
 import Type from "typebox";
 
-/** The validator sets the `u` flag: the pattern excludes U+0000 and lone surrogates, but no surrogate pairs. */
+/** Excludes U+0000 and lone surrogates. Surrogate pairs match, because the validator sets the `u` flag. */
 const TEXT_PATTERN = "^[^\\u0000\\uD800-\\uDFFF]*$";
 
 /** Matches an e-mail address that is trimmed and lowercased. Excludes the same characters as `TEXT_PATTERN`. */

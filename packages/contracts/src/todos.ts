@@ -47,7 +47,7 @@ export const TodoQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
 });
 
-/** The content of `next_cursor`: the id of the last item on the same page. */
+/** The content of a page's `next_cursor`: the id of the last item on that page. */
 export const CursorPayload = Type.Object({ id: Id });
 
 export const TodoPage = Type.Object({

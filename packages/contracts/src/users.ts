@@ -30,8 +30,8 @@ const Password = text({
 export const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
 
 /**
- * Returns the body with this minimum length of `password`, or the same body if `password` has no minimum length. The cast is
- * safe because only the value of the bound differs.
+ * Returns the schema with this minimum length of `password`. Returns `body` itself if it has no `password` with a minimum
+ * length. The cast is safe because only the value of `minLength` differs.
  */
 export function withPasswordMinLength<Schema extends object>(body: Schema, minLength: number): Schema {
   const { properties } = body as { properties?: Record<string, object> };

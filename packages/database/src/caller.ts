@@ -1,6 +1,6 @@
 /**
- * The client for which queries run, and the total time of these queries. The embedded database takes turns between clients,
- * and all queries of a request share one timeout. The asynchronous context gives each query of a request the `Caller`.
+ * The client for which queries run, and the total time of these queries. In the embedded database, the writes of different
+ * clients take turns, and all queries of a request share one timeout. A query finds its `Caller` in the asynchronous context.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -11,7 +11,7 @@ export interface Caller {
   queriedMs: number;
 }
 
-/** Queries without a caller, such as migrations, share one queue. Each query without a caller has the whole timeout. */
+/** Queries without a caller, such as migrations, count as one client. Each of these queries has the whole timeout. */
 export const callers = new AsyncLocalStorage<Caller>();
 
 /** @param query receives its deadline, in milliseconds of `performance.now()` */

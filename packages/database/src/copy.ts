@@ -1,7 +1,7 @@
 /**
- * Copies all tables of a database to an empty database of the same or the other kind. Values are copied and compared in the
- * form that the repositories return, such as timestamps in UTC with milliseconds. Invariant: the target gets all rows of the
- * source, or no row.
+ * Copies all tables of a database to an empty database. Each of the two can be PostgreSQL or libsql. Values are copied and
+ * compared in the form that the repositories return, such as timestamps in UTC with milliseconds. Invariant: the target gets
+ * all rows of the source, or no row.
  */
 import { getTableColumns, sql } from "drizzle-orm";
 import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
@@ -29,7 +29,7 @@ export interface CopySession {
   readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
   /** Returns the highest id that a row of the table has ever had, or 0 if no row has ever had an id. */
   readonly lastId: (table: CopyTable) => Promise<number>;
-  /** Makes the ids of new rows higher than `lastId`. A rollback restores the earlier ids. */
+  /** Makes the ids of new rows higher than `lastId`. A rollback of the transaction undoes this change. */
   readonly setLastId: (table: CopyTable, lastId: number) => Promise<void>;
   /** Converts an error of `orm` to a domain error. */
   readonly toDomainError: (error: unknown) => unknown;

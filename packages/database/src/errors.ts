@@ -1,6 +1,6 @@
 /**
  * The errors that this package throws. The messages contain no SQL, parameters or credentials, so all messages can be logged.
- * A message contains a path only if this user cannot create or write the file or folder at that path.
+ * A message contains a path only if the user of this process cannot create or write the file or folder at that path.
  */
 
 /** Runs a query of a driver, and converts the driver's errors to the errors of this file. */

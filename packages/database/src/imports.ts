@@ -1,6 +1,7 @@
 /**
- * Imports users of other systems, and remembers which imported users deleted their account. Invariants: no token of another
- * database is valid for an imported user. For 90 days, imports skip an account that the owner has deleted.
+ * Imports users of other systems, and remembers e-mail addresses that imported users gave up, by deleting the account or by
+ * changing the e-mail. Invariants: a token that was issued for a user of another database is not valid for an imported user.
+ * For 90 days, imports skip a remembered e-mail address.
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { inArray, lte, sql } from "drizzle-orm";
@@ -80,7 +81,7 @@ export function createImports(
         }));
         const query = transaction.insert(users).values(values).onConflictDoNothing();
         const created = await query.returning({ id: users.id, email: users.email });
-        // Runs after the insert, because the insert waits for a concurrent deletion of the same user.
+        // Runs after the insert: the insert waits for a concurrent deletion of the same user, and this query must see it.
         const emails = created.map(({ email }) => email);
         const deleted = await findDeleted(transaction, emails);
         if (deleted.length > 0) await transaction.delete(users).where(inArray(users.email, deleted));

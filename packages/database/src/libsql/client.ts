@@ -14,7 +14,7 @@ import { openReader, type Reader } from "./reader.ts";
 import { createRetry } from "./retry.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
-/** Each call of `attempt` is atomic. */
+/** Each call of `attempt` is one atomic write. `reader.attempt` only repeats a query after a lock conflict. */
 interface LibsqlClient extends RepositoryClient {
   readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
   close(): void;
@@ -24,8 +24,8 @@ interface LibsqlClient extends RepositoryClient {
 export async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // The flag `wx` rejects an existing file. Closing a second handle of an open file would release this process's locks on
-    // the file.
+    // With the flag `wx`, an existing file is not opened: closing a second handle of the file would release the locks of this
+    // process on the file.
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "SQLITE_CANTOPEN";
@@ -34,8 +34,8 @@ export async function createFile(path: string): Promise<void> {
 }
 
 /**
- * Returns an error that names the folder or the file if this user cannot write there. A read-only folder is enough to make
- * SQLite fail.
+ * Returns an error that names the folder or the file if the user of this process cannot write to it. SQLite fails even if
+ * only the folder is read-only.
  */
 async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof DatabaseUnavailable)) return error;

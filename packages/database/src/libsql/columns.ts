@@ -17,7 +17,7 @@ export {
 /** The current time of the database, as RFC 3339 text in UTC with milliseconds. Such texts sort in the order of their times. */
 export const now = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
-/** Matches the texts that `now` produces, except those with February 29, which depends on the year. */
+/** Matches the texts that `now` produces, except those with February 29, because this date is not valid in every year. */
 const CANONICAL =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
