@@ -67,7 +67,7 @@ export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
   readonly code = "INVALID_VALUE";
   /**
-   * @param problem the rest of a sentence that begins with the variable's name. @default "is not valid" or "is empty"
+   * @param problem the rest of a sentence that begins with the variable's name. @default a text that depends on the value
    * @param details `variable` and `accepted` replace the name and the accepted texts of the definition
    */
   constructor(

@@ -3,7 +3,7 @@
 export const USERNAME_MAX_LENGTH = 32;
 export const PASSWORD_MIN_LENGTH = 8;
 export const PASSWORD_MAX_LENGTH = 128;
-/** RFC 5321 §4.5.3.1.3 limits a path to 256 octets, including two angle brackets. */
+/** RFC 5321 §4.5.3.1.3 limits a path, which is an address in angle brackets, to 256 octets. */
 export const EMAIL_MAX_LENGTH = 254;
 
 export const PAGE_SIZE_MAX = 100;

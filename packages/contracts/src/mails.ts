@@ -1,4 +1,4 @@
-/** The kinds of mails: lifetimes, conditions for sending, and the pages to which mails link. `packages/mail` contains the texts. */
+/** The kinds of mails: lifetimes, conditions for sending, and linked pages. `packages/mail` contains the texts. */
 
 interface MailDefinition {
   /** Time from the creation of a mail until the link of the mail expires. A mail is not sent after this time. */

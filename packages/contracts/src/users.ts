@@ -26,7 +26,7 @@ const Password = text({
   examples: ["correct horse battery staple"],
 });
 
-/** The password of an existing user. It has no bounds, because they apply to new passwords only. */
+/** The password of an existing user. It has no bounds, because the bounds apply only to new passwords. */
 export const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
 
 /**

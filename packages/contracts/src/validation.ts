@@ -14,8 +14,8 @@ const PATTERN_MESSAGES = new Map([
 ]);
 
 /**
- * Describes an error that a schema check returned: `msg` continues a sentence that begins with the name of the value, and `type` is
- * the stable type of the issue.
+ * Describes an error that a schema check returned. `msg` continues a sentence that begins with the name of the value. `type`
+ * is the stable type of the issue.
  */
 export function describeViolation(error: TLocalizedValidationError) {
   switch (error.keyword) {

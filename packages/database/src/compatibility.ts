@@ -10,7 +10,7 @@ import { SchemaTooNew } from "./errors.ts";
 export interface MigrationRecord {
   /** The migration's time, as in Drizzle's table `__drizzle_migrations`. */
   readonly createdAt: number;
-  /** null: no earlier release is compatible. */
+  /** null: the migrated schema is not compatible with any earlier release. */
   readonly oldestRelease: string | null;
 }
 

@@ -45,7 +45,7 @@ export interface CopiedTable {
 /** `rows` is the number of rows copied so far. `total` is the number of all rows of the table. */
 export type OnCopyProgress = (table: string, rows: number, total: number) => void;
 
-/** Limits the memory, and the parameters of an INSERT. SQLite allows at most 32,766 parameters. */
+/** Limits the memory and the number of parameters of an INSERT. SQLite allows at most 32,766 parameters. */
 const PAGE_ROWS = 1_000;
 
 export function describeTables(

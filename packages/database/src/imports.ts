@@ -81,7 +81,7 @@ export function createImports(
         }));
         const query = transaction.insert(users).values(values).onConflictDoNothing();
         const created = await query.returning({ id: users.id, email: users.email });
-        // Runs after the insert: the insert waits for a concurrent deletion of the same user, and this query must see it.
+        // The insert waits for a concurrent deletion of the same user. Only queries after the insert are certain to see it.
         const emails = created.map(({ email }) => email);
         const deleted = await findDeleted(transaction, emails);
         if (deleted.length > 0) await transaction.delete(users).where(inArray(users.email, deleted));

@@ -32,7 +32,7 @@ export function createNetworks(
       const ofUser = eq(userId, id);
       const latest = orm.select({ networkDigest }).from(userNetworks).where(ofUser).orderBy(desc(lastSeenAt));
       const others = and(ofUser, notInArray(networkDigest, latest.limit(MAX_NETWORKS)));
-      // The deletion is a separate statement, because it must see all rows that other replicas have stored.
+      // The deletion is a separate statement. In one statement, two replicas could not see each other's new rows.
       return attemptAll(store, orm.delete(userNetworks).where(others));
     },
     /** Returns when each network of the user was last stored. */

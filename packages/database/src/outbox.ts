@@ -51,10 +51,10 @@ export function createOutboxRepository(
   { orm, prepare, run, transact }: RepositoryClient,
   { outbox, users, now, later, skipLocked, lockText }: Tables,
 ) {
-  /** Selects the id of the mail that is due first. Each of two indexes finds one candidate. */
+  /** Selects the id of the mail that is due first. The indexes of `nextAttemptAt` and `dueAt` find one candidate each. */
   const next = (lock: SQL) => {
     const [queue, newerQueue] = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
-      // PostgreSQL can round the time of a new mail up to the next millisecond.
+      // A new mail is due immediately, but PostgreSQL can round its time up to the next millisecond.
       const isDue = lte(time, later(0.001));
       const first = sql`select ${outbox.id}, ${time} as time from ${outbox} where ${isDue} order by ${time} limit 1 ${lock}`;
       return sql`select * from (${first}) as first`;

@@ -31,8 +31,8 @@ export function openPostgresDatabase({
   return {
     kind: "postgres",
     ...createRepositories(client, schema),
-    // After the ping has failed, `run` continues until its own, longer deadline. Then, `run` replaces a stuck pool, even if only
-    // pings use the pool.
+    // After a ping has failed, `run` continues until its own, longer deadline. At that deadline, `run` replaces a stuck pool,
+    // even if only pings use the pool.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
     close,
