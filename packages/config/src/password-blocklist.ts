@@ -7,10 +7,7 @@ import { InvalidValue, invalid } from "./variable-kinds.ts";
 
 /** The number of prefixes in a run. */
 const RUN_LENGTH = 2 ** 18;
-/**
- * The number of lines between two garbage collections. Without these collections, the garbage would become as large as the
- * list. The list is in shared memory for the same reason.
- */
+/** The number of lines between two garbage collections. Otherwise, the garbage would become as large as the list. */
 const COLLECT_EVERY = 2 ** 14;
 /** In UTF-16 units. A file with a longer line is not a list of passwords. */
 const LINE_MAX_LENGTH = 2 ** 12;
@@ -45,7 +42,7 @@ export async function openPasswordBlocklist(path = "") {
 async function readRuns(path: string): Promise<readonly BigUint64Array[]> {
   const runs: BigUint64Array[] = [];
   if (path === "") return runs;
-  let run = new BigUint64Array(new SharedArrayBuffer(8 * RUN_LENGTH));
+  let run = new BigUint64Array(RUN_LENGTH);
   let length = 0;
   let lines = 0;
   let containsDigests: boolean | undefined;
@@ -58,7 +55,7 @@ async function readRuns(path: string): Promise<readonly BigUint64Array[]> {
       invalid(`names a file whose line ${lines} is not a SHA-1 digest`);
     if (length === RUN_LENGTH) {
       runs.push(run.sort());
-      run = new BigUint64Array(new SharedArrayBuffer(8 * RUN_LENGTH));
+      run = new BigUint64Array(RUN_LENGTH);
       length = 0;
     }
     if (lines % COLLECT_EVERY === 0) Bun.gc(true);
