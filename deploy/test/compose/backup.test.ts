@@ -1,6 +1,6 @@
 /** The commands of docs/production.md back up PostgreSQL while the service runs, and restore it. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -11,9 +11,11 @@ import { SECRET } from "../configuration.ts";
 setDefaultTimeout(120_000);
 
 /** Debian's server, because the binaries from npm lack the client programs. */
-const programs = [...new Bun.Glob("/usr/lib/postgresql/*/").scanSync({ cwd: "/", onlyFiles: false })].find(
-  (path) => existsSync(join(path, "bin/pg_dump")),
-);
+const SERVERS = "/usr/lib/postgresql";
+const versions = existsSync(SERVERS) ? readdirSync(SERVERS) : [];
+const programs = versions
+  .map((name) => join(SERVERS, name))
+  .find((path) => existsSync(join(path, "bin/pg_dump")));
 if (programs === undefined) process.stderr.write("PostgreSQL is not installed: backups are not tested.\n");
 const backupTest = test.skipIf(programs === undefined && !process.env.CI);
 
