@@ -14,8 +14,8 @@ export interface ValidToken {
   /** If this hash is set, the user must also have this hash. */
   readonly hashedPassword?: string;
   /**
-   * Only for an imported user: the `tokenVersion` to compare instead of the hash if a login has replaced the imported hash. Such
-   * a rehash must not revoke a request in flight.
+   * Only for an imported user. If a login has replaced the imported hash, this `tokenVersion` is compared instead of the hash:
+   * such a rehash must not revoke a request in flight.
    */
   readonly importedVersion?: number | undefined;
 }

@@ -19,7 +19,7 @@ export interface HasherOptions {
   /** The number of worker threads, 1 to 1,024. @default the cores available to this process (affinity and CPU quota) */
   readonly workers?: number;
   /**
-   * The maximum of waiting work in derivations of 600,000 iterations, 0 to 1,000,000. Derivations in lanes do not count.
+   * The maximum waiting work, 0 to 1,000,000. The unit is a derivation of 600,000 iterations. Derivations in lanes do not count.
    * @default the work that takes `queueSeconds` at the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;

@@ -18,7 +18,7 @@ export type Flags = TextFlags & Partial<Readonly<Record<"json" | "findCapacity" 
 
 export type Options = ReturnType<typeof parseOptions>;
 
-/** Higher than the rate that one load generator can send. The maximum limits the memory for the intended starts. */
+/** Higher than the rate that one load generator can send. Limits the memory for the start times of the requests. */
 const MAX_RATE = 20_000;
 const SECONDS: Range = { min: 1, max: 600 };
 const PERCENT: Range = { min: 0, max: 100 };

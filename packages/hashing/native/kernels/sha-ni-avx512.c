@@ -30,8 +30,9 @@ struct set {
     struct state digest[SET];
 };
 
-/* The number of a register of the schedule, modulo 16. Register i holds W_i until W_(i+16) replaces W_i. Three of every eight
- * words W_i are in memory between their uses for W_(i+7) and W_(i+15), so three registers are always free. */
+/* The number of a register of the schedule, modulo 16. Register i holds W_i until W_(i+16) replaces W_i. Of every eight
+ * words W_i, three are stored in memory after the use for W_(i+7) and loaded again for W_(i+15), so three registers are always
+ * free. */
 typedef int vector;
 #define IS_SPILLED(i) ((i) % 8 == 3 || (i) % 8 == 5 || (i) % 8 == 7)
 /* A register that is free once W_t is complete: the register of the latest W_i with i <= t - 7 and i % 8 == n. */
@@ -41,7 +42,7 @@ typedef int vector;
     "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", \
         "xmm28", "xmm29", "xmm30", "xmm31"
 #define R(i) "i"(16 + ((i) & 15))
-/* target = x `instruction` y; y is "%2" with an operand, or "%%ymm%c2" with a register. */
+/* target = x `instruction` y. y is "%2" for a constant or memory, and "%%ymm%c2" for a register. */
 #define EMIT(instruction, target, x, y, ...) \
     __asm__ __volatile__(instruction " " y ", %%ymm%c1, %%ymm%c0" : : R(target), R(x), __VA_ARGS__ : SCHEDULE_REGISTERS)
 #define EMIT_R(instruction, target, x, y) EMIT(instruction, target, x, "%%ymm%c2", R(y))

@@ -26,7 +26,7 @@ const EXPIRY_INTERVAL_MS = 20;
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * The maximum of waiting work, in derivations of 600,000 iterations. If undefined, the limit is the work that all workers can
+   * The maximum waiting work. The unit is a derivation of 600,000 iterations. If undefined, the limit is the work that all workers can
    * complete in `queueSeconds`, but at least 64.
    */
   readonly queueLimit: number | undefined;
