@@ -6,7 +6,7 @@ import { and, eq, gt, or, sql } from "drizzle-orm";
 import type { Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
 
-/** The condition that the SQL statement of a change checks: the user is active, and this token is valid. */
+/** A statement that changes a user checks this condition: the user is active, and this token is valid. */
 export interface ValidToken {
   /** The user's `tokenVersion`, or a lower version if the token made the latest password change. */
   readonly version: number;

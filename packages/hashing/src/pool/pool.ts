@@ -26,8 +26,8 @@ const EXPIRY_INTERVAL_MS = 20;
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * The maximum waiting work. The unit is a derivation of 600,000 iterations. If undefined, the limit is the work that all workers can
-   * complete in `queueSeconds`, but at least 64.
+   * The maximum waiting work. The unit is a derivation of 600,000 iterations. If undefined, the limit is the work that all
+   * workers can complete in `queueSeconds`, but at least 64.
    */
   readonly queueLimit: number | undefined;
   /** The maximum time that a derivation waits for a lane, without sustained overload. */
