@@ -40,7 +40,7 @@ const browser = globalThis as {
 
 /**
  * Returns the response of the browser. The cast assumes that the browser implements WebAuthn correctly.
- * @throws {LatchkeyPasskeyError} if there is no passkey; otherwise the reason of the signal or an unexpected error of the browser
+ * @throws {LatchkeyPasskeyError} if there is no passkey. @throws the signal's reason, or an unexpected error of the browser
  */
 export async function promptForPasskey<Response>(
   method: Method,

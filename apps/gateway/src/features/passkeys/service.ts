@@ -124,7 +124,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
       if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
         return reject(passkey.counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
-      // `tokenVersion` was read before `use`: a reset since that read revokes the new token.
+      // `tokenVersion` was read before `use`: a reset after that read revokes the new token.
       return completeLogin(passkey, request);
     },
   };
