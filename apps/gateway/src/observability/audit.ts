@@ -47,7 +47,7 @@ export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
   /** undefined if the user is unknown, the registration was rejected, or the event is `reset.requested`. */
   readonly userId: number | undefined;
-  /** undefined if the passkey of a login is unknown, because the request contains no e-mail. */
+  /** undefined for a login with an unknown passkey: the request contains no e-mail. */
   readonly emailDigest: string | undefined;
   /** Only for `password.rehashed`: the format of the imported hash that was replaced. */
   readonly format?: string;
