@@ -57,7 +57,7 @@ export async function withUsers<Result>(
       expectStatus(received, 201);
       onUser?.(created.size, asked.users);
     });
-    // At least one user logs in, because a login shows that the users exist.
+    // At least one user logs in: the measurement must not start if logins fail.
     const logins = operations.includes("me") ? Math.min(asked.users, MAX_TOKENS) : 1;
     await inParallel(Array(logins).keys(), async (index) => {
       tokens[index] = await logIn(service, users, index);
