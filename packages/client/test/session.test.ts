@@ -75,7 +75,7 @@ test("a token without the time of its login, or of a client that has logged out,
   expect(renewals).toEqual([]);
 });
 
-test("after a sleep in which no timer ran, parallel calls cause one renewal, and the end of the token causes none", async () => {
+test("parallel calls after a sleep cause one renewal, and the deletion of the user causes none", async () => {
   const { client, renewals, events } = startClient([toResponse(tokenOf(290))]);
   await client.login(LOGIN);
   jest.setSystemTime(Date.now() + 290_000);
@@ -173,6 +173,18 @@ test("the end of a login also forgets a token that a renewal has stored since th
   end.resolve(new Response(null, { status: 204 }));
   await ended;
   expect(events).toEqual([tokenOf(0), tokenOf(240), null]);
+});
+
+test("the end of a login keeps the token of a later login, also of another client", async () => {
+  const storage = createStorage();
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const [ending, later] = [tokenOf(0, 300, {}), tokenOf(10, 310, {})];
+  const { client } = startClient([promise], storage, ending);
+  const ended = client.revokeTokens();
+  startClient([], storage, later);
+  resolve(new Response(null, { status: 204 }));
+  await ended;
+  expect([client.token, storage.items.size]).toEqual([later, 1]);
 });
 
 test("a browser that refuses its locks renews without them", async () => {
