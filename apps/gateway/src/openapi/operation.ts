@@ -75,8 +75,7 @@ export const defineOperations = <const Operations extends Readonly<Record<string
     }),
     ...(options.params && { params: validator(options.params, "path") }),
     // Probes and keys have no parser, because a parser would make their handlers asynchronous.
-    ...(tag !== "Probes" &&
-      tag !== "Keys" && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
+    ...(!["Probes", "Keys"].includes(tag) && { parse: [options.body ? jsonBody(options.body) : ignoreBody] }),
     ...(options.success.status !== 200 && { afterHandle: setStatus(options.success.status) }),
     detail: describeOperation(tag, id, options),
   })) as { readonly [Id in keyof Operations]: RouteOptions<Operations[Id]> };
