@@ -155,8 +155,8 @@ export function createOutboxRepository(
     },
     /** @param attempts the value from `claim`. A mail that has been claimed again since then is not changed */
     postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
-      // `isWaiting` is false if a change to the user has cancelled the mail since the claim.
-      const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
+      // If a change to the user has cancelled the mail since the claim, the times stay null.
+      const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts));
       return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },
     delete: (id: number) => write(orm.delete(outbox).where(eq(outbox.id, id))),
