@@ -78,9 +78,8 @@ void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(vo
     WAIT_FOR(&thread->done);
 }
 
-void low_priority_thread_end(void *argument)
+void low_priority_thread_end(struct low_priority_thread *thread)
 {
-    struct low_priority_thread *thread = argument;
     thread->task = NULL;
     sem_post(&thread->requested);
     pthread_join(thread->id, NULL);

@@ -11,4 +11,4 @@ struct low_priority_thread *low_priority_thread_start(int nice);
 void low_priority_thread_run(struct low_priority_thread *thread, void (*task)(void *), void *argument);
 
 /* Ends the thread, which must not be running a task. */
-void low_priority_thread_end(void *thread);
+void low_priority_thread_end(struct low_priority_thread *thread);
