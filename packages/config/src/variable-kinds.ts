@@ -129,13 +129,20 @@ export const quota: Kind<Quota> = {
   },
 };
 
+/** Origins of packaged applications and of extensions. `URL` does not return them, because their schemes are not special. */
+const APPLICATION_ORIGIN =
+  /^(capacitor|ionic|tauri|chrome-extension|moz-extension):\/\/[a-z0-9.-]+(:[1-9]\d*)?$/;
+const isOrigin = (entry: string): boolean =>
+  APPLICATION_ORIGIN.test(entry) || (/^https?:/.test(entry) && URL.parse(entry)?.origin === entry);
+
 /** Origins in the form that browsers send: scheme, host and port (RFC 6454 §6.1). */
 export const origins: Kind<"*" | readonly string[]> = {
-  accepted: "* or origins such as https://app.example.com, separated by commas",
+  accepted: "* or origins such as https://app.example.com or capacitor://localhost, separated by commas",
   parse: (text) => {
     if (text.trim() === "*") return "*";
     const entries = text.split(",").flatMap((entry) => entry.trim() || []);
-    const isOrigin = (entry: string) => URL.canParse(entry) && new URL(entry).origin === entry;
+    // Browsers never send such an origin, so it would match nothing.
+    if (entries.some((entry) => /.\*|\*./.test(entry))) return invalid("contains * inside an origin");
     return entries.every(isOrigin) ? entries : invalid("contains an invalid origin");
   },
 };
@@ -150,7 +157,9 @@ export const passkeyOrigins: Kind<readonly string[]> = {
     const entries = origins.parse(text, readFile);
     if (entries === "*" || entries.length === 0) return invalid();
     const isUsable = (entry: string) =>
-      isIP(hostOf(entry)) === 0 && (entry.startsWith("https:") || !leavesMachine(entry));
+      /^https?:/.test(entry) &&
+      isIP(hostOf(entry)) === 0 &&
+      (entry.startsWith("https:") || !leavesMachine(entry));
     if (!entries.every(isUsable)) invalid("contains an origin for which browsers offer no passkeys");
     return entries;
   },

@@ -96,6 +96,8 @@ test.each<[origins: string, rpId: string | undefined, ...invalid: string[]]>([
   ["http://localhost:3000", undefined],
   ["", undefined, "PASSKEY_ORIGINS"],
   ["*", undefined, "PASSKEY_ORIGINS"],
+  ["https://*.example.com", "example.com", "PASSKEY_ORIGINS"],
+  ["capacitor://localhost", undefined, "PASSKEY_ORIGINS"],
   ["https://192.0.2.1", undefined, "PASSKEY_ORIGINS"],
   ["http://app.example.com", undefined, "PASSKEY_ORIGINS"],
   ["https://app.example.com", "", "PASSKEY_RP_ID"],

@@ -52,8 +52,24 @@ const CASES = {
       " * ": "*",
       "https://a.example": ["https://a.example"],
       " http://localhost:3000 , https://a.example,": ["http://localhost:3000", "https://a.example"],
+      "capacitor://localhost,ionic://localhost,tauri://localhost:1420": [
+        "capacitor://localhost",
+        "ionic://localhost",
+        "tauri://localhost:1420",
+      ],
+      "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb": [
+        "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb",
+      ],
+      "moz-extension://0a1b2c3d-4e5f-6789-abcd-ef0123456789": [
+        "moz-extension://0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+      ],
     },
-    rejected: ["a.example", "https://a.example/", "https://A.example", "*,https://a.example", "null"],
+    rejected: [
+      ...["a.example", "https://a.example/", "https://A.example", "*,https://a.example", "null"],
+      ...["https://*.example.com", "https://*", "**", "https://a.example:*", "chrome-extension://*"],
+      ...["capacitor://localhost/", "capacitor://", "tauri://a b", "ftp://a.example", "ws://a.example"],
+      ...["file://", "app://localhost", "ionic://u@localhost", "tauri://localhost:", "https:a.example"],
+    ],
   },
   databaseUrl: {
     kind: databaseUrl,

@@ -6,7 +6,7 @@ import { markSynchronous } from "../elysia/workarounds.ts";
 import type { AccessLog } from "./access-log.ts";
 
 const METHODS = "GET, HEAD, POST, PATCH, DELETE";
-const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID";
+const REQUEST_HEADERS = "Authorization, Content-Type, X-Request-ID, traceparent, tracestate";
 const EXPOSED_HEADERS = "X-Request-ID, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 /** The plugin's types omit `false`. The cast is safe because the plugin sets a header only for `true` or a string. */

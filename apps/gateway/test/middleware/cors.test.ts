@@ -44,8 +44,23 @@ test("a preflight returns 204 without a body, with the allowed methods and heade
     expect(allowedOrigin(response)).toBe(LISTED);
     const list = (name: string) => response.headers.get(name)?.split(/, */) ?? [];
     expect(list("access-control-allow-methods")).toEqual(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
-    expect(list("access-control-allow-headers")).toEqual(["Authorization", "Content-Type", "X-Request-ID"]);
+    expect(list("access-control-allow-headers")).toEqual([
+      "Authorization",
+      "Content-Type",
+      "X-Request-ID",
+      "traceparent",
+      "tracestate",
+    ]);
     expect(response.headers.get("access-control-max-age")).toBe("600");
+  }
+});
+
+test("packaged applications and extensions can be listed, with the origin that their webview sends", async () => {
+  const origins = ["capacitor://localhost", "chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb"];
+  await using service = await startService({ env: { CORS_ORIGINS: origins.join() } });
+  for (const origin of [...origins, "capacitor://localhost:1", "ionic://localhost"]) {
+    const response = await service.request("/todos", { headers: { origin } });
+    expect(allowedOrigin(response)).toBe(origins.includes(origin) ? origin : null);
   }
 });
 
