@@ -44,6 +44,10 @@ export function createTables(columns: Columns) {
       passkeyRevision: integer("passkey_revision").notNull().default(0),
       /** Identifies the user to authenticators, instead of the id. 16 random bytes in base64url. */
       passkeyUserHandle: text("passkey_user_handle"),
+      /** The address of an unfinished change of e-mail. null: none. */
+      pendingEmail: text("pending_email"),
+      /** Incremented whenever a change of e-mail is requested, cancelled or confirmed. A link is valid for one revision only. */
+      linkRevision: integer("link_revision").notNull().default(0),
     },
     ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
   );
