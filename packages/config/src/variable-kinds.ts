@@ -194,15 +194,17 @@ const decode = (text: string): string =>
 
 const isHttp = (url: URL | null): url is URL => url !== null && /^https?:$/.test(url.protocol);
 
-export const origin: Kind<string> = {
-  accepted: "an origin such as https://accounts.example.com",
+export const LINK_MAX_LENGTH = 500;
+
+/** The value has no trailing slash, so that a path can be appended. */
+export const baseUrl: Kind<string> = {
+  accepted: "a URL such as https://accounts.example.com or https://example.com/accounts",
   parse: (text) => {
-    const url = URL.parse(text);
-    return isHttp(url) && url.origin === text.replace(/\/$/, "") ? url.origin : invalid();
+    const url = isLink(text) ? new URL(text) : invalid();
+    const base = url.origin + url.pathname.replace(/\/$/, "");
+    return base === text.replace(/\/$/, "") && !base.endsWith("/") ? base : invalid();
   },
 };
-
-export const LINK_MAX_LENGTH = 500;
 
 export const link: Kind<string> = {
   accepted: "a URL such as https://app.example.com",

@@ -8,6 +8,7 @@ import { privateKey, publicKey } from "./key-pair.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
 import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import {
+  baseUrl,
   boolean,
   InvalidValue,
   invalid,
@@ -17,7 +18,6 @@ import {
   listOf,
   mailUrl,
   oneOf,
-  origin,
   origins,
   passkeyOrigins,
   quota,
@@ -190,10 +190,12 @@ export const VARIABLES = {
       "sends plaintext. Requires `MAIL_FROM`, and `PUBLIC_URL` or both `MAIL_RESET_URL` and `MAIL_VERIFICATION_URL`",
   ),
   MAIL_FROM: variable(sender).describe("Sender of mails; the address in ASCII"),
-  PUBLIC_URL: variable(origin, {
+  PUBLIC_URL: variable(baseUrl, {
     unset: "none; without `MAIL_URL`, the address of the port",
     warn: warnAboutHttp,
-  }).describe("Where users reach this service, for links in mails"),
+  }).describe(
+    "Where users reach this service, with the prefix that a proxy removes, if any, for links in mails",
+  ),
   MAIL_RESET_URL: linkVariable("reset-password", "resets a password"),
   MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
   MAIL_TEXTS: variable(mailTexts, { unset: "built-in texts", warn: warnAboutMissingTexts }).describe(

@@ -40,7 +40,21 @@ test.each<[name: string, ...values: string[]]>([
   ["MAIL_URL", "", "http://mail.example.com", "smtp://", "smtp://:pass@host", "smtp://u:%zz@host"],
   ["MAIL_URL", "smtp://host/path", "smtp://host?tls=on", "smtps://host?tls=off", "smtp://host:99999"],
   ["MAIL_FROM", "", "accounts", TWO_HEADERS, "<a@b.cd>", "A <a@b.cd> B", "a@b.c, d@e.f"],
-  ["PUBLIC_URL", "", "accounts.example.com", "https://a.example/path", "ftp://a.example"],
+  [
+    "PUBLIC_URL",
+    "",
+    "accounts.example.com",
+    "https://a.example/?x",
+    "https://a.example/p#x",
+    "ftp://a.example",
+  ],
+  [
+    "PUBLIC_URL",
+    "https://u:p@a.example",
+    "https://a.example/a/../b",
+    "https://a.example//",
+    "https://a.example/{token}",
+  ],
   ["MAIL_RESET_URL", "", "https://a.example/", "https://a.example/#{token}{token}", "javascript:{token}"],
   ["PRODUCT_NAME", "", " Example", "Example\r\nBcc: x@y.zz", "Exam\u2028ple", "x".repeat(65)],
   ["PRODUCT_URL", "", "app.example.com", "javascript:alert(1)", "https://a b.example"],
@@ -48,6 +62,14 @@ test.each<[name: string, ...values: string[]]>([
 ])("%s rejects other values, without printing a secret", (name, ...values) => {
   expect(values.filter((value) => !invalidIn({ ...COMPLETE, [name]: value }).includes(name))).toEqual([]);
 });
+
+test.each(["https://accounts.example.com", "https://example.com/a/b"])(
+  "PUBLIC_URL: %s, also with a slash",
+  (url) => {
+    for (const PUBLIC_URL of [url, `${url}/`])
+      expect(parse({ ...COMPLETE, PUBLIC_URL }).values.PUBLIC_URL).toBe(url);
+  },
+);
 
 test("a server requires a sender and the origin of links, unless both templates are set", () => {
   const { MAIL_URL, MAIL_FROM } = COMPLETE;

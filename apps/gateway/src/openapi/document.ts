@@ -47,7 +47,7 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
       description: DESCRIPTION,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
-    servers: [{ url: "/", description: "This service." }],
+    servers: [{ url: "./", description: "This service." }],
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       // The reference shows tags without operations as sections of text.
@@ -85,8 +85,8 @@ const DESCRIPTION = `User accounts with bearer-token login, health probes, and a
 
 Register, log in, and send the token as \`Authorization: Bearer <token>\`; in the explorer, enter it under *Authorize*.
 
-The same document has three views: [/docs](/docs) to call operations, [/redoc](/redoc) to read about them, and
-[/openapi.json](/openapi.json) for tools.`;
+The same document has three views: [/docs](docs) to call operations, [/redoc](redoc) to read about them, and
+[/openapi.json](openapi.json) for tools.`;
 
 const errorItems = (codes: readonly ErrorCode[]): string[] =>
   codes

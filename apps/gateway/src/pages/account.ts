@@ -70,7 +70,7 @@ ${fields}<button>${button}</button>
 </form>
 <p id="success" role="status" tabindex="-1" hidden>${success}${wayBack}</p>
 <p id="error" role="alert"></p>
-<p id="again" hidden><a href="${RESET_REQUEST_PATH}">Request a new link</a></p>
+<p id="again" hidden><a href="..${RESET_REQUEST_PATH}">Request a new link</a></p>
 </main>`,
   }));
 }

@@ -33,7 +33,7 @@ export interface PageOptions {
   readonly body?: string;
 }
 
-const DOCUMENTATION_BODY = `<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+const DOCUMENTATION_BODY = `<noscript>This page needs JavaScript. The OpenAPI document is at <a href="openapi.json">openapi.json</a>.</noscript>
 <main id="page"></main>`;
 
 export const EXPLORER: PageOptions = {
@@ -52,14 +52,20 @@ export const REFERENCE: PageOptions = {
   policy: { "style-src": `'self' ${REDOC_STYLES}`, "worker-src": "blob:" },
 };
 
+/**
+ * All URLs of a page are relative, because a proxy can serve the service below a prefix of the path.
+ * @param path where the page is, without the prefix
+ */
 export function createPage(
+  path: string,
   { title, description = title, styles = [], scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
   { paths }: Assets,
 ): Content {
+  const urlOf = (name: AssetName): string => relativeUrl(path, paths[name]);
   const links = [...styles, "pages.css" as const].map(
-    (name) => `<link rel="stylesheet" href="${paths[name]}">`,
+    (name) => `<link rel="stylesheet" href="${urlOf(name)}">`,
   );
-  const tags = scripts.map((name) => `<script defer src="${paths[name]}"></script>`);
+  const tags = scripts.map((name) => `<script defer src="${urlOf(name)}"></script>`);
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -67,7 +73,7 @@ export function createPage(
 <title>${title}</title>
 <meta name="description" content="${description}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="${paths["icon.svg"]}">
+<link rel="icon" href="${urlOf("icon.svg")}">
 ${[...links, ...tags].join("\n")}
 </head>
 <body>
@@ -81,3 +87,7 @@ ${body}
     headers: { "content-security-policy": directives.join("; ") },
   });
 }
+
+/** Returns the URL of the path `to` relative to the path `from`. Both paths begin with a slash. */
+export const relativeUrl = (from: string, to: string): string =>
+  "../".repeat(from.split("/").length - 2) + to.slice(1);

@@ -7,7 +7,7 @@ import { CORS_HEADERS } from "../middleware/cors.ts";
 import { createAccountPages } from "./account.ts";
 import type { Assets } from "./assets.ts";
 import { createText, serve } from "./content.ts";
-import { createPage, EXPLORER, REFERENCE } from "./pages.ts";
+import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 import { PASSKEY_PAGES } from "./passkeys.ts";
 
 interface PageRoutesOptions {
@@ -32,7 +32,7 @@ export function pageRoutes(options: PageRoutesOptions) {
     ...(product && createAccountPages(product, rules)),
     ...(hasPasskeys && PASSKEY_PAGES),
   };
-  const contents = mapMembers(pages, (page) => createPage(page, assets));
+  const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
@@ -46,7 +46,15 @@ export function pageRoutes(options: PageRoutesOptions) {
     )
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
   for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
-    routes.get(path, (context) => serve(content, context), hidden);
+    routes.get(
+      path,
+      // The relative URLs of a page are wrong below a path with a trailing slash, which the router also accepts.
+      async (context) =>
+        context.path === path
+          ? serve(content, context)
+          : redirect(308, relativeUrl(`${path}/`, path), context),
+      hidden,
+    );
   }
   return routes;
 }
@@ -56,8 +64,13 @@ function redirectBrowser(request: Request, set: Context["set"]): void {
   set.headers.vary = `${CORS_HEADERS.vary}, Accept`;
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (!isRead || !acceptsHtml(request.headers.get("accept") ?? "")) throw new NotFoundError();
-  set.status = 303;
-  set.headers.location = "/docs";
+  redirect(303, "docs", { set });
+}
+
+/** @param location a relative URL, because a proxy can have removed a prefix of the path */
+function redirect(status: number, location: string, { set }: Pick<Context, "set">): void {
+  set.status = status;
+  set.headers.location = location;
 }
 
 /** Whether `accept` contains `text/html`, not a wildcard, with a weight above 0 (RFC 9110 §12.5.1). */

@@ -1,4 +1,4 @@
-/** `GET /` redirects browsers to the documentation. For all other clients, the path does not exist. */
+/** Redirects: `GET /` leads browsers, and no other clients, to the documentation; a trailing slash leads to the page without it. */
 import { expect, test } from "bun:test";
 import { shareService } from "../support/service.ts";
 
@@ -23,9 +23,18 @@ test.each([
     const response = await fetch(shared().url, { method, headers: { accept }, redirect: "manual" });
     const isError = status === 404;
     expect(response.status).toBe(status);
-    expect(response.headers.get("location")).toBe(isError ? null : "/docs");
+    expect(response.headers.get("location")).toBe(isError ? null : "docs");
     expect(response.headers.get("vary")).toBe("Origin, Accept");
     expect(response.headers.get("x-request-id")).toBeString();
     expect(await response.text()).toBe(isError && method === "GET" ? NOT_FOUND : "");
   }
+});
+
+test.each([
+  ["/docs/", "../docs"],
+  ["/account/reset-password/", "../../account/reset-password"],
+])("%s leads to the page without the slash, whose relative links work", async (path, location) => {
+  const response = await fetch(shared().url + path, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([308, location]);
+  expect((await fetch(shared().url + path)).headers.get("content-type")).toStartWith("text/html");
 });

@@ -28,7 +28,7 @@ form.addEventListener("submit", async (event) => {
   button.disabled = true;
   byId("error").textContent = "";
   try {
-    const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(members) });
+    const response = await fetch(`..${action}`, { method: "POST", headers, body: JSON.stringify(members) });
     const body = await response.text();
     if (response.ok) {
       form.hidden = true;

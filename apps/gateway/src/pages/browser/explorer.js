@@ -20,7 +20,7 @@ const keepTokenInTab = () => ({
 });
 
 const explorer = globalThis.SwaggerUIBundle({
-  url: "/openapi.json",
+  url: "openapi.json",
   dom_id: "#page",
   deepLinking: true,
   displayRequestDuration: true,

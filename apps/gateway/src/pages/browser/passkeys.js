@@ -17,7 +17,7 @@ const MESSAGES = {
 
 const send = async (method, path, body) => {
   const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
-  const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  const response = await fetch(`..${path}`, { method, headers, body: body && JSON.stringify(body) });
   const text = await response.text();
   if (response.ok) return text && JSON.parse(text);
   throw Object.assign(new Error(text), { name: JSON.parse(text).code });

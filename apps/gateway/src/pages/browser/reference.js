@@ -18,18 +18,26 @@ const colours = {
   sidebar: { backgroundColor: "#1c2022", textColor: "#e4e6e6" },
 };
 
-globalThis.Redoc.init(
-  "/openapi.json",
-  {
-    theme: {
-      ...(dark.matches && colours),
-      typography: {
-        ...(dark.matches && colours.typography),
-        fontFamily,
-        headings: { fontFamily },
-        code: { ...(dark.matches && colours.typography.code), fontFamily: "ui-monospace, monospace" },
-      },
+const options = {
+  theme: {
+    ...(dark.matches && colours),
+    typography: {
+      ...(dark.matches && colours.typography),
+      fontFamily,
+      headings: { fontFamily },
+      code: { ...(dark.matches && colours.typography.code), fontFamily: "ui-monospace, monospace" },
     },
   },
-  document.getElementById("page"),
-);
+};
+
+/** Makes the server's URL absolute, because Redoc would append a relative one unresolved to every address. */
+const readDocument = async () => {
+  const api = await (await fetch("openapi.json")).json();
+  for (const server of api.servers) server.url = new URL(server.url, location.href).href;
+  return api;
+};
+
+// With the URL in place of the document, Redoc repeats the request and shows why it failed.
+readDocument()
+  .catch(() => "openapi.json")
+  .then((api) => globalThis.Redoc.init(api, options, document.getElementById("page")));
