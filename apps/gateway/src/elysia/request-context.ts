@@ -18,8 +18,10 @@ export interface RequestEntry extends RequestObservation {
   /** From `traceparent`. */
   traceId?: string | undefined;
   clientAddress: string;
-  /** The id of the authenticated user. */
+  /** The id in the request's token, if the signature of the token is valid. */
   userId?: number;
+  /** The code of an error response. */
+  code?: string;
   /** The error that caused a 500 or 503, or an error that did not change the response. */
   error?: unknown;
 }

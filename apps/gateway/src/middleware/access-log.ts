@@ -5,6 +5,7 @@
 import { Elysia } from "elysia";
 import { type RequestEntry, requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
 import { createResponder } from "../elysia/workarounds.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RequestObservation } from "../observability/metrics.ts";
 
@@ -46,6 +47,8 @@ export function accessLog({ log, skipLogging, defaultHeaders }: ResponseOptions)
     .mapResponse({ as: "global" }, ({ entry, request, responseValue, route, set }) => {
       entry.status = responseValue instanceof Response ? responseValue.status : set.status;
       entry.route = route;
+      // `elysia-rate-limit` returns its 429 without an error, so the error handler does not set the code.
+      if (entry.status === 429) entry.code ??= "TOO_MANY_REQUESTS" satisfies ErrorCode;
       const response = respond(responseValue, set, request);
       if (entry.error !== undefined || !skipLogging(withoutTrailingSlash(entry.path))) {
         if (pending.length === 0) setImmediate(writePending);
@@ -80,6 +83,7 @@ export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }
         path: logsPaths ? entry.path : undefined,
         route: entry.route,
         status,
+        code: entry.code,
         duration_ms: Math.round(durationMs * 1000) / 1000,
         client_address: entry.clientAddress,
         event: entry.audit?.event,

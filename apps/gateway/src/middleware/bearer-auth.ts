@@ -2,7 +2,6 @@
  * Authenticates requests to protected routes by access token. Runs before the body is validated, and adds `principal` to the
  * context or throws.
  */
-import type { User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 
@@ -13,16 +12,21 @@ import { requestContext } from "../elysia/request-context.ts";
  */
 const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
 
-/** @param authenticate receives null if there is no well-formed bearer token */
-export function bearerAuth<Principal extends { readonly user: Pick<User, "id"> }>(
-  authenticate: (token: string | null) => Promise<Principal>,
+/**
+ * @param authenticate receives null if there is no well-formed bearer token. Calls `onSigned` with the user id of a token whose
+ * signature is valid, even if it rejects the token
+ */
+export function bearerAuth<Principal>(
+  authenticate: (token: string | null, onSigned: (userId: number) => void) => Promise<Principal>,
 ) {
   return new Elysia({ name: "bearer-auth" })
     .use(requestContext())
     .derive({ as: "scoped" }, async (context) => {
       const credentials = BEARER.exec(context.request.headers.get("authorization") ?? "");
-      const principal = await authenticate(credentials?.[1] ?? null);
-      context.entry.userId = principal.user.id;
+      const { entry } = context;
+      const principal = await authenticate(credentials?.[1] ?? null, (userId) => {
+        entry.userId = userId;
+      });
       return { principal };
     });
 }

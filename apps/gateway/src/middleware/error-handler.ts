@@ -15,6 +15,7 @@ export function errorHandler() {
       const { status, body, headers } = toErrorResponse(error);
       set.status = status;
       Object.assign(set.headers, headers);
+      context.entry.code = body.code;
       if (status >= 500) context.entry.error = error;
       if (error instanceof ServiceError && error.properties.delayMs)
         await Bun.sleep(error.properties.delayMs);
@@ -26,8 +27,8 @@ export function errorHandler() {
 /** Handles errors that Elysia cannot handle, such as a thrown `undefined`. The response has no default headers. */
 export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
-    logger.error({ err: error }, "request failed outside the router");
     const { status, body } = errorResponseFor("INTERNAL_ERROR");
+    logger.error({ code: body.code, err: error }, "request failed outside the router");
     // The request can be chunked, so the connection must be closed (see `transport-headers.ts`).
     return Response.json(body, { status, headers: { connection: "close" } });
   };

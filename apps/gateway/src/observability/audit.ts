@@ -56,7 +56,7 @@ export interface AuditEntry extends AuditDetails {
 export interface AuditDetails {
   /** Only for `passkey.rejected`. */
   readonly reason?: PasskeyRejection;
-  /** Only for `login.succeeded`: the claim `amr` of the token. */
+  /** Only for `login.succeeded` and `login.inactive`: how the user logged in, as in the claim `amr`. */
   readonly amr?: readonly string[] | undefined;
 }
 

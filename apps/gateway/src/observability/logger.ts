@@ -42,7 +42,7 @@ export const LOG_SERIALIZERS = { err: (error: unknown) => serializeError(error) 
 
 /** Members that the readable format omits or prints in the message, so that each request takes one line. */
 const IGNORED =
-  "request_id,method,path,status,duration_ms,client_address,event,user_id,request_id_inbound,trace_id,route,email_digest";
+  "request_id,method,path,status,duration_ms,client_address,event,user_id,code,request_id_inbound,trace_id,route,email_digest";
 const MAX_PATH_LENGTH = 80;
 
 /** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. JSON lines contain no path, because a path can contain a token. */

@@ -104,8 +104,11 @@ export function createTokens(options: TokensOptions) {
       const members = claimsOf(user, login);
       return signHere ? signHere({ ...parties, ...members, iat }) : signer.decorator.jwt.sign(members);
     },
-    /** Returns null if the token is invalid. */
-    async verify(token: string): Promise<TokenClaims | null> {
+    /**
+     * Returns null if the token is invalid.
+     * @param onSigned receives the user id of a token whose signature is valid, even if another claim is not
+     */
+    async verify(token: string, onSigned?: (userId: number) => void): Promise<TokenClaims | null> {
       const digest = Bun.SHA256.hash(token, "base64");
       let payload = verified.get(digest);
       if (!payload) {
@@ -115,7 +118,9 @@ export function createTokens(options: TokensOptions) {
         if (oldest !== undefined) verified.delete(oldest);
         verified.set(digest, payload);
       }
-      return isExpected(payload) ? readClaims(payload) : null;
+      const userId = readUserId(payload);
+      if (userId !== null) onSigned?.(userId);
+      return userId !== null && isExpected(payload) ? readClaims(userId, payload) : null;
     },
   };
 }
@@ -157,13 +162,19 @@ function candidates(keys: readonly TokenKey[], token: string): readonly TokenKey
 export const isCanonical = (text: string): boolean =>
   Buffer.from(text, "base64url").toString("base64url") === text;
 
+/** Returns null unless `sub` is the canonical decimal text of a safe integer. */
+function readUserId({ sub }: Members): number | null {
+  const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
+  return Number.isSafeInteger(userId) && String(userId) === sub ? userId : null;
+}
+
 /** Returns null if a claim is invalid. `exp` and `nbf` are checked without leeway (RFC 7519 §4.1.4, §4.1.5). */
-function readClaims({ sub, exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members): TokenClaims | null {
+function readClaims(
+  userId: number,
+  { exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members,
+): TokenClaims | null {
   const now = Date.now() / 1000;
   if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
-  // `sub` must be the canonical decimal text of a safe integer.
-  const userId = typeof sub === "string" ? Number(sub) : Number.NaN;
-  if (!Number.isSafeInteger(userId) || String(userId) !== sub) return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
   const methods = METHODS.find((one) => Bun.deepEquals(one, amr));

@@ -88,11 +88,10 @@ export function createAuthService(options: AuthServiceOptions) {
     { network, audit, warn }: AuthRequest,
   ): Promise<string> => {
     const { id, email, isActive, networkSeenAt } = user;
-    if (isVerifiedElsewhere && !isActive) {
-      audit("login.inactive", email, id);
-      throw new ServiceError("INACTIVE_USER");
-    }
-    audit("login.succeeded", email, id, { amr: tokens.hasMethods ? amr : undefined });
+    audit(isActive ? "login.succeeded" : "login.inactive", email, id, {
+      amr: tokens.hasMethods ? amr : undefined,
+    });
+    if (isVerifiedElsewhere && !isActive) throw new ServiceError("INACTIVE_USER");
     // The login succeeds even if the network is not stored.
     await familiarNetworks
       ?.store(user, network, networkSeenAt)
@@ -170,8 +169,8 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
-    async authenticate(token: string | null): Promise<Principal> {
-      const claims = token === null ? null : await tokens.verify(token);
+    async authenticate(token: string | null, onSigned?: (userId: number) => void): Promise<Principal> {
+      const claims = token === null ? null : await tokens.verify(token, onSigned);
       if (claims === null) throw new ServiceError("INVALID_TOKEN");
       return { user: await findUser(claims.userId, claims), token: claims };
     },

@@ -11,7 +11,7 @@ import type { PasskeyService } from "./service.ts";
 
 export interface PasskeyRoutesOptions {
   readonly passkeyService: PasskeyService;
-  readonly authenticate: (token: string | null) => Promise<Principal>;
+  readonly authenticate: (token: string | null, onSigned: (userId: number) => void) => Promise<Principal>;
   readonly limiters: RateLimiters | null;
   readonly digests: Pick<Digests, "email">;
 }

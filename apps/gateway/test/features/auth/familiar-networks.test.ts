@@ -137,6 +137,19 @@ test("a failed login does not make a network familiar, and networks are familiar
   expect(await digestsOf(service)).toEqual([digest, digest]);
 });
 
+test("without a private key, the correct password of an inactive user logs in, with an event of its own", async () => {
+  await using service = await start();
+  await register(service);
+  await service.database.users.setActive(1, false);
+  expect((await logIn(service, HOME, wrong)).status).toBe(401);
+  expect(await statusOf(service, HOME)).toBe(200);
+  await service.database.users.setActive(1, true);
+  expect(await statusOf(service, HOME)).toBe(200);
+  await service.request("/healthz");
+  const events = service.log.flatMap(({ event, user_id }) => (event ? [`${event} ${user_id}`] : []));
+  expect(events.slice(1)).toEqual(["login.failed 1", "login.inactive 1", "login.succeeded 1"]);
+});
+
 test("with a private key, the correct password of an inactive user returns 403 and makes no network familiar", async () => {
   await using service = await start({ env: privateKeyVariables("EdDSA") });
   await register(service);
