@@ -119,3 +119,16 @@ test.concurrent("a response that takes longer than the timeout, also its body, i
     expect(error).toMatchObject({ mayHaveBeenExecuted: true, cause: { name: "TimeoutError" } });
   }
 });
+
+test.concurrent.each([
+  ["503, which can follow a deletion", 503, undefined],
+  ["429, which precedes every deletion", 429, 404],
+])("a DELETE that is repeated after %s, and then finds nothing", async (_case, first, expected) => {
+  const statuses = [first, 404];
+  const { client } = startClient(
+    () => new Response(null, { status: statuses.shift() ?? 500, headers: { "retry-after": "0" } }),
+  );
+  const error = await client.deleteTodo(1).catch(({ status }) => status);
+  expect(error).toBe(expected);
+  expect(statuses).toEqual([]);
+});

@@ -187,15 +187,51 @@ test("the end of a login keeps the token of a later login, also of another clien
   expect([client.token, storage.items.size]).toEqual([later, 1]);
 });
 
-test("a browser that refuses its locks renews without them", async () => {
-  const request = () => Promise.reject(new DOMException("", "SecurityError"));
+/** Gives the browser these locks until it is disposed. */
+function provideLocks(
+  request: (
+    ...call: [name: string, options: object, work: (lock: unknown) => Promise<void>]
+  ) => Promise<void>,
+): Disposable {
   Object.defineProperty(navigator, "locks", { configurable: true, value: { request } });
-  try {
-    const { client, renewals } = startClient([toResponse(tokenOf(230))], createStorage());
-    await client.login(LOGIN);
-    await advance(240);
-    expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(230)]);
-  } finally {
-    Reflect.deleteProperty(navigator, "locks");
-  }
+  return { [Symbol.dispose]: () => Reflect.deleteProperty(navigator, "locks") };
+}
+
+test("a browser that refuses its locks renews without them", async () => {
+  using _locks = provideLocks(() => Promise.reject(new DOMException("", "SecurityError")));
+  const { client, renewals } = startClient([toResponse(tokenOf(230))], createStorage());
+  await client.login(LOGIN);
+  await advance(240);
+  expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(230)]);
+});
+
+test("a tab keeps the lock for a second after its renewal, and a tab without the lock waits as long before it looks again", async () => {
+  const states: string[] = [];
+  let lock: object | null = {};
+  using _locks = provideLocks(async (_name, _options, work) => {
+    states.push("requested");
+    await work(lock);
+    states.push("released");
+  });
+  const { client, renewals } = startClient(
+    [toResponse(tokenOf(230)), toResponse(tokenOf(460))],
+    createStorage(),
+  );
+  const untilState = async (count: number) => {
+    while (states.length < count) await advance(0.1);
+    return states.splice(0);
+  };
+  await client.login(LOGIN);
+  expect([await untilState(1), renewals.length]).toEqual([["requested"], 1]);
+  await advance(0.8);
+  expect(states).toEqual([]);
+  await advance(0.2);
+  expect(states).toEqual(["released"]);
+  states.length = 0;
+  lock = null;
+  expect([await untilState(1), renewals.length]).toEqual([["requested"], 1]);
+  lock = {};
+  await advance(0.8);
+  expect(states).toEqual([]);
+  expect([await untilState(2), renewals.length]).toEqual([["released", "requested"], 2]);
 });

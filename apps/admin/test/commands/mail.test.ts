@@ -52,6 +52,17 @@ test("mail test --kind sends a mail of the service, whose names cannot add a hea
   expect(password).toEndWith("\r\n\r\nAt Bjørn {link} & Søn.\r\n");
 });
 
+test("a name that looks like an encoded word of RFC 2047 arrives as it is", async () => {
+  await using server = await startMailServer();
+  const name = "=?utf-8?B?QmFuaw==?=";
+  const env = { MAIL_URL: server.url, MAIL_FROM, PRODUCT_NAME: name };
+  const result = await runTool(["mail", "test", "ada@example.com", "--kind", "password"], { env });
+  expect(result).toMatchObject({ code: 0 });
+  const message = server.received[0]?.message ?? "";
+  expect(message.split("\r\n\r\n")[0]).not.toContain(name);
+  expect(decodeWords(message)).toContain(`\r\nSubject: Your password at ${name} was changed\r\n`);
+});
+
 /** Decodes the words of RFC 2047 and joins their lines. */
 const decodeWords = (message: string): string =>
   message

@@ -5,6 +5,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context } from "elysia";
+import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 
 const COMPRESSORS = {
@@ -36,16 +37,21 @@ export type Content = ReturnType<typeof createContent>;
 
 export function createContent(options: ContentOptions) {
   const { identity } = options;
-  const compressed = new Map<Coding, Promise<Uint8Array>>();
-  const compress = async (coding: Coding) =>
-    COMPRESSORS[coding](identity instanceof Blob ? await identity.bytes() : identity);
-  return {
-    ...options,
-    compressed(coding: Coding): Promise<Uint8Array> {
-      const known = compressed.get(coding) ?? compress(coding);
-      compressed.set(coding, known);
-      return known;
-    },
+  const compressed = mapMembers(COMPRESSORS, (compress) =>
+    once(async () => compress(identity instanceof Blob ? await identity.bytes() : identity)),
+  );
+  return { ...options, compressed: (coding: Coding): Promise<Uint8Array> => compressed[coding]() };
+}
+
+/** Returns a function that keeps the result of the first call. A failure is not kept: the next call tries again. */
+export function once<Result>(create: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined;
+  return () => {
+    result ??= create().catch((error) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
   };
 }
 

@@ -6,7 +6,7 @@ import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { createAccountPages } from "./account.ts";
 import type { Assets } from "./assets.ts";
-import { createText, serve } from "./content.ts";
+import { createText, once, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 import { PASSKEY_PAGES } from "./passkeys.ts";
 
@@ -23,9 +23,9 @@ interface PageRoutesOptions {
 
 export function pageRoutes(options: PageRoutesOptions) {
   const { createDocument, assets, product, rules, hasPasskeys } = options;
-  const createJson = async () =>
-    createText(await createDocument(), { type: "application/json; charset=utf-8" });
-  let json: ReturnType<typeof createJson> | undefined;
+  const json = once(async () =>
+    createText(await createDocument(), { type: "application/json; charset=utf-8" }),
+  );
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
@@ -36,14 +36,7 @@ export function pageRoutes(options: PageRoutesOptions) {
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
-    .get(
-      "/openapi.json",
-      async (context) => {
-        json ??= createJson();
-        return serve(await json, context);
-      },
-      hidden,
-    )
+    .get("/openapi.json", async (context) => serve(await json(), context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
   for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
     routes.get(

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createCertificate, hasOpenssl } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
+import { file } from "bun";
 import { createFileTransport } from "../../src/mail/file-transport.ts";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -100,6 +102,21 @@ describe.concurrent("the sender", () => {
     expect(sender.outcomes).toEqual(["failed verification"]);
     // The server repeats the address in its reply.
     expect(JSON.stringify(sender.log)).not.toContain(email);
+  });
+
+  test.skipIf(!hasOpenssl)("a mail waits while the server rejects the service's own login", async () => {
+    await using folder = await openFolder();
+    const certificate = await createCertificate(folder.path, "server");
+    await using server = await startMailServer({ certificate });
+    await using service = await startService();
+    const login = {
+      auth: { user: "latchkey", pass: "changed" },
+      tls: { ca: await file(certificate.caFile).text() },
+    };
+    await using sender = await startSender(service, smtp(server, login));
+    await service.register();
+    expect(await sender.event("mail.postponed")).toMatchObject([{ kind: "verification", reason: "535" }]);
+    expect(await service.database.outbox.count()).toBe(1);
   });
 
   test("a mail arrives at the address of its user or nowhere, however the address is spelled", async () => {

@@ -1,5 +1,10 @@
-/** Redirects: `GET /` leads browsers, and no other clients, to the documentation; a trailing slash leads to the page without it. */
+/**
+ * Redirects: `GET /` leads browsers, and no other clients, to the documentation; a trailing slash leads to the page without it.
+ * A document that could not be created is created at the next request.
+ */
 import { expect, test } from "bun:test";
+import { readAssets } from "../../src/pages/assets.ts";
+import { pageRoutes } from "../../src/pages/routes.ts";
 import { shareService } from "../support/service.ts";
 
 const CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
@@ -37,4 +42,20 @@ test.each([
   const response = await fetch(shared().url + path, { redirect: "manual" });
   expect([response.status, response.headers.get("location")]).toEqual([308, location]);
   expect((await fetch(shared().url + path)).headers.get("content-type")).toStartWith("text/html");
+});
+
+test("one failure to create the OpenAPI document does not last, and later requests share one document", async () => {
+  const documents = [Promise.reject(new Error("out of memory")), Promise.resolve("{}")];
+  let created = 0;
+  const routes = pageRoutes({
+    createDocument: async () => documents[created++] ?? "",
+    assets: readAssets(),
+    product: null,
+    rules: shared().config.auth,
+    hasPasskeys: false,
+  });
+  const get = () => routes.handle(new Request("http://localhost/openapi.json"));
+  expect((await get()).status).toBe(500);
+  for (const response of await Promise.all([get(), get()])) expect(await response.text()).toBe("{}");
+  expect(created).toBe(2);
 });

@@ -47,6 +47,30 @@ redisTest("replicas share buckets, and a page of them exists until they are full
   expect(await one.operator.pttl("latchkey:budget:login:01")).toBeWithin(fullMs - 5_000, fullMs + 1);
 });
 
+redisTest("an attempt of a key whose bucket shares a cell with an empty one refills nothing", async () => {
+  await using replica = await start({ commandTimeoutMs: 60_000 });
+  const bucket = replica.store.tokenBucket({ ...four, capacity: 2 });
+  // Of one page. The others use 5 % of its cells: about five of the 50 buckets share one.
+  const take = (name: string, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, index) => bucket.take(`00 ${name} ${index}`)));
+  for (let attempt = 0; attempt < 2; attempt++) await take("victim", 50);
+  await take("other", 200);
+  expect((await take("victim", 50)).filter((waitMs) => waitMs === 0)).toEqual([]);
+});
+
+redisTest(
+  "after one attempt each of 2,000 keys of one page, hardly any other key has lost both of its attempts",
+  async () => {
+    await using replica = await start({ commandTimeoutMs: 60_000 });
+    const bucket = replica.store.tokenBucket({ ...four, capacity: 2 });
+    const take = (name: string, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => bucket.take(`00 ${name} ${index}`)));
+    await take("other", 2_000);
+    // If each attempt counted in both of its cells, about 8 of these would be empty.
+    expect((await take("new", 1_000)).filter((waitMs) => waitMs > 0).length).toBeLessThan(3);
+  },
+);
+
 redisTest("buckets of any number of e-mails have 256 keys of 48 KiB at most", async () => {
   await using replica = await start({ commandTimeoutMs: 60_000 });
   const bucket = replica.store.tokenBucket(four);

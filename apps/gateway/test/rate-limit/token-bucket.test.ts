@@ -17,3 +17,20 @@ test("when 100,000 buckets are empty, no empty one gets an attempt back, and 98 
   clock.advance(60_000);
   expect(take("victim", 2)).toEqual([true, false]);
 });
+
+test("an attempt of a key whose bucket shares a cell with an empty one refills nothing", () => {
+  const bucket = createTokenBucket({ capacity: 2, refillMs: 60_000 }, createClock().now);
+  const victims = Array.from({ length: 300 }, (_, index) => `victim ${index}`);
+  for (const victim of [...victims, ...victims]) bucket.take(victim);
+  // 2 % of all cells: about twelve of the 300 buckets share one.
+  for (let index = 0; index < 20_000; index++) bucket.take(`other ${index}`);
+  expect(victims.filter((victim) => bucket.take(victim) === 0)).toEqual([]);
+});
+
+test("after one attempt each of 300,000 keys, hardly any other key has lost both of its attempts", () => {
+  const bucket = createTokenBucket({ capacity: 2, refillMs: 60_000 }, createClock().now);
+  for (let index = 0; index < 300_000; index++) bucket.take(`other ${index}`);
+  // If each attempt counted in both of its cells, about 23 of these would be empty.
+  const keys = Array.from({ length: 20_000 }, (_, index) => `new ${index}`);
+  expect(keys.filter((key) => bucket.take(key) > 0).length).toBeLessThan(8);
+});

@@ -6,8 +6,8 @@ import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
-export const smtp = ({ port }: Pick<MailServer, "port">): Promise<Transport> =>
-  openSmtpTransport({ host: "127.0.0.1", port });
+export const smtp = ({ port }: Pick<MailServer, "port">, login = {}): Promise<Transport> =>
+  openSmtpTransport({ host: "127.0.0.1", port, ...login });
 
 /** Starts a sender beside a service, as `program.ts` does. */
 export async function startSender(service: Service, transport: Transport | Promise<Transport>) {

@@ -169,6 +169,24 @@ test("on a read-only server, writes fail, reads succeed, and the client reconnec
   expect(before.filter(({ pid }) => after.has(pid))).toEqual([]);
 });
 
+it("on a read-only server, many rejected writes cause at most one reconnection a second", async () => {
+  using proxy = await openTcpProxy([server.port]);
+  const url = await server.createDatabase();
+  const through = url.replace(String(server.port), String(proxy.port));
+  await using database = openPostgresDatabase({ url: through, poolSize: 1 });
+  await database.migrate();
+  await server.query(
+    `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`,
+  );
+  await using readOnly = openPostgresDatabase({ url: through, poolSize: 1 });
+  await readOnly.ping();
+  const [opened, started] = [proxy.opened(), performance.now()];
+  for (let write = 0; write < 20; write++)
+    await expect(readOnly.todos.create(todo)).rejects.toBeInstanceOf(DatabaseUnavailable);
+  const seconds = Math.ceil((performance.now() - started) / 1_000);
+  expect(proxy.opened() - opened).toBeWithin(1, seconds + 1);
+});
+
 it("a locked row makes only its own call fail and closes no connection", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 4, deadlineMs: 500 });
   const { database } = testDatabase;

@@ -20,6 +20,8 @@ export async function openTcpProxy(targets: readonly number[]) {
   const address = server.address();
   return {
     port: address !== null && typeof address !== "string" ? address.port : 0,
+    /** The number of connections so far. */
+    opened: () => connections,
     /** Stops forwarding on all open connections without closing them; later connections work. */
     cut: () => {
       for (const socket of sockets) socket.unpipe().pause();

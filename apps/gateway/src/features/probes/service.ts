@@ -24,7 +24,6 @@ export function createReadiness(ping: () => Promise<void>, isStopping: () => boo
   return {
     /** Never rejects. */
     async check(): Promise<ReadinessResult> {
-      if (isStopping()) return STOPPING;
       inFlight ??= query().finally(() => {
         inFlight = null;
       });

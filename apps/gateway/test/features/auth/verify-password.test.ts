@@ -33,6 +33,22 @@ const logIn = ({ call }: Service, password: string) =>
   call("POST", "/auth/login", { body: { email: EMAIL, password } });
 
 eachDatabase((startService) => {
+  test("a login never opens the account of another user who took over the e-mail during the derivation", async () => {
+    let replaceUser = async (): Promise<unknown> => undefined;
+    await using service = await startService({
+      wrapHasher: ({ hash }) => ({ hash: (...call) => replaceUser().then(() => hash(...call)) }),
+    });
+    const { id } = await importUser(service);
+    // Earlier releases imported users with this version, which new users have, too.
+    await service.sql("update users set token_version = 0");
+    const { users } = service.database;
+    replaceUser = async () => {
+      await users.delete(id);
+      await users.create({ email: EMAIL, username: "mallory", hashedPassword: "other$digest" });
+    };
+    expect((await logIn(service, PASSWORD)).status).toBe(401);
+  });
+
   test("parallel first logins succeed, the hash is replaced once, and their tokens stay valid", async () => {
     await using service = await startService();
     const before = await importUser(service);

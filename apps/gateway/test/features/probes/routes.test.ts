@@ -52,3 +52,16 @@ test("concurrent readiness checks share one query; a later check runs another", 
   await check();
   expect(pings).toBe(2);
 });
+
+test("a check is not ready if the shutdown began before it or while it waited for the database", async () => {
+  const ping = Promise.withResolvers<void>();
+  let isStopping = false;
+  const { check } = createReadiness(
+    () => ping.promise,
+    () => isStopping,
+  );
+  const started = check();
+  isStopping = true;
+  ping.resolve();
+  expect(await Promise.all([started, check()])).toEqual([{ isReady: false }, { isReady: false }]);
+});
