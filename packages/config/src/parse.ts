@@ -76,7 +76,9 @@ function parse<Name extends VariableName>(
 ): Environment<Name> {
   const issues: ConfigIssues = new Map();
   const isSet = (name: string) => variables[name] !== undefined;
-  const context: VariableContext = { isProduction: variables.NODE_ENV === "production", isTerminal, isSet };
+  const isOn = (name: string) => isSet(name) && variables[name] !== "false";
+  const isProduction = variables.NODE_ENV === "production";
+  const context: VariableContext = { isProduction, isTerminal, isSet, isOn };
   const values: Record<string, unknown> = {};
   const texts: Record<string, string | null> = {};
   const hints = [...misspelled, ...describeCutValues(names, variables, readIfPresent(".env", readFile))];

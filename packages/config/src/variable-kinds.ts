@@ -19,6 +19,8 @@ export interface VariableContext {
   /** Whether the log is written to a terminal. */
   readonly isTerminal: boolean;
   readonly isSet: (name: string) => boolean;
+  /** Whether the variable is set, and not to `false`. */
+  readonly isOn: (name: string) => boolean;
 }
 
 /** `Value` includes null if the variable has no default. */

@@ -67,6 +67,8 @@ const otherPublicKey = (which: "next" | "previous") =>
     `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
   );
 const MINUTES_PER_DAY = 1440;
+/** With one of these features, whoever has the password can take the account for good. */
+const TAKEOVER_FEATURES = ["AUTH_EMAIL_CHANGE", "PASSKEY_ORIGINS"] as const;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
 export const VARIABLES = {
@@ -135,9 +137,16 @@ export const VARIABLES = {
   AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), { default: "0" }).describe(
     "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
   ),
-  AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, { default: "false" }).describe(
-    "`true` rejects a new password without the current one",
-  ),
+  AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
+    default: ({ isOn }) => String(TAKEOVER_FEATURES.some(isOn)),
+    unset: `\`true\` with ${TAKEOVER_FEATURES.map((name) => `\`${name}\``).join(" or ")}, otherwise \`false\``,
+    warn: (isRequired, { isOn }) => {
+      const feature = TAKEOVER_FEATURES.find(isOn);
+      return isRequired || feature === undefined
+        ? null
+        : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
+    },
+  }).describe("`true` rejects a new password without the current one"),
   AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
     "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
   ),

@@ -48,6 +48,8 @@ test.each<[name: string, value: string, others: Variables]>([
   ["DATABASE_URL", "file:x.db", PRODUCTION],
   ["CORS_ORIGINS", "*", PRODUCTION],
   ["METRICS_HOST", "0.0.0.0", METRICS],
+  ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { AUTH_EMAIL_CHANGE: "true" }],
+  ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { PASSKEY_ORIGINS: "https://app.example.com" }],
 ])("%s=%s causes a warning only if other variables make it insecure", (name, value, others) => {
   expectWarning(name, { ...others, [name]: value }, { [name]: value });
 });
@@ -80,4 +82,15 @@ test.each([
 test("variables of other programs are not reported", () => {
   const others = { HOME: "/", HOSTNAME: "a", POSTGRES_PASSWORD: "b", REDIS_PORT: "1", COMPOSE_PROFILES: "c" };
   expect(warningsOf({ ...others, PATH: "/bin", LATCHKEY_PORT: "tcp://10.0.0.1:80" })).toEqual([]);
+});
+
+test("the current password is required by default if a feature gives the account to whoever has the password", () => {
+  const origin = "https://app.example.com";
+  const isRequired = (variables: Variables) =>
+    parse({ ...BASE, ...variables }).values.AUTH_REQUIRE_CURRENT_PASSWORD;
+  for (const features of [{ AUTH_EMAIL_CHANGE: "true" }, { PASSKEY_ORIGINS: origin }]) {
+    expect(isRequired(features)).toBe(true);
+    expect(isRequired({ ...features, AUTH_REQUIRE_CURRENT_PASSWORD: "false" })).toBe(false);
+  }
+  for (const others of [{}, { AUTH_EMAIL_CHANGE: "false" }]) expect(isRequired(others)).toBe(false);
 });

@@ -46,7 +46,8 @@ const statusOfMe = async ({ call }: Service, token: string) =>
 
 /** What ends a reset and a change of e-mail that were requested before. */
 const ENDS: readonly ((service: Service, user: TestUser) => Promise<unknown>)[] = [
-  ({ call }, { token }) => call("PATCH", "/auth/me", { token, body: { password: PASSWORD } }),
+  ({ call }, { token, password }) =>
+    call("PATCH", "/auth/me", { token, body: { password: PASSWORD, current_password: password } }),
   ({ call }, { token }) => call("DELETE", "/auth/tokens", { token }),
   ({ database }, { id }) => database.users.setActive(id, false),
   ({ database: { users } }, { id }) => users.setActive(id, false).then(() => users.setActive(id, true)),

@@ -66,7 +66,7 @@ test.each(["HS256", "HS512", "EdDSA"] as const)(
 test("after a password change, its token cannot be renewed, and others are revoked; after a login, renewal works", async () => {
   const user = await shared().createUser();
   const other = await renew(shared(), user.token);
-  const change = { token: user.token, body: { password: NEW_PASSWORD } };
+  const change = { token: user.token, body: { password: NEW_PASSWORD, current_password: user.password } };
   (await shared().call("PATCH", "/auth/me", change)).expect(200);
   expect(await rejectionOf(user.token)).toEqual(LOGIN_REQUIRED);
   expect(await rejectionOf(other)).toEqual([401, "INVALID_TOKEN", "Bearer"]);

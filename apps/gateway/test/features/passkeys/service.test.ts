@@ -127,8 +127,9 @@ describe("with one service", async () => {
   test("a reset deletes the passkeys; a password change and a revocation keep them", async () => {
     const one = await createVerified(service);
     const authenticator = await enrol(service, one);
-    const { token } = one;
-    await service.call("PATCH", "/auth/me", { token, body: { password: NEW_PASSWORD } });
+    const { token, password } = one;
+    const change = { password: NEW_PASSWORD, current_password: password };
+    (await service.call("PATCH", "/auth/me", { token, body: change })).expect(200);
     await service.call("DELETE", "/auth/tokens", { token });
     expect((await logIn(service, await loginBody(service, authenticator))).status).toBe(200);
     const body = { token: signOneTimeToken("reset", await service.readUser(one.id)), password: NEW_PASSWORD };
@@ -177,7 +178,8 @@ describe("with one service", async () => {
     const statuses = (await Promise.all(parallel)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array.from({ length: 9 }, () => 400)]);
     const outdated = creationBody(await beginCreation(service, one));
-    await service.call("PATCH", "/auth/me", { token: one.token, body: { password: NEW_PASSWORD } });
+    const change = { password: NEW_PASSWORD, current_password: one.password };
+    (await service.call("PATCH", "/auth/me", { token: one.token, body: change })).expect(200);
     expect(await create(service, one, outdated)).toMatchObject(INVALID);
   });
 

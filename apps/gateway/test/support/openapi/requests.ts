@@ -115,7 +115,9 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
     const { id, token } = await working.createUser();
     const user = (await working.database.users.findById(id)) ?? anybody;
     const isConfirmation = operation.operationId === "confirmEmailChange";
-    const body = isConfirmation ? validBody(operation, user, email) : { email, username, password };
+    const body = isConfirmation
+      ? validBody(operation, user, email)
+      : { email, username, password, current_password: password };
     return send(working, operation, { token, body });
   },
   async 413({ method, path }, { working }) {
