@@ -55,7 +55,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<D
 async function serve({ variables, onListen, exit, layers }: ProgramContext): Promise<void> {
   const configContext = await readContext(variables);
   const config = parseConfig(variables, configContext);
-  const logger: Logger = await createLogger(config.log);
+  const { logger, droppedLines } = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
   // The hasher is created first, because its workers measure kernels while the other resources are opened.
   const hasher = createHasher(config.hash);
@@ -72,7 +72,12 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   });
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const observability = config.metrics && (await import("./observability/metrics.ts"));
-  const metrics = observability?.createMetrics({ ...database, hasher, poolSize: config.database.poolSize });
+  const metrics = observability?.createMetrics({
+    ...database,
+    hasher,
+    poolSize: config.database.poolSize,
+    droppedLines,
+  });
 
   const app = createApp({
     config,

@@ -1,11 +1,8 @@
-/**
- * The structured logger: JSON lines, or readable lines on a terminal. JSON lines of one turn of the event loop are written
- * together. Every exit except SIGKILL writes the remaining lines.
- */
-import { writeSync } from "node:fs";
+/** The structured logger: JSON lines, or readable lines on a terminal. */
 import { printable } from "@latchkey/cli";
 import pino from "pino";
 import { isErrorCode } from "../errors.ts";
+import { openLogOutput } from "./log-output.ts";
 
 export type Logger = pino.Logger;
 
@@ -15,9 +12,6 @@ interface LoggerOptions {
 }
 
 const MAX_CAUSES = 4;
-const STDOUT = 1;
-/** Pause before the next attempt to write to a full pipe. */
-const BACKPRESSURE_WAIT_MS = 1;
 
 /** Selects the members of an error to log. Drivers store SQL statements and parameters in other members. */
 function serializeError(error: unknown, depth = 0): object {
@@ -46,9 +40,8 @@ const IGNORED =
 const MAX_PATH_LENGTH = 80;
 
 /** `POST /todos 201 2.2 ms address=127.0.0.1 request_id=…`. JSON lines contain no path, because a path can contain a token. */
-const createReadableOutput = async () =>
-  (await import("pino-pretty")).default({
-    sync: true,
+const createReadableFormat = async () =>
+  (await import("pino-pretty")).prettyFactory({
     translateTime: "SYS:HH:MM:ss.l",
     ignore: IGNORED,
     messageFormat: (line, _key, _label, { colors }) => {
@@ -64,8 +57,11 @@ const createReadableOutput = async () =>
     },
   });
 
-/** Log lines contain the name of the level, and the time in the format of RFC 3339. */
-export async function createLogger({ level, format }: LoggerOptions): Promise<Logger> {
+/**
+ * Log lines contain the name of the level, and the time in the format of RFC 3339. `droppedLines` returns the number of lines that
+ * nobody has read in time.
+ */
+export async function createLogger({ level, format }: LoggerOptions) {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -73,9 +69,20 @@ export async function createLogger({ level, format }: LoggerOptions): Promise<Lo
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   };
-  return format === "pretty"
-    ? pino(options, await createReadableOutput())
-    : withPreparedLines(pino(options, createBufferedOutput()));
+  const formatReadable = format === "pretty" ? await createReadableFormat() : (line: string) => line;
+  const output = openLogOutput({
+    describeDropped: (lines) => {
+      const msg = `${lines} log lines were dropped, because they were not read in time`;
+      return formatReadable(
+        formatLine({ dropped: lines }, msg, pino.levels.values.warn ?? 0, pino.stdTimeFunctions.isoTime()),
+      );
+    },
+  });
+  const logger: Logger =
+    format === "pretty"
+      ? pino(options, { write: (line) => output.write(formatReadable(line)) })
+      : withPreparedLines(pino(options, output));
+  return { logger, droppedLines: output.droppedLines };
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -91,38 +98,3 @@ function formatLine(members: Members, msg: string | undefined, level: number, ti
 
 export const withPreparedLines = (logger: Logger): Logger =>
   Object.assign(logger, { [pino.symbols.asJsonSym]: formatLine });
-
-/**
- * Makes one system call per turn of the event loop. One system call per line would cost 4 % of the requests/s, and raise the
- * p99 of a page of todos by 10 %.
- */
-function createBufferedOutput() {
-  let buffer = "";
-  const flush = (): void => {
-    const lines = buffer;
-    buffer = "";
-    write(lines);
-  };
-  process.on("exit", flush);
-  return {
-    write(line: string): void {
-      if (buffer === "") setImmediate(flush);
-      buffer += line;
-    },
-  };
-}
-
-/** Never throws: the service keeps running if the log cannot be written, for example to a closed pipe or a full disk. */
-function write(lines: string): void {
-  const bytes = Buffer.from(lines);
-  let written = 0;
-  while (written < bytes.length) {
-    try {
-      written += writeSync(STDOUT, bytes, written);
-    } catch (error) {
-      const isPipeFull = error instanceof Error && "code" in error && error.code === "EAGAIN";
-      if (!isPipeFull) return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BACKPRESSURE_WAIT_MS);
-    }
-  }
-}

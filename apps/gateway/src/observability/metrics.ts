@@ -37,10 +37,12 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections. */
   readonly poolSize: number;
+  /** The number of log lines that were dropped since the start. */
+  readonly droppedLines: () => number;
 }
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
-export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOptions) {
+export function createMetrics({ hasher, poolSize, droppedLines, users, outbox }: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -115,6 +117,15 @@ export function createMetrics({ hasher, poolSize, users, outbox }: MetricsOption
     "Number of database calls in progress; those above the pool size wait for a connection.",
     () => inFlight,
   );
+  new Counter({
+    name: "log_lines_dropped_total",
+    help: "Total number of log lines that were dropped because they were not read in time.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
   gauge("database_pool_size", "Maximum number of database connections.", () => poolSize);
 
   return {

@@ -13,7 +13,12 @@ import { exchangeBytes } from "../support/wire.ts";
 
 const USER = { email: "ada@example.org", username: "ada", password: "correct horse battery" };
 
-const metricsOptions = ({ hasher, database }: Service) => ({ ...database, hasher, poolSize: 1 });
+const metricsOptions = ({ hasher, database }: Service) => ({
+  ...database,
+  hasher,
+  poolSize: 1,
+  droppedLines: () => 0,
+});
 
 async function start(env: Readonly<Record<string, string>> = {}) {
   const service = await startInFolder({ METRICS_PORT: "0", ...env });
@@ -124,7 +129,7 @@ test("build information, process metrics and their names: each starts with the c
   expect(unset).toEqual([]);
   for (const [name, type] of metrics.families) {
     expect(name).toMatch(
-      /^(latchkey|http_request|audit|imported|passkey|password|hash|hash_queue|mail|database|process|nodejs)_[a-z0-9_]+$/,
+      /^(latchkey|http_request|audit|imported|passkey|password|hash|hash_queue|log|mail|database|process|nodejs)_[a-z0-9_]+$/,
     );
     if (type === "counter") expect(name).toEndWith("_total");
   }

@@ -41,7 +41,7 @@ async function exposed(): Promise<Exposition> {
 const exposition = await exposed();
 
 /** The metrics that the service defines. */
-const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database|mail)_/.test(name));
+const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database|mail|log)_/.test(name));
 /** The labels of each metric. */
 const labelsOf = new Map<string, Set<string>>([["up", new Set()]]);
 for (const { name, labels } of exposition.samples) {
@@ -112,7 +112,9 @@ describe("dashboard", () => {
 
 describe("runbook", () => {
   test("mentions only metrics that exist", async () => {
-    const words = [...runbook.matchAll(/`((?:http_request|hash|database|mail|process|nodejs)_[a-z0-9_]+)/g)];
+    const words = [
+      ...runbook.matchAll(/`((?:http_request|hash|database|mail|log_lines|process|nodejs)_[a-z0-9_]+)/g),
+    ];
     const names = new Set(words.map(([, name = ""]) => name));
     const known = (name: string) => labelsOf.has(name) || exposition.families.has(name);
     expect([...names].filter((name) => !known(name))).toEqual([]);
