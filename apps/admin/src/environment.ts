@@ -19,11 +19,15 @@ export function readVariables<Name extends config.VariableName>(
   variables: Variables,
   checks: config.ParseOptions["checks"] = {},
 ) {
+  const readFile = (path: string) => readFileSync(path, "utf8");
   try {
-    return config.parseVariables(names, variables, {
-      readFile: (path) => readFileSync(path, "utf8"),
+    const values = config.parseVariables(names, variables, {
+      readFile,
       checks: { ...checks, HASH_KERNEL: config.validateKernel(kernels().map(({ name }) => name)) },
     });
+    for (const hint of config.describeDotenvValues(names, variables, readFile))
+      process.stderr.write(`${hint}\n`);
+    return values;
   } catch (error) {
     if (error instanceof config.ConfigurationError) throw new CliError(error.message, EXIT.config);
     throw error;

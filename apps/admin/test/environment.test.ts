@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
-import { runTool } from "./support/tool.ts";
+import { runProcess } from "@latchkey/testing/run-process";
+import { MAIN, runTool } from "./support/tool.ts";
 
 test("a database URL, also in a file, is resolved against the repository root in any working directory", async () => {
   await using folder = await openFolder();
@@ -13,6 +14,14 @@ test("a database URL, also in a file, is resolved against the repository root in
   const { code, stderr } = await runTool(["users", "list"], { env });
   expect([code, stderr]).toEqual([69, expect.stringContaining(join(ROOT, "nowhere/latchkey.db"))]);
   expect(existsSync(join(ROOT, "nowhere"))).toBe(false);
+});
+
+test("a value that Bun changes in .env is a warning that names the variable", async () => {
+  await using folder = await openFolder();
+  await Bun.write(join(folder.path, ".env"), `DATABASE_URL='${folder.databaseUrl}$x'\n`);
+  const command = [process.execPath, MAIN, "migrate"];
+  const { code, stderr } = await runProcess(command, { cwd: folder.path, env: {} });
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^DATABASE_URL contains a \$ in \.env, /)]);
 });
 
 test("all errors of the variables that a command uses are reported together, one per line, and no others", async () => {

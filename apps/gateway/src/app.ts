@@ -15,6 +15,7 @@ import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
+import { expectation } from "./middleware/expectation.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
@@ -41,8 +42,8 @@ interface AppOptions {
   /** Counts requests and attempts. @default a store in memory */
   readonly store?: Store;
   /**
-   * Idle time until a connection is closed, 1 to 255. Bun does not apply this limit after the request body is complete, so a
-   * request can wait longer for a derivation. @default 60
+   * Idle time until a connection is closed, 1 to 255, or 0 for never. Bun does not apply this limit after the request body is
+   * complete, so a request can wait longer for a derivation. @default that of the configuration
    */
   readonly idleTimeoutSeconds?: number;
   /** Called for each request, after the response. */
@@ -55,7 +56,7 @@ interface AppOptions {
 
 export function createApp(options: AppOptions) {
   const { config, keys, database, hasher, logger, passkeyFeature, observe, isStopping } = options;
-  const { isListedPassword = () => false, store = createMemoryStore(), idleTimeoutSeconds = 60 } = options;
+  const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
   const { digests, oneTimeTokens, publicKeySet } = keys;
   const { users, passkeys, outbox } = database;
@@ -108,7 +109,7 @@ export function createApp(options: AppOptions) {
     limiters,
     publicKeySet,
     digests,
-    todoService: createTodoService(database.todos),
+    todoService: config.hasTodos ? createTodoService(database.todos) : null,
   });
 
   const middleware = [
@@ -119,10 +120,14 @@ export function createApp(options: AppOptions) {
     clientAddress({ trustProxy: config.trustProxy, logger, skipLogging, peerAddress }),
     preflight(log, defaultHeaders),
     rateLimit(limiters?.default, skipRateLimit),
+    expectation(),
     bodyLimit(),
     accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }),
   ];
-  const app = createRouter(idleTimeoutSeconds, fallbackErrorHandler(logger));
+  const app = createRouter(
+    options.idleTimeoutSeconds ?? config.idleTimeoutSeconds,
+    fallbackErrorHandler(logger),
+  );
   for (const each of middleware.slice(0, options.layers)) app.use(each);
   app.use(features).use(
     pageRoutes({

@@ -72,6 +72,8 @@ function createConfig({ values, warnings }: Environment) {
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
+    /** 0: connections are never closed because they are idle. */
+    idleTimeoutSeconds: values.IDLE_TIMEOUT_SECONDS,
     database: {
       url: values.DATABASE_URL,
       poolSize: values.DATABASE_POOL_SIZE,
@@ -114,6 +116,8 @@ function createConfig({ values, warnings }: Environment) {
           ...mailOptions(values),
         }
       : null,
+    /** If false, the routes of todos do not exist. */
+    hasTodos: values.TODOS_ENABLED,
     redisUrl: values.REDIS_URL,
     hash: {
       kernel: values.HASH_KERNEL,

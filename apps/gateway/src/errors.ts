@@ -30,7 +30,7 @@ interface ErrorDefinition {
   readonly description: string;
   readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
-  /** True if the error belongs to a feature that is off by default. The OpenAPI document omits the error if the feature is off. */
+  /** True if the error belongs to a feature that can be off. The OpenAPI document omits the error if the feature is off. */
   readonly isOptional?: true;
 }
 
@@ -112,7 +112,12 @@ export const ERROR_TABLE = defineErrors({
     detail: "Passkey not found",
     isOptional: true,
   },
-  TODO_NOT_FOUND: { status: 404, description: "The todo does not exist.", detail: "Todo not found" },
+  TODO_NOT_FOUND: {
+    status: 404,
+    description: "The todo does not exist.",
+    detail: "Todo not found",
+    isOptional: true,
+  },
   NOT_FOUND: { status: 404, description: "The path does not exist.", detail: "Not Found" },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -124,6 +129,13 @@ export const ERROR_TABLE = defineErrors({
     status: 413,
     description: `The body is larger than ${BODY_MAX_BYTES / 1024} KiB or has more than ${BODY_MAX_CHUNKS} chunks.`,
     detail: "Payload Too Large",
+  },
+  EXPECTATION_FAILED: {
+    status: 417,
+    description: "The request has an `Expect` header other than `100-continue`.",
+    detail: "Expectation Failed",
+    // The client may or may not send the body.
+    headers: () => ({ Connection: "close" }),
   },
   INVALID_REQUEST: {
     status: 422,

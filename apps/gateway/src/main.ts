@@ -2,12 +2,24 @@
  * Handles signals and sets the exit code. Only this file reads the environment and ends the process. The program is imported
  * after the signal handlers are installed, because the import takes long and process 1 ignores a signal without a handler.
  */
+import { readFileSync } from "node:fs";
 import type { Shutdown } from "./lifecycle/shutdown.ts";
 
 /** null until the port is opened. Until then, there are no requests to finish, and a signal ends the process at once. */
 let shutdown: Shutdown | null = null;
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
+/** Whether the process was started by `nohup`: it must survive the end of its terminal. Always false except on Linux. */
+const ignoresHangup = (): boolean => {
+  try {
+    const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    return Number.parseInt(mask.slice(-1), 16) % 2 === 1;
+  } catch {
+    return false;
+  }
+};
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+  if (signal === "SIGHUP" && ignoresHangup()) continue;
   process.on(signal, () => {
     if (shutdown) shutdown.onSignal(signal);
     else process.exit(0);

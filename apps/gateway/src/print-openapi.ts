@@ -23,6 +23,7 @@ const rules: AccountRules = {
 const features = createFeatures({
   ...uncalled<FeatureOptions>(),
   authService: uncalled(),
+  todoService: uncalled(),
   sendsMail: true,
   rules,
   passkeys: isComplete ? { routes: passkeyRoutes, service: uncalled() } : null,

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
-import { ConfigurationError, openPasswordBlocklist, type Variables } from "@latchkey/config";
+import { ConfigurationError, localUrl, openPasswordBlocklist, type Variables } from "@latchkey/config";
 import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
@@ -128,7 +128,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     );
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${app.server?.port}`;
+  const url = localUrl(host, app.server?.port);
   if (config.mail) {
     mailSender = startMailSender({
       ...keys,
@@ -149,7 +149,9 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
       version: VERSION,
       url,
       docs: `${url}/docs`,
-      ...(metricsServer && { metrics: new URL("/metrics", metricsServer.url).href }),
+      ...(metricsServer && {
+        metrics: `${localUrl(metricsServer.hostname ?? "", metricsServer.port)}/metrics`,
+      }),
       database: database.kind,
       kernel,
       kernel_fallback: fallbackReason,

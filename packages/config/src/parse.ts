@@ -1,5 +1,5 @@
 /** Parses environment variables by their definitions. All errors are reported together. No message contains a secret. */
-import { describeCutValues } from "./dotenv.ts";
+import { describeDotenv } from "./dotenv.ts";
 import { hostOf } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
@@ -33,7 +33,7 @@ export interface Environment<Name extends VariableName = VariableName> {
   readonly values: Pick<Values, Name>;
   /** The text of each value. For an unset variable, the text of the default, or null if there is no default. */
   readonly texts: Readonly<Record<Name, string | null>>;
-  /** Sentences for the log: one for each insecure value, each misspelled name, and each value that `.env` cuts at a `#`. */
+  /** Sentences for the log: one for each insecure value, each misspelled name, and each value that Bun changes in `.env`. */
   readonly warnings: readonly string[];
 }
 
@@ -43,7 +43,7 @@ type ConfigIssues = Map<string, string>;
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly code = "CONFIGURATION_ERROR";
-  /** @param lines one line for each invalid variable, then one line for each misspelled name or cut value */
+  /** @param lines one line for each invalid variable, then one line for each misspelled name or changed value */
   constructor(readonly lines: readonly string[]) {
     super(lines.join("\n"));
   }
@@ -81,7 +81,7 @@ function parse<Name extends VariableName>(
   const context: VariableContext = { isProduction, isTerminal, isSet, isOn };
   const values: Record<string, unknown> = {};
   const texts: Record<string, string | null> = {};
-  const hints = [...misspelled, ...describeCutValues(names, variables, readIfPresent(".env", readFile))];
+  const hints = [...misspelled, ...describeDotenvValues(names, variables, readFile)];
   const warnings: string[] = [];
   for (const name of names) {
     const definition: Variable<unknown> = VARIABLES[name];
@@ -117,11 +117,16 @@ function parse<Name extends VariableName>(
   return environment;
 }
 
-function readIfPresent(path: string, readFile: ReadFile): string {
+/** Returns one sentence for each variable in `names` that does not have the value that `.env` shows. */
+export function describeDotenvValues(
+  names: readonly string[],
+  variables: Variables,
+  readFile: ReadFile,
+): string[] {
   try {
-    return readFile(path);
+    return describeDotenv(names, variables, readFile(".env"));
   } catch {
-    return "";
+    return [];
   }
 }
 
@@ -212,6 +217,8 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
   }
 
   const warnings: string[] = [];
+  if (isProduction && values.TODOS_ENABLED)
+    warnings.push("TODOS_ENABLED is true: everybody can read, change and delete all todos; set it to false");
   for (const name of ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const) {
     const key = values[name];
     const weakness = key === null ? null : weaknessOf(key, isSecretAlgorithm ? algorithm : "HS256");

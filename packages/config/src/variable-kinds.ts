@@ -1,5 +1,5 @@
 /** The kinds of environment variables. A kind converts a text to a value, and describes in words which texts are accepted. */
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { decodePercent, TOKEN_PLACEHOLDER } from "@latchkey/contracts";
 import { hostOf, leavesMachine } from "./network.ts";
 
@@ -104,6 +104,16 @@ export const wholeNumber = (minimum: number, maximum: number): Kind<number> => (
     return value >= minimum && value <= maximum ? value : invalid();
   },
 });
+
+/** An address to listen on. The value has no brackets. */
+export const host: Kind<string> = {
+  accepted: "a host name or an IP address",
+  parse: (text) => {
+    const [, bracketed] = /^\[(.*)\]$/.exec(text) ?? [];
+    if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : invalid();
+    return isIP(text) !== 0 || /^[^\s*/:@[\]]+$/.test(text) ? text : invalid();
+  },
+};
 
 export const text = (accepted: string, pattern: RegExp): Kind<string> => ({
   accepted,

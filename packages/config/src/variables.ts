@@ -10,6 +10,7 @@ import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import {
   baseUrl,
   boolean,
+  host,
   InvalidValue,
   invalid,
   type Kind,
@@ -27,8 +28,12 @@ import {
   wholeNumber,
 } from "./variable-kinds.ts";
 
-const host = text("a host name or an IP address", /^\S+$/);
 const port = wholeNumber(0, 65_535);
+/** Bun counts in steps of four seconds, and stores at most 255. */
+const idleTimeout: Kind<number> = {
+  accepted: "0, or a whole number from 10 to 255",
+  parse: (value) => (value === "0" ? 0 : wholeNumber(10, 255).parse(value, String)),
+};
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
 /**
  * The path must be a number, because the client's error message contains an invalid path. If a password contains a slash,
@@ -77,6 +82,10 @@ export const VARIABLES = {
   ),
   HOST: variable(host, { default: "127.0.0.1" }).describe("Address of the service; the image sets `0.0.0.0`"),
   PORT: variable(port, { default: "3000" }).describe("Port of the service; with `0`, the system chooses"),
+  IDLE_TIMEOUT_SECONDS: variable(idleTimeout, { default: "75" }).describe(
+    "Idle time until a connection is closed, at most four seconds early; `0` for never. At least five seconds longer " +
+      "than a proxy keeps idle connections",
+  ),
   DATABASE_URL: variable(databaseUrl, {
     default: "file:./data/latchkey.db",
     requiredInProduction: true,
@@ -215,6 +224,9 @@ export const VARIABLES = {
   ),
   PRODUCT_URL: variable(link, { unset: "no link" }).describe(
     "Page of your product, linked in mails and, after a success, on these pages",
+  ),
+  TODOS_ENABLED: variable(boolean, { default: "true" }).describe(
+    "`false` removes the routes of todos, which need no token",
   ),
   REDIS_URL: variable(redisUrl, {
     unset: "requests are counted per process",

@@ -37,7 +37,7 @@ function errorsOf(variables: Variables): readonly string[] {
 }
 
 const POSTGRES = { DATABASE_URL: "postgres://localhost/d" };
-const PRODUCTION = { ...POSTGRES, NODE_ENV: "production" };
+const PRODUCTION = { ...POSTGRES, NODE_ENV: "production", TODOS_ENABLED: "false" };
 const withEdDsa = { AUTH_ALGORITHM: "EdDSA", AUTH_PRIVATE_KEY: eddsa.privatePem };
 const withEs256 = { AUTH_ALGORITHM: "ES256", AUTH_PRIVATE_KEY: es256.privatePem };
 const SECOND_KEY = "AUTH_SECRET_KEY: cannot be combined with AUTH_PRIVATE_KEY; accepted: one of the two";

@@ -1,6 +1,7 @@
 /** Every variable: its default, an invalid value, and how errors are reported. The variables come from the definitions. */
 import { expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
+import { localUrl } from "../src/network.ts";
 import { parseVariables } from "../src/parse.ts";
 import { VARIABLE_NAMES, validateKernel } from "../src/variables.ts";
 import { errorsOf, parse } from "./support/parse.ts";
@@ -88,6 +89,53 @@ test("a value that ends at an unquoted # in .env gets a hint, whether the rest i
     issuer.replace("AUTH_ISSUER", "MAIL_RESET_URL"),
     issuer,
   ]);
+});
+
+test("a value with a $ that Bun replaces in .env gets a hint, unless the environment has another value", () => {
+  const file = `
+    # HOST='a$b'
+    DATABASE_URL='postgres://u:pa$word9@h/d'
+    AUTH_ISSUER=a\\$b
+    AUTH_AUDIENCE="a\\$b $5"
+    PRODUCT_NAME='costs 5 $'
+    REDIS_URL=redis://:\${SECRET}@h
+    export MAIL_FROM: \`$x@example.com\`
+    PORT=$PORT
+  `;
+  const variables = {
+    ...{
+      DATABASE_URL: "postgres://u:pa@h/d",
+      AUTH_ISSUER: "a$b",
+      AUTH_AUDIENCE: "a$b-",
+      REDIS_URL: "rediss://h",
+    },
+    ...{ PRODUCT_NAME: "costs 5 $", MAIL_FROM: "a@example.com", AUTH_SECRET_KEY: SECRET_KEY },
+  };
+  const hints = parse(variables, { files: { ".env": file } }).warnings.filter((text) => text.includes("$"));
+  const hint = " contains a $ in .env, which starts the name of a variable, also in single quotes; write \\$";
+  expect(hints).toEqual(["DATABASE_URL", "AUTH_AUDIENCE", "MAIL_FROM"].map((name) => name + hint));
+});
+
+test.each([
+  ["HOST", ["::1", "[::1]", "0.0.0.0", "localhost", "db-1.internal."], ["*", "127.0.0.1:80", "[127.0.0.1]"]],
+  ["HOST", ["fe80::1%eth0"], ["", "[::1]:80", "localhost:80", "a b", "http://localhost", "[::1"]],
+  ["METRICS_HOST", ["[::1]"], ["*"]],
+  ["IDLE_TIMEOUT_SECONDS", ["0", "10", "255"], ["9", "256", "-1", "", "10s"]],
+  ["TODOS_ENABLED", ["true", "false"], ["1", ""]],
+] as const)("%s accepts %j and rejects %j", (name, accepted, rejected) => {
+  for (const value of accepted) expect(errorsOf({ [name]: value })).toEqual([]);
+  for (const value of rejected)
+    expect(errorsOf({ [name]: value })).toEqual([expect.stringContaining(`${name}: `)]);
+});
+
+test.each([
+  ["[::1]", "http://[::1]:80"],
+  ["::", "http://[::1]:80"],
+  ["0.0.0.0", "http://127.0.0.1:80"],
+  ["192.0.2.1", "http://192.0.2.1:80"],
+  ["localhost", "http://localhost:80"],
+])("a server on HOST=%s is opened at %s", (host, url) => {
+  expect(localUrl(parse({ HOST: host }).values.HOST, 80)).toBe(url);
 });
 
 test.each<[origins: string, rpId: string | undefined, ...invalid: string[]]>([

@@ -6,7 +6,7 @@ import type { Variables } from "../src/parse.ts";
 import { errorsOf, parse } from "./support/parse.ts";
 
 const BASE = { AUTH_SECRET_KEY: SECRET_KEY };
-const PRODUCTION = { NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d" };
+const PRODUCTION = { NODE_ENV: "production", DATABASE_URL: "postgres://localhost/d", TODOS_ENABLED: "false" };
 const METRICS = { METRICS_PORT: "9464" };
 const MAIL = {
   MAIL_URL: "smtp://u:Hunter2@mail.example.com",
@@ -50,6 +50,7 @@ test.each<[name: string, value: string, others: Variables]>([
   ["METRICS_HOST", "0.0.0.0", METRICS],
   ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { AUTH_EMAIL_CHANGE: "true" }],
   ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { PASSKEY_ORIGINS: "https://app.example.com" }],
+  ["TODOS_ENABLED", "true", PRODUCTION],
 ])("%s=%s causes a warning only if other variables make it insecure", (name, value, others) => {
   expectWarning(name, { ...others, [name]: value }, { [name]: value });
 });

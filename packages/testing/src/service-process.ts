@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly onLine?: (line: Line) => void;
   /** The program, such as that of another release. @default the gateway of this repository */
   readonly main?: string;
+  /** A command that executes it, such as `nohup`. @default none */
+  readonly wrapper?: readonly string[];
   /** Runs it as process 1 of its own namespace, as in a container; see `process-1.ts`. @default false */
   readonly isProcess1?: boolean;
 }
@@ -26,9 +28,9 @@ export type ServiceProcess = ReturnType<typeof startProcess>;
  */
 export function startProcess(
   env: Readonly<Record<string, string>>,
-  { onLine, main = GATEWAY_MAIN, isProcess1 = false }: StartOptions = {},
+  { onLine, main = GATEWAY_MAIN, wrapper = [], isProcess1 = false }: StartOptions = {},
 ) {
-  const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), process.execPath, main], {
+  const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), ...wrapper, process.execPath, main], {
     env: { PORT: "0", HASH_WORKERS: "1", ...env },
     stdout: "pipe",
     stderr: "pipe",

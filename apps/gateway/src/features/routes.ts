@@ -12,7 +12,8 @@ import type { TodoService } from "./todos/service.ts";
 
 export interface FeatureOptions extends AuthRoutesOptions {
   readonly readiness: Readiness;
-  readonly todoService: TodoService;
+  /** null: the routes of todos do not exist. */
+  readonly todoService: TodoService | null;
   readonly publicKeySet: PublicKeySet;
   /** null: the routes of passkeys do not exist. */
   readonly passkeys: { readonly routes: typeof passkeyRoutes; readonly service: PasskeyService } | null;
@@ -26,5 +27,5 @@ export const createFeatures = (options: FeatureOptions) => {
     .use(authRoutes(auth))
     .use(passkeys?.routes({ ...auth, passkeyService: passkeys.service, authenticate }) ?? new Elysia())
     .use(keyRoutes(publicKeySet))
-    .use(todoRoutes(todoService));
+    .use(todoService ? todoRoutes(todoService) : new Elysia());
 };

@@ -15,7 +15,7 @@ const refuse = (type: string, msg: string): never => {
  * Returns the `parse` function of a route. This function returns the members that the schema declares, with a normalized
  * `email`, or null if the body is JSON but not an object.
  * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
- * or an object with more than 256 members; `content_type` if `Content-Type` is not JSON
+ * or an object with more than 256 members; `content_encoding` if the body is compressed; `content_type` if `Content-Type` is not JSON
  * @throws PAYLOAD_TOO_LARGE when more than 128 KiB or 512 chunks were received
  */
 export function jsonBody(schema: Type.TObject) {
@@ -23,6 +23,9 @@ export function jsonBody(schema: Type.TObject) {
   return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
     const bytes = await readBounded(request);
     if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");
+    if (!/^(identity)?$/i.test(request.headers.get("content-encoding") ?? "")) {
+      refuse("content_encoding", "must be sent without a content coding");
+    }
     if (!JSON_CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
       refuse("content_type", "must be sent as application/json");
     }

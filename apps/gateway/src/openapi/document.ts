@@ -39,19 +39,23 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
   const codes = ERROR_CODES.filter(
     (code) => !ERROR_TABLE[code].isOptional || described.includes(`"${code}"`),
   );
+  const isDescribed = (tag: string): boolean => described.includes(`"tags":["${tag}"]`);
+  const hasTodos = isDescribed("Todos");
   return {
     openapi: "3.0.3",
     info: {
       title: "Latchkey",
       version: VERSION,
-      description: DESCRIPTION,
+      description: descriptionOf(hasTodos),
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
-    servers: [{ url: "./", description: "This service." }],
+    servers: [{ url: ".", description: "This service." }],
     tags: [
-      ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      ...Object.entries(TAGS)
+        .filter(([name]) => isDescribed(name))
+        .map(([name, description]) => ({ name, description })),
       // The reference shows tags without operations as sections of text.
-      ...Object.entries(topics(codes)).map(([name, description]) => ({
+      ...Object.entries(topics(codes, hasTodos)).map(([name, description]) => ({
         name,
         description,
         "x-traitTag": true,
@@ -81,7 +85,9 @@ const TAGS = {
 };
 export type Tag = keyof typeof TAGS;
 
-const DESCRIPTION = `User accounts with bearer-token login, health probes, and a todo list with cursor pagination.
+const descriptionOf = (hasTodos: boolean) => `User accounts with bearer-token login, ${
+  hasTodos ? "health probes, and a todo list with cursor pagination" : "and health probes"
+}.
 
 Register, log in, and send the token as \`Authorization: Bearer <token>\`; in the explorer, enter it under *Authorize*.
 
@@ -123,13 +129,15 @@ export type HeaderName = keyof typeof HEADERS;
 
 const headerItems = Object.entries(HEADERS).map(([name, { description }]) => `- \`${name}\`: ${description}`);
 
-const topics = (codes: readonly ErrorCode[]) => ({
-  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\`, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
+const PAGES = `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
+\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`;
+
+const topics = (codes: readonly ErrorCode[], hasTodos: boolean): Readonly<Record<string, string>> => ({
+  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\` without compression, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
 ${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
 ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
 
-  Pages: `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by default, up to ${PAGE_SIZE_MAX}. To get the next page, send
-\`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`,
+  ...(hasTodos && { Pages: PAGES }),
 
   Headers: `Responses have these headers, in addition to those of HTTP, CORS and security. The document lists them for each
 response; the pages describe them only here.
@@ -139,7 +147,8 @@ ${headerItems.join("\n")}`,
   Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
 contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
 examples of each operation are named after its codes. An unknown path returns 404, a known path with an unsupported
-method 405 with an \`Allow\` header, and a body that is too large 413, also on paths that need no body. A proxy in front of
+method 405 with an \`Allow\` header, a body that is too large 413, also on paths that need no body, and an \`Expect\` header
+other than \`100-continue\` 417. A proxy in front of
 the service can respond with other codes, such as \`BAD_GATEWAY\`.
 
 ${errorItems(codes).join("\n")}`,

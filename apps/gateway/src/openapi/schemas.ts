@@ -11,11 +11,14 @@ import { mapMembers } from "../map-members.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schemas of features that are off by default. */
-const OPTIONAL_SCHEMAS = {
+const DEFAULT_OFF_SCHEMAS = {
   ...contracts.OPTIONAL_USER_REQUESTS,
   ...contracts.PASSKEY_REQUESTS,
   ...contracts.PASSKEY_RESPONSES,
 };
+
+/** The schemas of features that can be off. */
+const OPTIONAL_SCHEMAS = { ...contracts.TODO_REQUESTS, ...contracts.TODO_RESPONSES, ...DEFAULT_OFF_SCHEMAS };
 
 /** Generated clients name their types after the keys. */
 const SCHEMAS = {
@@ -26,7 +29,7 @@ const SCHEMAS = {
   ...contracts.KEY_RESPONSES,
   ...contracts.PROBE_RESPONSES,
   ...contracts.VALIDATION_ERRORS,
-  ...OPTIONAL_SCHEMAS,
+  ...DEFAULT_OFF_SCHEMAS,
 };
 
 /** Names in `components.schemas`. */
@@ -36,10 +39,10 @@ export type SchemaName = keyof typeof SCHEMAS;
 export const errorSchemaName = (status: number): string =>
   `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
 
-/** Returns a schema for each status except 405, which no operation returns, and 422, which has a schema with issues. */
+/** Returns a schema for each status except 405 and 417, which no operation returns, and 422, which has a schema with issues. */
 function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
   const { code, ...others } = contracts.ErrorBody.properties;
-  const described = codes.filter((name) => ![405, 422].includes(ERROR_TABLE[name].status));
+  const described = codes.filter((name) => ![405, 417, 422].includes(ERROR_TABLE[name].status));
   const byStatus = Map.groupBy(described, (name) => ERROR_TABLE[name].status);
   const entries = [...byStatus].map(([status, names]) => {
     const properties = { ...others, code: { ...code, enum: names } };

@@ -10,7 +10,7 @@ import type { PageOptions } from "./pages.ts";
 /** The page sends the fields of the form to the operation `action`, then shows `success` in place of the form. */
 type AccountPage = Readonly<Record<"title" | "action" | "button" | "success", string> & { fields?: string }>;
 
-const RESET_REQUEST_PATH = "/account/forgot-password";
+export const RESET_REQUEST_PATH = "/account/forgot-password";
 
 /** The keys are paths. `MAILS` defines the paths of the pages to which mails link. */
 const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => ({

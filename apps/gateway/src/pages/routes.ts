@@ -4,7 +4,7 @@ import { type Context, Elysia, NotFoundError } from "elysia";
 import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { createAccountPages } from "./account.ts";
+import { createAccountPages, RESET_REQUEST_PATH } from "./account.ts";
 import type { Assets } from "./assets.ts";
 import { createText, once, serve } from "./content.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
@@ -38,6 +38,13 @@ export function pageRoutes(options: PageRoutesOptions) {
   const routes = new Elysia({ name: "documents" })
     .get("/openapi.json", async (context) => serve(await json(), context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
+  // https://w3c.github.io/webappsec-change-password-url/
+  if (product)
+    routes.get(
+      "/.well-known/change-password",
+      (context) => redirect(302, relativeUrl(context.path, RESET_REQUEST_PATH), context),
+      hidden,
+    );
   for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
     routes.get(
       path,
@@ -45,7 +52,7 @@ export function pageRoutes(options: PageRoutesOptions) {
       async (context) =>
         context.path === path
           ? serve(content, context)
-          : redirect(308, relativeUrl(`${path}/`, path), context),
+          : redirect(308, relativeUrl(context.path, path), context),
       hidden,
     );
   }

@@ -9,7 +9,29 @@ const OPTIONAL_PATHS = [
     `${path}/options`,
   ]),
 ];
-const PATHS_OF_MAIL = ["/auth/password-reset", "/auth/email-verification", "/account/forgot-password"];
+const PATHS_OF_MAIL = [
+  "/.well-known/change-password",
+  "/auth/password-reset",
+  "/auth/email-verification",
+  "/account/forgot-password",
+];
+
+test("without todos, their routes do not exist, and the document does not mention them", async () => {
+  await using service = await startService({ env: { TODOS_ENABLED: "false" } });
+  for (const [method, path] of [
+    ["GET", "/todos?limit=20"],
+    ["POST", "/todos"],
+    ["PATCH", "/todos/1"],
+    ["OPTIONS", "/todos/1"],
+  ] as const) {
+    const response = await fetch(service.url + path, { method });
+    const expected = [path, 404, '{"detail":"Not Found","code":"NOT_FOUND"}'];
+    expect([path, response.status, await response.text()]).toEqual(expected);
+  }
+  const { text } = await service.call("GET", "/openapi.json");
+  expect(text).not.toMatch(/todo|cursor/i);
+  expect(text).toContain("/auth/login");
+});
 
 test.each([
   ["by default", {}, [], ["verification", "password"]],

@@ -88,6 +88,18 @@ describe.each(ROUTES)("$method $path", ({ method, path, good, texts }) => {
     for (const type of types) expect((await send(JSON.stringify(good()), type)).status).not.toBe(422);
   });
 
+  test("a body with a content coding returns content_encoding, also without a token", async () => {
+    for (const coding of ["gzip", "br", "identity, gzip", "x"]) {
+      const headers = { "content-type": "application/json", "content-encoding": coding };
+      const body = Bun.gzipSync(JSON.stringify(good()));
+      const { detail } = (await shared().call(method, path, { body, headers })).expect<Rejection>(422);
+      expect(detail).toMatchObject([{ loc: ["body"], type: "content_encoding" }]);
+    }
+    const { token } = await shared().createUser();
+    const headers = { "content-encoding": "Identity" };
+    expect((await shared().call(method, path, { body: good(), token, headers })).status).not.toBe(422);
+  });
+
   test("__proto__, constructor and inherited names are not read as members", async () => {
     const { send } = await start();
     const hidden = JSON.stringify({ ...good(), [texts[0]]: 5, polluted: true });

@@ -36,6 +36,17 @@ test.each([
 });
 
 test.each([
+  ["/.well-known/change-password", "../account/forgot-password"],
+  ["/.well-known/change-password/", "../../account/forgot-password"],
+])("%s leads password managers to the page that requests a reset", async (path, location) => {
+  for (const method of ["GET", "HEAD"]) {
+    const response = await fetch(shared().url + path, { method, redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([302, location]);
+    expect((await fetch(shared().url + path, { method })).status).toBe(200);
+  }
+});
+
+test.each([
   ["/docs/", "../docs"],
   ["/account/reset-password/", "../../account/reset-password"],
 ])("%s leads to the page without the slash, whose relative links work", async (path, location) => {

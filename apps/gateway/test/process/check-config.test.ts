@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { VARIABLE_NAMES } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
 import { GATEWAY_MAIN, ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 
@@ -24,6 +25,19 @@ test("it prints values to stdout and warnings to stderr, and creates neither a k
   expect(stderr).toStartWith("AUTH_SECRET_KEY_PREVIOUS is shorter");
   expect(stdout + stderr).not.toContain("Hunter2");
   expect(await readdir(folder.path)).toEqual(["previous"]);
+});
+
+test("a value that Bun changes in .env is a warning that names the variable", async () => {
+  await using folder = await openFolder();
+  await Bun.write(
+    join(folder.path, ".env"),
+    "DATABASE_URL='postgres://u:Pa$word9@127.0.0.1/d'\nAUTH_ISSUER=a\\$b\n",
+  );
+  const main = [process.execPath, GATEWAY_MAIN, "--check-config"];
+  const env = { AUTH_SECRET_KEY: SECRET_KEY };
+  const { stdout, stderr, code } = await runProcess(main, { env, cwd: folder.path });
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^DATABASE_URL contains a \$ in \.env, .*\n$/)]);
+  expect(stdout).toContain("AUTH_ISSUER=a$b\n");
 });
 
 test("--version prints the version in the root package.json, even if the configuration is invalid", async () => {

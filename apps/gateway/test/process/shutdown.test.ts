@@ -24,6 +24,7 @@ const FATAL = {
 
 test.each([
   ["SIGTERM", 0, "SIGTERM", "stopping", { level: "info" }],
+  ["SIGHUP", 0, "SIGHUP", "stopping", { level: "info" }],
   ["an exception outside of any request", 1, "SIGUSR1", "uncaughtException", FATAL],
   ["a rejection outside of any request", 1, "SIGUSR2", "unhandledRejection", FATAL],
 ] as const)(
@@ -45,6 +46,16 @@ test.each([
     expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
   },
 );
+
+test("a service started by nohup survives SIGHUP", async () => {
+  await using service = await startInFolder({}, { wrapper: ["nohup"] });
+  const url = await service.ready();
+  service.signal("SIGHUP");
+  service.signal("SIGTERM");
+  expect(await service.line("stopping")).toMatchObject({ reason: "SIGTERM" });
+  expect((await service.ended()).code).toBe(0);
+  expect(url).toBeString();
+});
 
 test.concurrent("an idle connection does not delay the shutdown", async () => {
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "60" });

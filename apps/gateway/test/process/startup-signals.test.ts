@@ -14,8 +14,8 @@ if (!canBeProcess1)
   process.stderr.write("startup-signals.test.ts: skipped, because unshare is not permitted\n");
 const process1Test = test.skipIf(!canBeProcess1 && !process.env.CI);
 
-/** SIGINT and SIGTERM in the mask of handled signals. */
-const SIGNAL_BITS = (1n << 1n) | (1n << 14n);
+/** SIGHUP, SIGINT and SIGTERM in the mask of handled signals. */
+const SIGNAL_BITS = (1n << 0n) | (1n << 1n) | (1n << 14n);
 /** Twice the documented second, because other test files use the cores too; `bun run bench rolling-update` checks the second. */
 const MAX_STOP_MS = 2_000;
 
@@ -44,7 +44,7 @@ function handlesSignals({ pid }: ServiceProcess): boolean {
 const hasOpened = ({ pid }: ServiceProcess, file: string): boolean =>
   Bun.spawnSync(["ls", "-l", `/proc/${pid}/fd`]).stdout.includes(file);
 
-describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
+describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s", (signal) => {
   process1Test("stops the service while its modules are imported", async () => {
     const preload = `--preload=${join(import.meta.dir, "../support/stop-at-import.ts")}`;
     await using service = await start({ BUN_OPTIONS: preload });

@@ -35,6 +35,20 @@ test("the ready line is the only line, describes the service, and its URLs work"
   for (const url of urls) expect((await fetch(url)).status).toBe(200);
 });
 
+test.each([
+  ["0.0.0.0", "127.0.0.1"],
+  ["[::1]", "[::1]"],
+])("with HOST=%s, the printed URL can be opened", async (Host, host) => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, HOST: Host, METRICS_HOST: Host, METRICS_PORT: "0" };
+  await using service = startProcess(env);
+  const { url, metrics } = await service.line("ready");
+  for (const opened of [`${url}/healthz`, String(metrics)]) {
+    expect(new URL(opened).hostname).toBe(host);
+    expect((await fetch(opened)).status).toBe(200);
+  }
+});
+
 test("with LOG_FORMAT=pretty the ready line contains the URL, and each request is one line", async () => {
   await using folder = await openFolder();
   const env = { PORT: "0", DATABASE_URL: folder.databaseUrl, LOG_FORMAT: "pretty" };

@@ -3,6 +3,7 @@
  * `await using`. Tests can replace parts through options; the configuration is always parsed by the service's parser.
  */
 import { afterAll, beforeAll, describe } from "bun:test";
+import { localUrl } from "@latchkey/config";
 import type { Token, User } from "@latchkey/contracts";
 import { type Database, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
@@ -176,7 +177,7 @@ export async function startService({
   });
   app.listen({ hostname: config.host, port: config.port });
   const port = app.server?.port ?? 0;
-  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+  const url = localUrl(config.host, port);
 
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<ClientResponse> => {
     const response = await callService(url + path, method, options);
