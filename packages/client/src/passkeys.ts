@@ -1,21 +1,39 @@
-/** Passes the service's options to the browser and returns the browser's response, as JSON (WebAuthn Level 3, §5.1.7 to §5.1.10). */
+/**
+ * Passes the service's options to the browser and returns the browser's response, as JSON (WebAuthn Level 3, §5.1.7 to §5.1.10).
+ * The browser's own conversions are never used: Safari before 18.4 has none, and those of password managers can throw.
+ */
 
 const MESSAGES = {
-  not_supported: "This browser does not support passkeys",
+  not_supported: "This browser or device does not support passkeys",
+  not_allowed_here: "The page's origin cannot use the passkeys of this service",
+  unsuitable_device: "The device cannot store a passkey or verify its user",
+  already_registered: "The device already has a passkey of this user",
+  request_pending: "Another request for a passkey is pending",
   cancelled: "The user cancelled the passkey",
   timed_out: "The user did not respond in time",
+  failed: "The device failed to use a passkey",
 };
+type Reason = keyof typeof MESSAGES;
 
 /** The browser returned no passkey. `cause` is the browser's error. */
 export class LatchkeyPasskeyError extends Error {
   override readonly name = "LatchkeyPasskeyError";
-  readonly reason: keyof typeof MESSAGES;
+  readonly reason: Reason;
 
-  constructor(reason: keyof typeof MESSAGES, cause?: unknown) {
+  constructor(reason: Reason, cause?: unknown) {
     super(MESSAGES[reason], { cause });
     this.reason = reason;
   }
 }
+
+/** By the name of the browser's error, except `NotAllowedError`, which has two reasons. Every other error is `failed`. */
+const REASONS: Readonly<Record<string, Reason>> = {
+  NotSupportedError: "not_supported",
+  SecurityError: "not_allowed_here",
+  ConstraintError: "unsuitable_device",
+  InvalidStateError: "already_registered",
+  OperationError: "request_pending",
+};
 
 interface Prompt {
   /** The JSON that the service sends. */
@@ -25,42 +43,98 @@ interface Prompt {
   readonly isConditional?: boolean;
 }
 
-const CONVERTERS = { create: "parseCreationOptionsFromJSON", get: "parseRequestOptionsFromJSON" } as const;
-type Method = keyof typeof CONVERTERS;
-type Convert = (options: unknown) => { readonly timeout?: number };
-type Call = (request: object) => Promise<{ toJSON(): unknown } | null>;
+type Descriptors = readonly { readonly id: string }[];
+interface JsonOptions {
+  readonly challenge: string;
+  readonly timeout?: number;
+  readonly user?: { readonly id: string };
+  readonly excludeCredentials?: Descriptors;
+  readonly allowCredentials?: Descriptors;
+}
+interface Credential {
+  readonly rawId: ArrayBuffer;
+  readonly type: string;
+  readonly response: Readonly<Partial<Record<(typeof MEMBERS)[number], ArrayBuffer | null>>>;
+}
+type Method = "create" | "get";
+type Call = (request: object) => Promise<Credential | null>;
 
 /** The cast is safe because every member is optional: Node and old browsers lack some members. */
 const browser = globalThis as {
   readonly navigator?: { readonly credentials?: Partial<Record<Method, Call>> };
-  readonly PublicKeyCredential?: Partial<Record<(typeof CONVERTERS)[Method], Convert>> & {
-    isConditionalMediationAvailable?(): Promise<boolean>;
-  };
+  readonly PublicKeyCredential?: { isConditionalMediationAvailable?(): Promise<boolean> };
 };
 
+/** The binary members of a response that the service reads. */
+const MEMBERS = [
+  "clientDataJSON",
+  "attestationObject",
+  "authenticatorData",
+  "signature",
+  "userHandle",
+] as const;
+
+const toBytes = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
+
+const toText = (bytes: ArrayBuffer): string =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+const withBytes = <Member extends { readonly id: string }>(member: Member) => ({
+  ...member,
+  id: toBytes(member.id),
+});
+
+const toRequest = ({ user, excludeCredentials, allowCredentials, ...options }: JsonOptions) => ({
+  ...options,
+  challenge: toBytes(options.challenge),
+  ...(user && { user: withBytes(user) }),
+  ...(excludeCredentials && { excludeCredentials: excludeCredentials.map(withBytes) }),
+  ...(allowCredentials && { allowCredentials: allowCredentials.map(withBytes) }),
+});
+
+function toJson({ rawId, type, response }: Credential) {
+  const id = toText(rawId);
+  const members = MEMBERS.flatMap((name) => {
+    const bytes = response[name];
+    return bytes ? [[name, toText(bytes)] as const] : [];
+  });
+  return { id, rawId: id, type, response: Object.fromEntries(members) };
+}
+
 /**
- * Returns the response of the browser. The cast assumes that the browser implements WebAuthn correctly.
- * @throws {LatchkeyPasskeyError} if there is no passkey. @throws the signal's reason, or an unexpected error of the browser
+ * Returns the response of the browser. The casts assume that the service and the browser implement WebAuthn correctly.
+ * @throws {LatchkeyPasskeyError} if there is no passkey. @throws the signal's reason, or an error that is no `DOMException`
  */
 export async function promptForPasskey<Response>(
   method: Method,
   { options, signal, isConditional = false }: Prompt,
 ): Promise<Response> {
   const { navigator, PublicKeyCredential: type } = browser;
-  const publicKey = type?.[CONVERTERS[method]]?.(options);
   const isAvailable = !isConditional || (await type?.isConditionalMediationAvailable?.());
-  if (!publicKey || !isAvailable || !navigator?.credentials?.[method])
+  if (!type || !isAvailable || !navigator?.credentials?.[method])
     throw new LatchkeyPasskeyError("not_supported");
+  const publicKey = toRequest(options as JsonOptions);
   const { timeout = Number.POSITIVE_INFINITY } = publicKey;
   const startedAt = Date.now();
   const mediation = isConditional ? "conditional" : undefined;
   const request = { publicKey, signal: signal ?? undefined, mediation };
-  const credential = await navigator.credentials[method](request).catch((error: unknown) => {
+  let credential: Credential | null;
+  try {
+    credential = await navigator.credentials[method](request);
+  } catch (error) {
     if (signal?.aborted) throw signal.reason;
+    if (!(error instanceof DOMException)) throw error;
     // Browsers report a cancellation and a timeout with the same `NotAllowedError`.
-    if (!(error instanceof Error) || error.name !== "NotAllowedError") throw error;
-    throw new LatchkeyPasskeyError(Date.now() - startedAt < timeout ? "cancelled" : "timed_out", error);
-  });
+    const ended = Date.now() - startedAt < timeout ? "cancelled" : "timed_out";
+    throw new LatchkeyPasskeyError(
+      error.name === "NotAllowedError" ? ended : (REASONS[error.name] ?? "failed"),
+      error,
+    );
+  }
   if (!credential) throw new LatchkeyPasskeyError("cancelled");
-  return credential.toJSON() as Response;
+  return toJson(credential) as Response;
 }

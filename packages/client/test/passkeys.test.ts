@@ -12,8 +12,22 @@ test("without a browser, passkeys are not supported", async () => {
   expect(error).toMatchObject({ reason: "not_supported" });
 });
 
-/** Runs in the page, whose clock jumps during one login. */
+const DOM_EXCEPTIONS = [
+  "NotSupportedError",
+  "SecurityError",
+  "ConstraintError",
+  "OperationError",
+  "UnknownError",
+];
+
+/**
+ * Runs in the page, whose clock jumps during one login. As with the extension of a password manager in an old Safari, the
+ * browser's conversions from and to JSON are missing or throw.
+ */
 const SCRIPT = `async ({ baseUrl, ada }) => {
+  delete PublicKeyCredential.parseCreationOptionsFromJSON;
+  delete PublicKeyCredential.parseRequestOptionsFromJSON;
+  PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("Illegal invocation"); };
   const { createClient } = await import("/client.js");
   const client = createClient({ baseUrl });
   const reasonOf = (promise) => promise.then(() => "none", (error) => error.reason ?? error.message);
@@ -26,13 +40,21 @@ const SCRIPT = `async ({ baseUrl, ada }) => {
   await client.login(ada);
   const { id, name } = await client.passkeys.create("Phone", ada.password);
   const listed = (await client.passkeys.list()).map((passkey) => passkey.id === id);
+  const again = await reasonOf(client.passkeys.create("Phone", ada.password));
   client.logout();
   await client.passkeys.login();
   const { username } = await client.getMe();
   const aborted = await reasonOf(client.passkeys.login({ conditional: true, signal: AbortSignal.abort(new Error("enough")) }));
   await client.passkeys.remove(id);
   const removed = await reasonOf(client.passkeys.login());
-  return { reasons: [cancelled, timedOut, aborted, removed], name, listed, username };
+  const rejected = [];
+  for (const error of ${JSON.stringify(DOM_EXCEPTIONS)}) {
+    navigator.credentials.get = async () => { throw new DOMException("of the browser", error); };
+    rejected.push(await reasonOf(client.passkeys.login()));
+  }
+  navigator.credentials.get = () => { throw new TypeError("of an extension"); };
+  rejected.push(await reasonOf(client.passkeys.login()));
+  return { reasons: [cancelled, timedOut, again, aborted, removed], rejected, name, listed, username };
 }`;
 
 browserTest(
@@ -52,7 +74,15 @@ browserTest(
     await addAuthenticator(visit.page);
     const argument = { baseUrl: service.url, ada: ADA };
     expect(await visit.page.evaluate(`(${SCRIPT})(${JSON.stringify(argument)})`)).toEqual({
-      reasons: ["cancelled", "timed_out", "enough", "Incorrect e-mail or password"],
+      reasons: ["cancelled", "timed_out", "already_registered", "enough", "Incorrect e-mail or password"],
+      rejected: [
+        "not_supported",
+        "not_allowed_here",
+        "unsuitable_device",
+        "request_pending",
+        "failed",
+        "of an extension",
+      ],
       name: "Phone",
       listed: [true],
       username: ADA.username,
