@@ -74,7 +74,7 @@ export function createApp(options: AppOptions) {
     sendsMail,
     isVerifiedElsewhere: config.auth.privateKey !== null,
   });
-  const assets = readAssets();
+  const assets = readAssets(config.pages.primaryColor);
   const log = createAccessLog({
     logger,
     isProbe,
@@ -133,9 +133,8 @@ export function createApp(options: AppOptions) {
     pageRoutes({
       createDocument: () => createDocument(features, config.auth),
       assets,
-      product: config.mail?.product ?? null,
-      rules: config.auth,
-      hasPasskeys: config.passkeys !== null,
+      product: config.pages.product,
+      rules: { ...config.auth, sendsMail, hasPasskeys: config.passkeys !== null },
     }),
   );
 

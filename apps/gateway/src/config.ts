@@ -118,6 +118,10 @@ function createConfig({ values, warnings }: Environment) {
       : null,
     /** If false, the routes of todos do not exist. */
     hasTodos: values.TODOS_ENABLED,
+    pages: {
+      product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
+      primaryColor: values.PRODUCT_COLOR,
+    },
     redisUrl: values.REDIS_URL,
     hash: {
       kernel: values.HASH_KERNEL,

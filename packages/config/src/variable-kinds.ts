@@ -120,6 +120,30 @@ export const text = (accepted: string, pattern: RegExp): Kind<string> => ({
   parse: (value) => (pattern.test(value) ? value : invalid()),
 });
 
+/** A colour under white text, whose contrast WCAG 2.2 requires (1.4.3). */
+const MIN_CONTRAST = 4.5;
+export const buttonColor: Kind<string> = {
+  accepted: `a colour such as #2457a6, with a contrast of at least ${MIN_CONTRAST}:1 to white`,
+  parse: (value) => {
+    if (!/^#[0-9a-f]{6}$/i.test(value)) return invalid();
+    const contrast = contrastToWhite(value);
+    return contrast >= MIN_CONTRAST
+      ? value
+      : invalid(
+          `has a contrast of ${(Math.floor(contrast * 100) / 100).toFixed(2)}:1 to the white text on it`,
+        );
+  },
+};
+
+/** The contrast ratio and the relative luminance of WCAG 2.2. */
+function contrastToWhite(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [...Buffer.from(color.slice(1), "hex")].map((byte) => {
+    const share = byte / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+}
+
 /** A rate limit: requests per window. */
 export interface Quota {
   /** At least 1. */

@@ -10,6 +10,7 @@ import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import {
   baseUrl,
   boolean,
+  buttonColor,
   host,
   InvalidValue,
   invalid,
@@ -223,7 +224,10 @@ export const VARIABLES = {
     "Name of your product, in mails and on the pages of accounts",
   ),
   PRODUCT_URL: variable(link, { unset: "no link" }).describe(
-    "Page of your product, linked in mails and, after a success, on these pages",
+    "Page of your product, linked in mails and on these pages",
+  ),
+  PRODUCT_COLOR: variable(buttonColor, { default: "#2457a6" }).describe(
+    "Colour of the primary action on the pages of accounts, under white text",
   ),
   TODOS_ENABLED: variable(boolean, { default: "true" }).describe(
     "`false` removes the routes of todos, which need no token",

@@ -57,10 +57,16 @@ test.each<[name: string, ...values: string[]]>([
   ],
   ["MAIL_RESET_URL", "", "https://a.example/", "https://a.example/#{token}{token}", "javascript:{token}"],
   ["PRODUCT_NAME", "", " Example", "Example\r\nBcc: x@y.zz", "Exam\u2028ple", "x".repeat(65)],
+  ["PRODUCT_COLOR", "", "blue", "#fff", "#0b535", "#0b53511", "rgb(1 2 3)"],
   ["PRODUCT_URL", "", "app.example.com", "javascript:alert(1)", "https://a b.example"],
   ["MAIL_RESET_URL", "/reset#{token}", "https://{token}.example/", "https://a.example/#{token}\r\nx"],
 ])("%s rejects other values, without printing a secret", (name, ...values) => {
   expect(values.filter((value) => !invalidIn({ ...COMPLETE, [name]: value }).includes(name))).toEqual([]);
+});
+
+test("the least contrast to white that WCAG 2.2 accepts is accepted", () => {
+  expect(parse({ ...COMPLETE, PRODUCT_COLOR: "#767676" }).values.PRODUCT_COLOR).toBe("#767676");
+  expect(invalidIn({ ...COMPLETE, PRODUCT_COLOR: "#777777" })).toContain("PRODUCT_COLOR");
 });
 
 test.each(["https://accounts.example.com", "https://example.com/a/b"])(

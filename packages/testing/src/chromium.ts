@@ -1,5 +1,6 @@
 /** Headless Chromium for tests of pages. It resolves no host names: a page can load resources only from the service. */
 import { test } from "bun:test";
+import axe from "axe-core";
 import { chromium, type Page, type ViewportSize } from "playwright-core";
 
 export type { Page, ViewportSize };
@@ -24,6 +25,8 @@ export async function openBrowser() {
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
     args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
+    // The browsers of users have this cache.
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
   });
   return {
     /** Opens a page in a new profile and waits until all its resources are loaded. */
@@ -52,6 +55,15 @@ export async function openBrowser() {
 /** The width by which the content exceeds the window, in CSS pixels. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+
+/** What axe-core finds on the page, as rule and elements. */
+export async function accessibilityIssuesOf(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("Boolean(globalThis.axe)"))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
+  );
+}
 
 /** Adds a virtual authenticator to the page's browser. By default, it is built into the device and verifies its user. */
 export async function addAuthenticator(page: Page, options: object = {}): Promise<void> {

@@ -1,76 +1,161 @@
-/**
- * The pages to which mails link, and the page that requests a reset. Opening a page changes nothing, because mail scanners open
- * links. The script reads the token from the URL's fragment, which browsers send to no server. A click sends the token.
- */
-import { EMAIL_MAX_LENGTH, MAILS, PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
-import type { AccountRules } from "../config.ts";
-import { mapMembers } from "../map-members.ts";
-import type { PageOptions } from "./pages.ts";
+/** The page on which users log in and change their account. Leaving or reloading the page discards the token. */
+import type { Product } from "@latchkey/contracts";
+import { type CardPages, createCard, emailField, field, form, type PageRules, unbroken } from "./card.ts";
+import { ACCOUNT_PATH, newPasswordField, RESET_REQUEST_PATH } from "./links.ts";
+import { relativeUrl } from "./pages.ts";
 
-/** The page sends the fields of the form to the operation `action`, then shows `success` in place of the form. */
-type AccountPage = Readonly<Record<"title" | "action" | "button" | "success", string> & { fields?: string }>;
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  /** Whether the script shows the present value beside the title. */
+  readonly hasValue?: boolean;
+  /** What the action changes and ends, as HTML. */
+  readonly effect: string;
+  readonly content: string;
+}
 
-export const RESET_REQUEST_PATH = "/account/forgot-password";
+const section = ({ id, title, hasValue = false, effect, content }: Section): string =>
+  `<details name="section" id="${id}-section">
+<summary><h2>${title}</h2>${hasValue ? `<span class="value" id="${id}-value"></span>` : ""}</summary>
+<p>${effect}</p>
+${content}
+</details>`;
 
-/** The keys are paths. `MAILS` defines the paths of the pages to which mails link. */
-const pagesOf = (rules: AccountRules): Readonly<Record<string, AccountPage>> => ({
-  [RESET_REQUEST_PATH]: {
-    title: "Forgot your password?",
-    action: "/auth/password-reset",
-    fields: `<label for="email">E-mail</label>
-<input id="email" name="email" type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" aria-describedby="error" required>
-`,
-    button: "Send me a link",
-    success: `If an account has this e-mail, a link is on its way. It is valid for ${MAILS.reset.lifetime}.`,
-  },
-  [MAILS.reset.page]: {
-    title: "Choose a new password",
-    action: "/auth/password-reset/confirm",
-    fields: `<label for="password">New password</label>
-<input id="password" name="password" type="password" autocomplete="new-password" minlength="${rules.passwordMinLength}" maxlength="${PASSWORD_MAX_LENGTH}" aria-describedby="rule error" required>
-<p id="rule">${rules.passwordMinLength} to ${PASSWORD_MAX_LENGTH} characters.</p>
-`,
-    button: "Change password",
-    success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
-  },
-  [MAILS.verification.page]: {
-    title: "Confirm your e-mail address",
-    action: "/auth/email-verification/confirm",
-    button: "Confirm",
-    success: "Your e-mail address is confirmed.",
-  },
-  ...(rules.changesEmail && {
-    [MAILS["email-change"].page]: {
-      title: "Confirm your new e-mail address",
-      action: "/auth/email-change/confirm",
-      button: "Change e-mail",
-      success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
+/** If the service accepts a request without it, the page still asks for it. Users without a password leave it empty. */
+const currentPasswordField = (id: string, { requireCurrentPassword }: PageRules): string =>
+  field({
+    name: "current_password",
+    id,
+    label: "Current password",
+    type: "password",
+    autocomplete: "current-password",
+    isRequired: !requireCurrentPassword,
+  });
+
+const check = (name: string, label: string, attributes = ""): string =>
+  `<div class="field check">
+<p class="error" id="${name}-error"></p>
+<label><input id="${name}" name="${name}" type="checkbox" aria-describedby="${name}-error"${attributes}>${label}</label>
+</div>`;
+
+/** Tells a password manager to which login the password belongs. */
+const HIDDEN_USERNAME = `<input class="username" type="email" autocomplete="username" aria-label="E-mail" readonly hidden>`;
+
+function sectionsOf(rules: PageRules): Section[] {
+  const { hasPasskeys, changesEmail } = rules;
+  return [
+    {
+      id: "username",
+      title: "Username",
+      hasValue: true,
+      effect: "This ends nothing: all logins continue.",
+      content: form(
+        `id="username-form"`,
+        field({ name: "username", id: "new-username", label: "New username", autocomplete: "off" }),
+        "Change username",
+      ),
     },
-  }),
-});
+    {
+      id: "password",
+      title: "Password",
+      effect: `This ends all other logins, but not this one.${hasPasskeys ? " Your passkeys stay, unless you remove them, too." : ""}`,
+      content: form(
+        `id="password-form"`,
+        [
+          HIDDEN_USERNAME,
+          currentPasswordField("password-current", rules),
+          newPasswordField(rules),
+          ...(hasPasskeys ? [check("remove_passkeys", "Remove all my passkeys, too")] : []),
+        ].join("\n"),
+        "Change password",
+      ),
+    },
+    ...(changesEmail
+      ? [
+          {
+            id: "email",
+            title: "E-mail",
+            hasValue: true,
+            effect: `We mail a link to your present address, then one to the new address. Until you open both, nothing changes. Then all logins end${hasPasskeys ? ", and your passkeys are removed" : ""}. To cancel a change, enter your present address.`,
+            content: form(
+              `id="email-form"`,
+              `${field({ name: "email", id: "new-email", label: "New e-mail", type: "email", autocomplete: "email" })}
+${currentPasswordField("email-current", rules)}`,
+              "Send me a link",
+            ),
+          },
+        ]
+      : []),
+    ...(hasPasskeys
+      ? [
+          {
+            id: "passkeys",
+            title: "Passkeys",
+            hasValue: true,
+            effect:
+              "With a passkey, you log in with your fingerprint, your face or the code of your device. If you remove one, logins that you made with it continue.",
+            content: `<ul class="passkeys" id="passkey-list"></ul>
+${form(
+  `id="passkey-form"`,
+  `${field({ name: "name", id: "passkey-name", label: "Name of a new passkey", autocomplete: "off" })}
+${currentPasswordField("passkey-current", rules)}`,
+  "Create a passkey",
+)}`,
+          },
+        ]
+      : []),
+    {
+      id: "logins",
+      title: "Log out everywhere",
+      effect: `This ends all logins on all devices, also this one. Your password${hasPasskeys ? " and passkeys" : ""} still work${hasPasskeys ? "" : "s"}.`,
+      content: form(`id="logins-form"`, "", "Log out everywhere"),
+    },
+    {
+      id: "deletion",
+      title: "Delete account",
+      effect: `This deletes your account${hasPasskeys ? " with its passkeys" : ""} and ends all logins. It cannot be undone.`,
+      content: form(
+        `id="deletion-form"`,
+        check("confirmed", "I want to delete my account", ` required data-missing="Tick this box first."`),
+        "Delete my account",
+        "danger",
+      ),
+    },
+  ];
+}
 
-/** Returns the pages by path. */
-export function createAccountPages(
-  { name, url }: Product,
-  rules: AccountRules,
-): Readonly<Record<string, PageOptions>> {
-  const product = name === null ? "" : Bun.escapeHTML(name);
-  const ifNamed = (html: string): string => (product === "" ? "" : html);
-  const wayBack =
-    url === null ? "" : ` <a href="${Bun.escapeHTML(url)}">Continue${ifNamed(` to ${product}`)}</a>`;
-  return mapMembers(pagesOf(rules), ({ title, action, fields = "", button, success }) => ({
-    title: title + ifNamed(` – ${product}`),
-    scripts: ["account.js"],
-    policy: { "style-src": "'self'", "img-src": "'self'" },
-    body: `<main class="account">
-${ifNamed(`<p>${product}</p>\n`)}<h1>${title}</h1>
-<noscript><p>This page needs JavaScript.</p></noscript>
-<form data-action="${action}">
-${fields}<button>${button}</button>
-</form>
-<p id="success" role="status" tabindex="-1" hidden>${success}${wayBack}</p>
-<p id="error" role="alert"></p>
-<p id="again" hidden><a href="..${RESET_REQUEST_PATH}">Request a new link</a></p>
-</main>`,
-  }));
+export function createAccountPage(product: Product, rules: PageRules): CardPages {
+  const { hasPasskeys, sendsMail } = rules;
+  const forgotten = relativeUrl(ACCOUNT_PATH, RESET_REQUEST_PATH);
+  const others = [
+    ...(hasPasskeys
+      ? [`<button type="button" class="link" id="passkey">Log in with a passkey</button>`]
+      : []),
+    ...(sendsMail ? [`<a href="${forgotten}">Forgot your password?</a>`] : []),
+  ];
+  const password = field({
+    ...{ name: "password", label: "Password", type: "password", autocomplete: "current-password" },
+  });
+  const unverified = `<p id="unverified" hidden>Your e-mail address is not confirmed yet. <button type="button" class="link" id="verify">Mail me a new link</button></p>\n`;
+  return {
+    [ACCOUNT_PATH]: createCard({
+      path: ACCOUNT_PATH,
+      title: "Your account",
+      product,
+      scripts: [...(hasPasskeys ? (["webauthn.js"] as const) : []), "account.js"],
+      content: unbroken(`<p class="status" id="status" role="status" tabindex="-1"></p>
+<div id="visitor">
+<h1>Log in to your account</h1>
+${form(`id="login-form"`, `${emailField()}\n${password}`, "Log in")}
+<p class="others">${others.join("\n")}</p>
+</div>
+<div id="user" hidden>
+<h1 id="welcome" tabindex="-1">Your account</h1>
+<p>You are logged in as <strong id="identity"></strong>. <button type="button" class="link" id="logout">Log out</button></p>
+<p class="rule">Leaving or reloading this page also logs you out.</p>
+${sendsMail ? unverified : ""}<p class="problem" id="problem" role="alert" tabindex="-1"></p>
+${sectionsOf(rules).map(section).join("\n")}
+</div>`),
+    }),
+  };
 }

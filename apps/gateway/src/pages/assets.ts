@@ -24,19 +24,25 @@ const SOURCES = {
   "explorer.js": "./browser/explorer.js",
   "reference.js": "./browser/reference.js",
   "pages.css": "./browser/pages.css",
+  "account.css": "./browser/account.css",
+  "forms.js": "./browser/forms.js",
+  "links.js": "./browser/links.js",
   "account.js": "./browser/account.js",
-  "passkeys.js": "./browser/passkeys.js",
+  "webauthn.js": "./browser/webauthn.js",
   "icon.svg": "./browser/icon.svg",
 };
 
 export type AssetName = keyof typeof SOURCES;
 export type Assets = ReturnType<typeof readAssets>;
 
-/** Returns the path of each asset, and the contents by path. */
-export function readAssets() {
+/**
+ * Returns the path of each asset, and the contents by path.
+ * @param primaryColor the colour of the primary action on the pages of accounts, as CSS. The policy forbids inline styles
+ */
+export function readAssets(primaryColor = "#000000") {
   const contents = new Map<string, Content>();
   const paths = mapMembers(SOURCES, (specifier, name) => {
-    const content = readAsset(specifier);
+    const content = readAsset(specifier, name === "account.css" ? `:root{--primary:${primaryColor}}\n` : "");
     const path = `/docs/assets/${content.hash}/${name}`;
     contents.set(path, content);
     return path;
@@ -44,11 +50,11 @@ export function readAssets() {
   return { paths, contents };
 }
 
-function readAsset(specifier: string): Content {
+function readAsset(specifier: string, prefix: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   const type = TYPES.get(extname(file));
   if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
-  const bytes = edit(readFileSync(file));
+  const bytes = Buffer.concat([Buffer.from(prefix), edit(readFileSync(file))]);
   return createContent({
     type,
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,

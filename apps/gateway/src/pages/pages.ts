@@ -24,9 +24,10 @@ export interface PageOptions {
   readonly title: string;
   /** @default the title */
   readonly description?: string;
-  /** Styles in addition to `pages.css`. */
-  readonly styles?: readonly AssetName[];
+  readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
+  /** Whether each script has its own scope. The vendors' scripts have not. @default false */
+  readonly hasModules?: boolean;
   /** Directives that extend {@link POLICY} or override its directives. */
   readonly policy: Readonly<Record<string, string>>;
   /** The HTML of the body. @default the body of a documentation page, which a script fills */
@@ -39,7 +40,7 @@ const DOCUMENTATION_BODY = `<noscript>This page needs JavaScript. The OpenAPI do
 export const EXPLORER: PageOptions = {
   title: "Latchkey API explorer",
   description: "Call the operations of the Latchkey API from the browser.",
-  styles: ["swagger-ui.css"],
+  styles: ["swagger-ui.css", "pages.css"],
   scripts: ["swagger-ui.js", "explorer.js"],
   policy: { "style-src": "'self'" },
 };
@@ -47,6 +48,7 @@ export const EXPLORER: PageOptions = {
 export const REFERENCE: PageOptions = {
   title: "Latchkey API reference",
   description: "Every operation of the Latchkey API, with its schemas and examples.",
+  styles: ["pages.css"],
   scripts: ["redoc.js", "reference.js"],
   // Redoc's search runs in a worker.
   policy: { "style-src": `'self' ${REDOC_STYLES}`, "worker-src": "blob:" },
@@ -58,14 +60,22 @@ export const REFERENCE: PageOptions = {
  */
 export function createPage(
   path: string,
-  { title, description = title, styles = [], scripts, policy, body = DOCUMENTATION_BODY }: PageOptions,
+  {
+    title,
+    description = title,
+    styles,
+    scripts,
+    hasModules = false,
+    policy,
+    body = DOCUMENTATION_BODY,
+  }: PageOptions,
   { paths }: Assets,
 ): Content {
   const urlOf = (name: AssetName): string => relativeUrl(path, paths[name]);
-  const links = [...styles, "pages.css" as const].map(
-    (name) => `<link rel="stylesheet" href="${urlOf(name)}">`,
+  const links = styles.map((name) => `<link rel="stylesheet" href="${urlOf(name)}">`);
+  const tags = scripts.map(
+    (name) => `<script ${hasModules ? `type="module"` : "defer"} src="${urlOf(name)}"></script>`,
   );
-  const tags = scripts.map((name) => `<script defer src="${urlOf(name)}"></script>`);
   const html = `<!doctype html>
 <html lang="en">
 <head>

@@ -1,36 +1,39 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
 import type { Product } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
-import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { createAccountPages, RESET_REQUEST_PATH } from "./account.ts";
+import { createAccountPage } from "./account.ts";
 import type { Assets } from "./assets.ts";
+import type { PageRules } from "./card.ts";
 import { createText, once, serve } from "./content.ts";
+import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
-import { PASSKEY_PAGES } from "./passkeys.ts";
+
+/** Earlier releases had a page of passkeys. */
+const PASSKEYS_PATH = "/account/passkeys";
 
 interface PageRoutesOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
   readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
-  /** The product, which the account pages name; null: the account pages do not exist. */
-  readonly product: Product | null;
-  readonly rules: AccountRules;
-  /** Whether there is a page of passkeys. */
-  readonly hasPasskeys: boolean;
+  /** The pages of accounts name it. */
+  readonly product: Product;
+  /** The pages of accounts exist if the service sends mail or has passkeys. */
+  readonly rules: PageRules;
 }
 
 export function pageRoutes(options: PageRoutesOptions) {
-  const { createDocument, assets, product, rules, hasPasskeys } = options;
+  const { createDocument, assets, product, rules } = options;
+  const { sendsMail, hasPasskeys } = rules;
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...(product && createAccountPages(product, rules)),
-    ...(hasPasskeys && PASSKEY_PAGES),
+    ...((sendsMail || hasPasskeys) && createAccountPage(product, rules)),
+    ...(sendsMail && createLinkPages(product, rules)),
   };
   const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));
   const hidden = { detail: { hide: true } };
@@ -39,7 +42,7 @@ export function pageRoutes(options: PageRoutesOptions) {
     .get("/openapi.json", async (context) => serve(await json(), context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
   // https://w3c.github.io/webappsec-change-password-url/
-  if (product)
+  if (sendsMail)
     routes.get(
       "/.well-known/change-password",
       (context) => redirect(302, relativeUrl(context.path, RESET_REQUEST_PATH), context),
@@ -56,6 +59,12 @@ export function pageRoutes(options: PageRoutesOptions) {
       hidden,
     );
   }
+  if (hasPasskeys)
+    routes.get(
+      PASSKEYS_PATH,
+      (context) => redirect(303, relativeUrl(context.path, ACCOUNT_PATH), context),
+      hidden,
+    );
   return routes;
 }
 

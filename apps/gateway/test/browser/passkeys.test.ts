@@ -29,7 +29,10 @@ async function startReplicas() {
     port,
     fetch(request) {
       const { url } = requests++ % 2 === 0 ? first : second;
-      return fetch(new Request(url + new URL(request.url).pathname, request), { decompress: false });
+      return fetch(new Request(url + new URL(request.url).pathname, request), {
+        decompress: false,
+        redirect: "manual",
+      });
     },
   });
   resources.defer(() => balancer.stop(true));
@@ -38,43 +41,58 @@ async function startReplicas() {
   return { service: first, url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
+/** The browser's conversions from and to JSON are missing or throw: an old Safari with the extension of a password manager. */
+const WITHOUT_CONVERSIONS = `
+  delete PublicKeyCredential.parseCreationOptionsFromJSON;
+  delete PublicKeyCredential.parseRequestOptionsFromJSON;
+  PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("Illegal invocation"); };
+`;
+
 /** Opens the page in a browser with one authenticator. */
-async function visit(url: string, viewport: ViewportSize, authenticator: object) {
+async function visit(url: string, viewport: ViewportSize, authenticator: object, script = "") {
   const visit = await (await sharedBrowser()).visit(url, viewport);
   await addAuthenticator(visit.page, authenticator);
+  await visit.page.evaluate(script);
   return visit;
 }
 
 test.each([
-  ["a phone and a platform authenticator", PHONE, {}],
-  ["a wide window and a roaming authenticator", DESKTOP, { transport: "usb" }],
+  ["a phone and a platform authenticator", PHONE, {}, ""],
+  [
+    "a wide window, a roaming authenticator and no conversions",
+    DESKTOP,
+    { transport: "usb" },
+    WITHOUT_CONVERSIONS,
+  ],
 ] as const)(
   "with %s, a user creates a passkey, logs in with it without an e-mail, and removes it",
-  async (_name, viewport, authenticator) => {
+  async (_name, viewport, authenticator, script) => {
     await using replicas = await startReplicas();
     const { email, password } = await createVerified(replicas.service);
-    const { page, faults } = await visit(replicas.url, viewport, authenticator);
+    const { page, faults } = await visit(replicas.url, viewport, authenticator, script);
     const press = async (...keys: string[]) => {
       for (const key of keys) await (key.length > 10 ? page.keyboard.type(key) : page.keyboard.press(key));
     };
-    expect(await overflowOf(page)).toBe(0);
-    // With the keyboard alone: the button of passkeys comes first.
-    await press("Tab", "Tab", email, "Tab", password, "Enter");
-    await page.getByText("have 0 of at most 10").waitFor();
+    const openPasskeys = () => press("Tab", "Tab", "Tab", "Tab", "Enter");
+    // With the keyboard alone.
+    await press("Tab", email, "Tab", password, "Enter");
+    await page.getByText("You are logged in as").waitFor();
+    await openPasskeys();
     await press("Tab", "A telephone", "Tab", password, "Enter");
-    await page.getByText("have 1 of at most 10").waitFor();
-    await page.getByText("A telephone, not used yet").waitFor();
+    await page.getByText("“A telephone” is created").waitFor();
     expect(await overflowOf(page)).toBe(0);
+    await press("Tab", "Enter");
+    await page.getByText("You are logged out.").waitFor();
     await press("Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
-    await page.getByText("Log in with a passkey").waitFor();
-    await press("Enter");
-    await page.getByText(/A telephone, used on/).waitFor();
+    await page.getByText("You are logged in as").waitFor();
+    await openPasskeys();
+    await page.getByText(/used on/).waitFor();
     expect(faults).toEqual([]);
     await press("Tab", "Enter");
-    await page.getByText("have 0 of at most 10").waitFor();
-    await page.getByText("Log out").click();
+    await page.getByText("“A telephone” is removed").waitFor();
+    await page.getByText("Log out", { exact: true }).click();
     await page.getByText("Log in with a passkey").click();
-    await page.getByText("the passkey is not right").waitFor();
+    await page.getByText("This passkey is not registered here.").waitFor();
     expect(faults).toEqual([expect.stringContaining("401")]);
   },
 );
@@ -89,10 +107,11 @@ test.each([
   const { page } = await visit(replicas.url, PHONE, authenticator);
   await page.fill("#email", user.email);
   await page.fill("#password", user.password);
-  await page.getByText("Log in with a password").click();
-  await page.fill("#name", "Phone");
-  await page.fill("#current", user.password);
+  await page.keyboard.press("Enter");
+  await page.locator("#passkeys-section summary").click();
+  await page.fill("#passkey-name", "Phone");
+  await page.fill("#passkey-current", user.password);
   await page.getByText("Create a passkey").click();
-  await page.getByText("No passkey was used").waitFor();
+  await page.locator("#passkey-form").getByText("No passkey was used").waitFor();
   expect(await replicas.service.database.passkeys.list(user.id)).toEqual([]);
 });

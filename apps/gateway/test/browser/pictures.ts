@@ -1,4 +1,4 @@
-/** Takes the screenshots in the README: `docs/explorer.png`, `docs/reference.png` and `docs/passkeys.png`. */
+/** Takes the screenshots in the README: `docs/explorer.png`, `docs/reference.png` and `docs/account.png`. */
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { addAuthenticator, DESKTOP, openBrowser, type Page, PHONE } from "@latchkey/testing/chromium";
@@ -13,7 +13,11 @@ const USER = { email: "ada@example.com", username: "ada", password: "correct hor
 
 const port = freePort();
 const origin = `http://localhost:${port}`;
-await using service = await startService({ PORT: String(port), PASSKEY_ORIGINS: origin });
+await using service = await startService({
+  PORT: String(port),
+  PASSKEY_ORIGINS: origin,
+  PRODUCT_NAME: "Example",
+});
 await using browser = await openBrowser();
 
 async function save(page: Page, name: string): Promise<void> {
@@ -28,13 +32,15 @@ for (const [name, path] of Object.entries(PICTURES))
 await post(`${service.url}/auth/register`, USER);
 await using database = await openDatabase({ url: service.databaseUrl });
 await database.users.update(1, { emailVerified: true });
-const { page } = await browser.visit(`${origin}/account/passkeys`, PHONE);
+const { page } = await browser.visit(`${origin}/account`, PHONE);
 await addAuthenticator(page);
 await page.fill("#email", USER.email);
 await page.fill("#password", USER.password);
-await page.getByText("Log in with a password").click();
-await page.fill("#name", "Phone");
-await page.fill("#current", USER.password);
+await page.keyboard.press("Enter");
+await page.locator("#passkeys-section summary").click();
+await page.fill("#passkey-name", "Phone");
+await page.fill("#passkey-current", USER.password);
 await page.getByText("Create a passkey").click();
-await page.getByText("have 1 of at most 10").waitFor();
-await save(page, "passkeys.png");
+await page.getByText("is created").waitFor();
+await page.locator("#passkeys-section summary").click();
+await save(page, "account.png");

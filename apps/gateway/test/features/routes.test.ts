@@ -14,6 +14,7 @@ const PATHS_OF_MAIL = [
   "/auth/password-reset",
   "/auth/email-verification",
   "/account/forgot-password",
+  "/account",
 ];
 
 test("without todos, their routes do not exist, and the document does not mention them", async () => {

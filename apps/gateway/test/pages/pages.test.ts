@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const PAGES = ["/docs", "/redoc"];
-const ACCOUNT_PAGES = ["passkeys", "forgot-password", "reset-password", "verify-email", "change-email"].map(
-  (name) => `/account/${name}`,
+const ACCOUNT_PAGES = ["", "/forgot-password", "/reset-password", "/verify-email", "/change-email"].map(
+  (name) => `/account${name}`,
 );
 const DOCUMENTS = [...PAGES, "/openapi.json"];
 const ASSET_PATH = /"(docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
@@ -74,17 +74,30 @@ describe("documents", async () => {
       ...EVERY_FEATURE,
       PRODUCT_NAME: `"A" & <b>Söhne</b>`,
       PRODUCT_URL: "https://app.example.com/?a='<b>&c",
+      PRODUCT_COLOR: "#0B5351",
     };
     await using named = await startService({ env });
     const product = "&quot;A&quot; &amp; &lt;b&gt;Söhne&lt;/b&gt;";
-    for (const path of ACCOUNT_PAGES.slice(1)) {
+    const link = `<a href="https://app.example.com/?a=&#x27;&lt;b&gt;&amp;c">`;
+    for (const path of ACCOUNT_PAGES) {
       const html = await (await fetch(named.url + path)).text();
       expect(html).toContain(` – ${product}</title>`);
-      expect(html).toContain(`<p>${product}</p>\n<h1>`);
-      expect(html).toContain(
-        ` <a href="https://app.example.com/?a=&#x27;&lt;b&gt;&amp;c">Continue to ${product}</a></p>`,
-      );
+      expect(html).toContain(`<header><p class="product">${link}${product}</a></p></header>`);
+      if (path !== "/account") expect(html).toContain(` ${link}Continue to ${product}</a></p>`);
       expect(html).not.toContain("<b>");
+      const [, style] = /href="(\S+account\.css)"/.exec(html) ?? [];
+      const css = await (await fetch(new URL(style ?? "", named.url + path))).text();
+      expect(css).toStartWith(":root{--primary:#0B5351}\n");
+    }
+  });
+
+  test("the former page of passkeys leads to the account", async () => {
+    for (const [path, location] of [
+      ["/account/passkeys", "../account"],
+      ["/account/passkeys/", "../../account"],
+    ] as const) {
+      const response = await fetch(service.url + path, { redirect: "manual" });
+      expect([response.status, response.headers.get("location")]).toEqual([303, location]);
     }
   });
 

@@ -1,47 +1,197 @@
-/** Sends the form and the token from the fragment. The fragment is removed from the address and the history immediately. */
-const byId = (id) => document.getElementById(id);
-const form = document.querySelector("form");
-const { action } = form.dataset;
-const needsToken = action.endsWith("/confirm");
-const token = new URLSearchParams(location.hash.slice(1)).get("token");
-history.replaceState(null, "", location.pathname);
+/**
+ * Logs in and changes the account. The token is in memory only: a script that an attacker could run later finds none, and when
+ * the page is left or reloaded, or restored from the back-forward cache, nobody is logged in.
+ */
+const { byId, cancelRequests, onSubmit, run, send, showErrors, unbroken } = globalThis.forms;
+const { webauthn } = globalThis;
+const visitor = byId("visitor");
+const loginForm = byId("login-form");
+/** The access token and the user; undefined: nobody is logged in. */
+let token;
+let user;
 
-const showInvalidLink = () => {
-  form.hidden = true;
-  byId("error").textContent = "This link is not valid any more. It may have been used, or a newer one sent.";
-  byId("again").hidden = action !== "/auth/password-reset/confirm";
+const call = (method, path, body) => send(method, path, { body, token });
+
+/** Shows a success above everything, and moves the focus there. */
+const say = (text) => {
+  byId("status").textContent = unbroken(text);
+  byId("status").focus();
 };
 
-const messageOf = (status, body) => {
-  const sentenceOf = ({ loc, msg }) => `The ${loc.at(-1)} ${msg}.`;
-  if (status === 422) return JSON.parse(body).detail.map(sentenceOf).join(" ");
-  if (status === 409) return "Another account has this e-mail address now.";
-  if (status === 429) return "Too many attempts. Please wait a minute and try again.";
-  return "That did not work. Please try again in a minute.";
+const setText = (id, text) => {
+  const place = byId(id);
+  if (place) place.textContent = text;
 };
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const button = form.querySelector("button");
-  const members = { ...Object.fromEntries(new FormData(form)), ...(needsToken && { token }) };
-  const headers = { "content-type": "application/json" };
-  button.disabled = true;
-  byId("error").textContent = "";
+const resetForms = () => {
+  for (const form of document.forms) form.reset();
+  for (const place of document.querySelectorAll(".error, .problem, .status")) place.textContent = "";
+  for (const section of document.querySelectorAll("details")) section.open = false;
+};
+
+const showUser = () => {
+  resetForms();
+  visitor.hidden = Boolean(user);
+  byId("user").hidden = !user;
+  setText("identity", user?.email ?? "");
+  setText("username-value", user?.username ?? "");
+  setText("email-value", user?.email ?? "");
+  for (const input of document.querySelectorAll(".username")) input.value = user?.email ?? "";
+  if (byId("unverified")) byId("unverified").hidden = user?.email_verified !== false;
+};
+
+/** Forgets everything about the user, and optionally says why. */
+const logOut = (reason) => {
+  cancelRequests();
+  token = undefined;
+  user = undefined;
+  byId("passkey-list")?.replaceChildren();
+  setText("passkeys-value", "");
+  showUser();
+  if (reason) say(reason);
+};
+
+const dateOf = (time) => new Date(time).toLocaleDateString();
+
+const passkeyItem = ({ id, name, created_at, last_used_at }) => {
+  const item = document.createElement("li");
+  const label = document.createElement("span");
+  const dates = document.createElement("small");
+  const button = document.createElement("button");
+  const used = last_used_at ? `used on ${dateOf(last_used_at)}` : "not used yet";
+  dates.textContent = `Created on ${dateOf(created_at)}, ${used}`;
+  label.append(name, dates);
+  button.className = "link";
+  button.textContent = "Remove";
+  button.setAttribute("aria-label", `Remove ${name}`);
+  button.addEventListener("click", () =>
+    change(byId("passkey-form"), async () => {
+      await call("DELETE", `auth/passkeys/${id}`);
+      await showPasskeys();
+      return `The passkey “${name}” is removed.`;
+    }),
+  );
+  item.append(label, button);
+  return item;
+};
+
+const showPasskeys = async () => {
+  if (!webauthn) return;
+  const passkeys = await call("GET", "auth/passkeys");
+  byId("passkey-list").replaceChildren(...passkeys.map(passkeyItem));
+  setText("passkeys-value", passkeys.length === 0 ? "none" : `${passkeys.length} of at most 10`);
+};
+
+const ENDED = ["INVALID_TOKEN", "LOGIN_REQUIRED", "USER_NOT_FOUND"];
+/** Asks for a new login if the token has ended. */
+const showEnd = ({ code }) => {
+  if (!ENDED.includes(code)) return false;
+  logOut();
+  showErrors(loginForm, [], "Your login has ended. Please log in again.");
+  return true;
+};
+
+const showTaken = (form, { code }) => {
+  if (code !== "USER_ALREADY_EXISTS") return false;
+  showErrors(form, [["username", "Somebody else has this username."]]);
+  return true;
+};
+
+const showError = (form) => (error) => showEnd(error) || showTaken(form, error);
+
+/** Runs `work` for the user, and says the text that it returns. */
+const perform = async (work) => {
+  const success = await work();
+  showUser();
+  say(success);
+};
+const change = (form, work) => run(form, () => perform(work), showError(form));
+const onChange = (id, work) => {
+  const form = byId(id);
+  if (form) onSubmit(form, (members) => perform(() => work(members)), showError(form));
+};
+
+/** @param credentials the body of the operation at `path` */
+const logIn = async (path, credentials) => {
+  token = (await send("POST", path, { body: credentials })).access_token;
   try {
-    const response = await fetch(`..${action}`, { method: "POST", headers, body: JSON.stringify(members) });
-    const body = await response.text();
-    if (response.ok) {
-      form.hidden = true;
-      byId("success").hidden = false;
-      byId("success").focus();
-    } else if (response.status === 400) showInvalidLink();
-    else byId("error").textContent = messageOf(response.status, body);
-  } catch {
-    byId("error").textContent = "The service cannot be reached. Please try again in a minute.";
+    user = await call("GET", "auth/me");
+    await showPasskeys();
+  } catch (error) {
+    token = undefined;
+    user = undefined;
+    throw error;
   }
-  button.disabled = false;
+  showUser();
+  byId("welcome").focus();
+};
+
+onSubmit(loginForm, (credentials) => logIn("auth/login", credentials));
+byId("passkey")?.addEventListener("click", () =>
+  run(
+    loginForm,
+    async () => {
+      const { options, state } = await send("POST", "auth/login/passkey/options");
+      await logIn("auth/login/passkey", { state, response: await webauthn.get(options) });
+    },
+    ({ code }) => {
+      if (code !== "INVALID_CREDENTIALS") return false;
+      showErrors(loginForm, [], "This passkey is not registered here.");
+      return true;
+    },
+  ),
+);
+
+onChange("username-form", async (members) => {
+  user = await call("PATCH", "auth/me", members);
+  return "Your username is changed.";
 });
 
-if (needsToken && token === null) showInvalidLink();
-// Opening another link of the same kind in this tab changes only the fragment.
-addEventListener("hashchange", () => location.reload());
+onChange("password-form", async ({ remove_passkeys, ...members }) => {
+  await call("PATCH", "auth/me", { ...members, ...(remove_passkeys && { remove_passkeys: true }) });
+  await showPasskeys();
+  return "Your password is changed. All other logins have ended.";
+});
+
+onChange("email-form", async (members) => {
+  await call("POST", "auth/email-change", members);
+  return "If this e-mail can be used, a link is on its way.";
+});
+
+onChange("passkey-form", async ({ name, ...members }) => {
+  const { options, state } = await call("POST", "auth/passkeys/options", members);
+  await call("POST", "auth/passkeys", { state, response: await webauthn.create(options), name });
+  await showPasskeys();
+  return `The passkey “${name}” is created.`;
+});
+
+const onEnd = (id, path, success) => {
+  const form = byId(id);
+  onSubmit(
+    form,
+    async () => {
+      await call("DELETE", path);
+      logOut(success);
+    },
+    showError(form),
+  );
+};
+onEnd("logins-form", "auth/tokens", "You are logged out everywhere.");
+onEnd("deletion-form", "auth/me", "Your account is deleted.");
+
+byId("logout").addEventListener("click", () => logOut("You are logged out."));
+byId("verify")?.addEventListener("click", () =>
+  change(byId("username-form"), async () => {
+    await call("POST", "auth/email-verification");
+    return "A new link is on its way.";
+  }),
+);
+
+/** The success of an earlier change is over when the user begins the next one. */
+const clearStatus = () => setText("status", "");
+document.addEventListener("submit", clearStatus, true);
+for (const section of document.querySelectorAll("details"))
+  section.addEventListener("toggle", () => section.open && clearStatus());
+
+// A page in the back-forward cache keeps its memory and its text.
+addEventListener("pagehide", () => logOut());
