@@ -49,6 +49,7 @@ haproxyTest("each error of HAProxy has the envelope of the service", async () =>
       .replace("default_backend", "use_backend empty if { path /none }\n    default_backend");
   await using balancer = await startBalancer({ addresses: [`127.0.0.1:${replica.port}`], edit });
   const open = () => connect({ host: "127.0.0.1", port: balancer.port });
+  await expectEnvelope(open(), "FOO /close HTTP/1.1\r\n\r\n", "501 Not Implemented");
   for (const [path, error] of [
     ["/close", "502 Bad Gateway"],
     ["/break", "502 Bad Gateway"],
