@@ -32,3 +32,12 @@ test("all errors of the variables that a command uses are reported together, one
     /^HASH_KERNEL: "abacus" is not supported on this machine; accepted: auto, .*portable\nHASH_WORKERS: "none" .*\n$/,
   );
 });
+
+test("a parameter of the database URL that the service does not support is a configuration error", async () => {
+  const env = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d?target_session_attrs=read-write" };
+  for (const command of [["users", "list"], ["migrate"]]) {
+    const { code, stderr } = await runTool(command, { env });
+    expect([code, stderr]).toEqual([78, expect.stringContaining("parameters: target_session_attrs.")]);
+    expect(stderr).not.toContain("hunter2");
+  }
+});

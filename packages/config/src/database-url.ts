@@ -1,5 +1,5 @@
 /** The variable `DATABASE_URL`: checks the URL and its TLS parameters, and detects connections without encryption. */
-import { parseDatabaseUrl, UnsupportedDatabaseUrl } from "@latchkey/contracts";
+import { parseDatabaseUrl, postgresParameters, UnsupportedDatabaseUrl } from "@latchkey/contracts";
 import { leavesMachine } from "./network.ts";
 import { InvalidValue, invalid, type Kind } from "./variable-kinds.ts";
 
@@ -11,8 +11,7 @@ export const databaseUrl: Kind<string> = {
   accepted: "file:PATH, postgres://… or postgresql://…",
   parse: (text, readFile) => {
     if (text === "") return invalid();
-    if (!isPostgresUrl(text)) return text;
-    const parameters = parametersOf(text);
+    const parameters = text.startsWith("postgres") ? postgresParameters(text) : new URLSearchParams();
     // The client accepts these aliases of `sslmode`. Two parameters with one meaning can contradict each other.
     for (const alias of ["ssl", "tls"])
       if (parameters.has(alias)) invalid(`sets ${alias}; set sslmode instead`);
@@ -21,6 +20,7 @@ export const databaseUrl: Kind<string> = {
       throw new InvalidValue("contains an unsupported or repeated sslmode", {
         accepted: `one of sslmode=${SSL_MODES.join(", ")}`,
       });
+    if (!isPostgresUrl(text)) return text;
     for (const name of SSL_FILES) {
       const path = parameters.get(name);
       try {
@@ -43,14 +43,14 @@ function isPostgresUrl(url: string): boolean {
   }
 }
 
-const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
-
 /**
  * Whether others can read the password or the data on the way to another host. A Unix socket does not lead to another host.
  * `allow` and `prefer` fall back to plaintext. A CA file raises every mode to `verify-full`.
  */
 export function isUnencrypted(url: string): boolean {
-  const parameters = parametersOf(url);
-  if (["sslrootcert", "path", "socket"].some((name) => parameters.has(name))) return false;
+  const location = parseDatabaseUrl(url);
+  if ("path" in location || location.address.hostname.startsWith("/")) return false;
+  const parameters = postgresParameters(url);
+  if (parameters.has("sslrootcert")) return false;
   return leavesMachine(url) && !/^(require|verify-ca|verify-full)$/.test(parameters.get("sslmode") ?? "");
 }

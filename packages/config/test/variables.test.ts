@@ -30,6 +30,8 @@ test.each([
   ["DATABASE_URL", "postgres://10.0.0.7/d?sslmode=prefer", "postgres://10.0.0.7/d?sslmode=verify-ca"],
   ["DATABASE_URL", "postgres://[2001:db8::7]/d?sslmode=disable", `postgres://10.0.0.7/d?sslrootcert=${CA}`],
   ["DATABASE_URL", "postgres://db/d?options=sslmode=require", "postgres://db/d?path=/run/postgresql"],
+  ["DATABASE_URL", "postgres://db/d", "postgres://u:Hunter2@db/d?host=/run/postgresql"],
+  ["DATABASE_URL", "postgres://db/d?application_name=x", "postgres://u:Hunter2@%2Frun%2Fpostgresql/d"],
   ["REDIS_URL", "redis://u:Hunter2@valkey:6379", "rediss://u:Hunter2@valkey:6379"],
   ["REDIS_URL", "redis://10.0.0.7", "redis://127.0.0.1:6379"],
   ["RATE_LIMIT_ENABLED", "false", "true"],

@@ -50,6 +50,13 @@ test("the exit code is 78 for configuration errors, which are reported together 
   expect(lines.join("\n")).not.toContain("hunter2");
 });
 
+test("the exit code is 78 for a parameter of DATABASE_URL that neither the client nor the service reads", async () => {
+  const { code, lines } = await exitWith("postgres://u:hunter2@127.0.0.1:1/d?sslmode=disable&pgbouncer=true");
+  expect(code).toBe(78);
+  expect(lines).toEqual([expect.stringMatching(/^DATABASE_URL: .*parameters: pgbouncer\. Supported are /)]);
+  expect(lines.join("\n")).not.toContain("hunter2");
+});
+
 test("with an embedded database the exit code is 69 if the folder cannot be created or the file is not a database, and no key is generated next to it", async () => {
   await using folder = await openFolder();
   const file = join(folder.path, "latchkey.db");

@@ -40,13 +40,18 @@ export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectO
   // pooler opened for another client.
   const statementTimeoutMs = Math.floor((deadlineMs * (6 + Math.random())) / 8);
   const sql = new SQL({
-    ...address,
+    url: address.url,
+    hostname: address.hostname,
+    port: address.port,
+    username: address.username,
+    password: address.password,
+    database: address.database,
     adapter: "postgres",
     max,
     prepare,
     connectionTimeout: CONNECTION_TIMEOUT_MS / 1_000,
     connection: {
-      application_name: "latchkey",
+      application_name: address.applicationName ?? "latchkey",
       statement_timeout: statementTimeoutMs,
     },
     ...(onclose && { onclose }),
