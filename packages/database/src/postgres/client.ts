@@ -1,6 +1,6 @@
 /**
  * Enforces the deadline of each query. Invariants: apart from stalls of the event loop, a caller never waits longer than the
- * deadline. After a query has exceeded the deadline, later queries use a new pool.
+ * deadline. After a query has exceeded the deadline, later queries use new connections.
  */
 import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
@@ -9,10 +9,17 @@ import type { Attempt } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { withTimeout } from "../timeout.ts";
-import { DEADLINE_REASON, isDeadline, isReadOnly, toDomainError, unavailable } from "./errors.ts";
+import {
+  DEADLINE_REASON,
+  isDeadline,
+  isLostConnection,
+  isReadOnly,
+  toDomainError,
+  unavailable,
+} from "./errors.ts";
 import { ConnectionPool, type ConnectionPoolOptions } from "./pool.ts";
 
-/** Minimum time between two replacements of the pool because of a read-only server. */
+/** Minimum time between two replacements of the connections because of a read-only server. */
 const READ_ONLY_PAUSE_MS = 1_000;
 
 /** Runs a query and returns each row as an array of values. */
@@ -30,41 +37,52 @@ function createOrm(query: Query): BunSQLDatabase {
   return drizzle({ client: { unsafe } as unknown as SQL });
 }
 
+/** The repositories select without side effects: no function that writes, and no lock. */
+const isRead = (text: string): boolean => text.startsWith("select ");
+
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline and discards a later result. */
 export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
   withTimeout(query, deadlineMs, () => unavailable(DEADLINE_REASON));
 
 export function openClient(options: ConnectionPoolOptions): RepositoryClient & { close(): Promise<void> } {
-  let pool = new ConnectionPool(options);
+  const pool = new ConnectionPool(options);
   let replacedAt = Number.NEGATIVE_INFINITY;
-  let closed = false;
 
-  /** Queries that are running in the old pool can finish until the deadline. */
-  const replace = (old: ConnectionPool) => {
-    if (old !== pool || closed) return;
-    pool = new ConnectionPool(options);
+  /** Concurrent queries of one generation replace the connections once. */
+  const replace = (generation: number) => {
+    if (generation !== pool.generation) return;
+    pool.replace();
     replacedAt = performance.now();
-    old.close().catch(() => undefined);
   };
 
   const attempt: Attempt = async (query) => {
-    const used = pool;
+    const { generation } = pool;
     try {
       // Without a deadline, a query to a frozen or unreachable server would never end.
       return await withDeadline(query(), options.deadlineMs);
     } catch (error) {
       const domainError = toDomainError(error);
-      if (isDeadline(domainError)) replace(used);
+      if (isDeadline(domainError)) replace(generation);
       // After a failover, open connections still lead to the old server, but the host name can already lead to the new
       // server. New connections are therefore needed.
-      if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(used);
+      if (isReadOnly(domainError) && performance.now() - replacedAt > READ_ONLY_PAUSE_MS) replace(generation);
       throw domainError;
     }
   };
 
   const run = <Result>(query: PromiseLike<Result>) => attempt(async () => query);
 
-  const query: Query = (text, values) => pool.run((client) => client.unsafe(text, values).values());
+  const runOnce: Query = (text, values) => pool.run((client) => client.unsafe(text, values).values());
+
+  /** A write is not repeated, because it is unknown whether it was committed. */
+  const query: Query = async (text, values) => {
+    try {
+      return await runOnce(text, values);
+    } catch (error) {
+      if (!isRead(text) || !isLostConnection(toDomainError(error))) throw error;
+      return runOnce(text, values);
+    }
+  };
 
   return {
     orm: createOrm(query),
@@ -89,9 +107,6 @@ export function openClient(options: ConnectionPoolOptions): RepositoryClient & {
         return rows.map(decode);
       };
     },
-    close: async () => {
-      closed = true;
-      await pool.close();
-    },
+    close: () => pool.close(),
   };
 }

@@ -34,6 +34,13 @@ interface Connections {
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
+/**
+ * Statements assume these settings: a stricter isolation level rejects concurrent changes (40001), and another search path leads
+ * to other tables or none.
+ */
+const SESSION_SETTINGS = `set_config('default_transaction_isolation', 'read committed', false)
+  || set_config('search_path', 'public', false)`;
+
 /** Creates a client. The first query opens a connection. */
 export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectOptions & Connections) {
   // Between 6/8 and 7/8 of the deadline. The timeout is random, because it must differ from the timeout of a session that a
@@ -59,17 +66,21 @@ export function connect({ address, deadlineMs, max, prepare, onclose }: ConnectO
   return {
     sql,
     /**
-     * Whether the session was started with this client's startup parameters. In that case, the source of `statement_timeout`
-     * is `client`. If a pooler sets it later, the source is `session`. If it is set for a role or a database, the source is
-     * `user` or `database`.
+     * Must be the first query of a connection. `isDirect`: whether the session was started with this client's startup parameters.
+     * In that case, the source of `statement_timeout` is `client`. If a pooler sets it later, the source is `session`. If it is
+     * set for a role or a database, the source is `user` or `database`. Only a direct session gets settings that replace those of
+     * the role, because a pooler gives a session to other clients, and rejects most startup parameters.
      */
-    isDirect: async (): Promise<boolean> => {
+    begin: async (): Promise<{ isDirect: boolean }> => {
       const query = `
-        select setting = '${statementTimeoutMs}' and source = 'client' as "isDirect"
-        from pg_settings where name = 'statement_timeout'`;
+        select "isDirect", case when "isDirect" then ${SESSION_SETTINGS} end
+        from (
+          select setting = '${statementTimeoutMs}' and source = 'client' as "isDirect"
+          from pg_settings where name = 'statement_timeout'
+        ) proof`;
       // A simple query does not use a prepared statement.
       const rows: { isDirect: boolean }[] = await sql.unsafe(query).simple();
-      return singleRow(rows).isDirect;
+      return singleRow(rows);
     },
   };
 }

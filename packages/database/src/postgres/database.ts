@@ -10,6 +10,8 @@ import * as schema from "./schema.ts";
 interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
   /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
   readonly deadlineMs?: number;
+  /** See `ConnectionPoolOptions`. */
+  readonly maxLifeMs?: number;
 }
 
 const PING_DEADLINE_MS = 900;
@@ -23,10 +25,11 @@ export function openPostgresDatabase({
   poolSize = 10,
   preparedStatements: mode = "auto",
   deadlineMs = 4_000,
+  maxLifeMs,
 }: PostgresOptions): Database {
   const address = parsePostgresUrl(url);
   const preparedStatements: PreparedStatements = { mode };
-  const client = openClient({ address, size: poolSize, preparedStatements, deadlineMs });
+  const client = openClient({ address, size: poolSize, preparedStatements, deadlineMs, maxLifeMs });
   const { orm, run, close } = client;
   return {
     kind: "postgres",

@@ -9,6 +9,12 @@ export const DEADLINE_REASON = "DEADLINE";
 /** The client's error code for a connection that was closed before or during a query. */
 export const CLOSED_REASON = "ERR_POSTGRES_CONNECTION_CLOSED";
 
+/**
+ * The SQLSTATEs `admin_shutdown`, `crash_shutdown` and `idle_session_timeout`, and the client's codes for a connection that
+ * was closed.
+ */
+const LOST_CONNECTION_REASONS = ["57P01", "57P02", "57P05", CLOSED_REASON];
+
 /** The SQLSTATE `lock_not_available`. */
 const LOCK_TIMEOUT_REASON = "55P03";
 
@@ -35,12 +41,20 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   "28000": "the server rejected the user",
   "28P01": "the server rejected the user or the password",
   "3D000": "the server has no database of this name",
+  "3F000": "the schema public does not exist, or the user lacks a privilege on it",
+  "40001":
+    "the isolation level is stricter than read committed; set default_transaction_isolation for the role",
   "42501": "the user lacks a privilege on the tables or the schema",
+  "42704": "the server does not know a parameter or an object; see options in DATABASE_URL",
   "42P05": LOST_STATEMENT,
   "53100": "the server's disk is full",
   "53300": "the server has no free connections",
   [LOCK_TIMEOUT_REASON]: "another transaction holds a lock on the table",
   "57014": "a query took too long",
+  "57P01": "the server is shutting down, or an administrator terminated the connection",
+  "57P02": "the server is restarting after a crash",
+  "57P03": "the server is starting or shutting down, or is a standby that accepts no connections",
+  "57P05": "the server closed an idle connection; set idle_session_timeout to 0 for the role",
   [DEADLINE_REASON]: "the server did not respond in time",
   [CLOSED_REASON]: "the connection was closed",
   ERR_POSTGRES_CONNECTION_FAILED: "the connection could not be established; check the host and the network",
@@ -66,6 +80,8 @@ const hasReason =
     error instanceof DatabaseUnavailable && reasons.includes(error.reason);
 
 export const isDeadline = hasReason(DEADLINE_REASON);
+/** Whether the connection was lost before or during a query, so it is unknown whether the query was executed. */
+export const isLostConnection = hasReason(...LOST_CONNECTION_REASONS);
 /** Whether the server rejects all writes, as a standby does. */
 export const isReadOnly = hasReason(READ_ONLY_REASON);
 /** Whether a statement waited for a lock longer than `lock_timeout`. */

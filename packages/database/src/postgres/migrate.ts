@@ -33,6 +33,9 @@ const RETRY_PAUSE_MS = 1_000;
 /** A random number, to avoid conflicts with the advisory locks of other applications in the same database. */
 const LOCK_KEY = 7_224_011_906;
 
+/** With a stricter level, a replica that waited for the lock would not see the migrations that another one applied before. */
+const READ_COMMITTED = { isolationLevel: "read committed" } as const;
+
 const MIN_VERSION = { number: 140_000, name: "14" };
 
 const POOLER_MESSAGE =
@@ -172,22 +175,40 @@ async function retryLockTimeouts(attempt: () => Promise<void>, deadline: number,
   }
 }
 
-async function applyMigrations(
-  orm: BunSQLDatabase,
-  lockHolder: Orm,
-  migrations: readonly MigrationMeta[],
-  deadline: number,
-  log: MigrateOptions["log"],
-): Promise<SchemaState> {
+interface Migrator extends Pick<MigrateOptions, "log"> {
+  readonly orm: BunSQLDatabase;
+  readonly lockHolder: Orm;
+  readonly migrations: readonly MigrationMeta[];
+  readonly deadline: number;
+  readonly isDirect: boolean;
+}
+
+async function applyMigrations({
+  orm,
+  lockHolder,
+  migrations,
+  deadline,
+  isDirect,
+  log,
+}: Migrator): Promise<SchemaState> {
   const server = sql`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-      current_setting('statement_timeout') = '0' as "isUnlimited"`;
-  type Settings = Parameters<typeof checkServer>[0] & { readonly isUnlimited: boolean };
+      current_setting('statement_timeout') = '0' as "isUnlimited",
+      current_setting('default_transaction_isolation') as isolation`;
+  type Settings = Parameters<typeof checkServer>[0] & {
+    readonly isUnlimited: boolean;
+    readonly isolation: string;
+  };
   const settings = singleRow(await select<Settings>(lockHolder, server));
   checkServer(settings);
   if (settings.isUnlimited) {
     log?.(
       "The connection pooler ignores statement_timeout: set it for the role, as described in docs/production.md.",
+    );
+  }
+  if (!isDirect && settings.isolation !== "read committed") {
+    log?.(
+      `The default isolation level is ${settings.isolation}, and the connection leads through a pooler: set default_transaction_isolation for the role, as described in docs/production.md.`,
     );
   }
   await lockHolder.execute(sql.raw(`set local statement_timeout = ${DEADLINE_MS}`));
@@ -214,7 +235,8 @@ async function applyMigrations(
     const resumed = progress.find(({ createdAt }) => createdAt === migration.folderMillis);
     for (let first = resumed?.appliedStatements ?? 0; first < total; first += statementsPerTransaction) {
       const range = [first, first + statementsPerTransaction] as const;
-      const attempt = () => orm.transaction((transaction) => applyStatements(transaction, migration, range));
+      const attempt = () =>
+        orm.transaction((transaction) => applyStatements(transaction, migration, range), READ_COMMITTED);
       await retryLockTimeouts(attempt, deadline, log);
     }
   }
@@ -237,16 +259,20 @@ export async function migrate({
   const deadline = performance.now() + deadlineMs;
   const migrations = readMigrationFiles({ migrationsFolder });
   const prepare = preparedStatements.mode === "true";
-  const { sql: client, isDirect } = connect({ address, deadlineMs, max: 2, prepare });
+  const { sql: client, begin } = connect({ address, deadlineMs, max: 2, prepare });
   const orm = drizzle({ client });
   try {
     if (prepare) await withDeadline(checkPreparedStatements(client), deadlineMs);
-    if (preparedStatements.mode === "auto" && !(await withDeadline(isDirect(), deadlineMs))) {
+    const { isDirect } = await withDeadline(begin(), deadlineMs);
+    if (preparedStatements.mode === "auto" && !isDirect) {
       preparedStatements.mode = "false";
       log?.(POOLER_MESSAGE);
     }
     return await withDeadline(
-      orm.transaction((lockHolder) => applyMigrations(orm, lockHolder, migrations, deadline, log)),
+      orm.transaction(
+        (lockHolder) => applyMigrations({ orm, lockHolder, migrations, deadline, isDirect, log }),
+        READ_COMMITTED,
+      ),
       deadlineMs,
     );
   } catch (error) {

@@ -1,7 +1,8 @@
 /**
- * The connections of a process. Invariant: in the mode `auto`, only connections that were proved to be direct use named
- * statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at any time
- * without such a proof. Therefore, each connection has its own client, which is closed together with the connection.
+ * The connections of a process. Invariants: a connection runs one query or transaction at a time, so a statement that waits for
+ * a lock delays no other query while a connection is free. In the mode `auto`, only connections that were proved to be direct
+ * use named statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at
+ * any time without such a proof. Therefore, each connection has its own client, which is closed together with the connection.
  */
 import type { SQL } from "bun";
 import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
@@ -11,104 +12,197 @@ export interface ConnectionPoolOptions extends ConnectOptions {
   /** Maximum number of connections. */
   readonly size: number;
   readonly preparedStatements: PreparedStatements;
+  /**
+   * In milliseconds. An older connection is closed when it is idle, so that connections follow a changed host name and the
+   * server's sessions do not grow without limit. @default between 25 and 35 minutes, different for each connection
+   */
+  readonly maxLifeMs?: number | undefined;
 }
 
 /** The place of one connection in the pool. */
 interface Slot {
-  /** Number of queries that use or await the connection. */
-  pending: number;
-  /** Set after a failed attempt to open the connection. Until this time, queries use other slots if possible. */
+  /** Whether a query uses the connection, even if the connection has been closed in the meantime. */
+  isBusy: boolean;
+  /** Whether the connection is closed when its query ends. */
+  isExpired: boolean;
+  /** Whether the pool has replaced this slot. */
+  isRetired: boolean;
+  /** Set after a failed attempt to open the connection. Until this time, the pool opens other connections if possible. */
   retryAt: number;
   /** The client of a connection that is open or being opened, otherwise null. */
   client: SQL | null;
-  opening: Promise<void> | null;
+  isOpening: boolean;
   /** Equal to `client` while queries can use the connection, otherwise null. */
   ready: SQL | null;
 }
 
+type Waiter = PromiseWithResolvers<Slot>;
+
 /** Minimum time between two attempts to open an additional connection. */
 const RETRY_PAUSE_MS = 1_000;
 
-const createSlot = (): Slot => ({ pending: 0, retryAt: 0, client: null, opening: null, ready: null });
+const MIN_LIFE_MS = 25 * 60_000;
+const LIFE_RANGE_MS = 10 * 60_000;
+
+const createSlot = (): Slot => ({
+  isBusy: false,
+  isExpired: false,
+  isRetired: false,
+  retryAt: 0,
+  client: null,
+  isOpening: false,
+  ready: null,
+});
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
-  readonly #slots: readonly [Slot, ...Slot[]];
+  /** In the order of arrival. Empty while a connection is free. */
+  readonly #waiters: Waiter[] = [];
+  #slots: readonly Slot[];
+  #generation = 0;
   #isClosed = false;
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
-    this.#slots = [createSlot(), ...Array.from({ length: options.size - 1 }, createSlot)];
+    this.#slots = this.#createSlots();
   }
 
-  /** Runs a query on the least busy connection. Opens another connection if all open connections are busy. */
+  /** The number of replacements so far. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Runs a query on the first free connection. Opens another connection if all open connections are busy. */
   async run<T>(query: (client: SQL) => Promise<T>): Promise<T> {
-    const slot = this.#leastBusy();
-    slot.pending++;
-    try {
-      if (slot.ready === null) {
-        slot.opening ??= this.#open(slot);
-        try {
-          await slot.opening;
-        } catch (error) {
-          // Throws only if no other connection is usable. The server can refuse additional connections while the existing
-          // connections still work.
-          if (this.#slots.every(({ ready }) => ready === null)) throw error;
-        }
+    for (;;) {
+      const slot = this.#takeFree() ?? (await this.#wait());
+      try {
+        // A connection can close while it is handed over.
+        if (slot.ready !== null) return await query(slot.ready);
+      } finally {
+        slot.isBusy = false;
+        if (slot.isExpired) this.#discard(slot);
+        if (this.#waiters.length > 0) this.#serve();
       }
-      return await (slot.ready === null ? this.run(query) : query(slot.ready));
-    } finally {
-      slot.pending--;
     }
+  }
+
+  /** Later queries use new connections. Running queries can finish within `deadlineMs`. */
+  replace(): void {
+    if (this.#isClosed) return;
+    this.#generation++;
+    const old = this.#slots;
+    this.#slots = this.#createSlots();
+    for (const slot of old) {
+      slot.isRetired = true;
+      this.#discard(slot);
+    }
+    this.#serve();
   }
 
   /** Closes all connections. Running queries can finish within `deadlineMs`. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#rejectWaiters(unavailable(CLOSED_REASON));
     await Promise.all(this.#slots.map((slot) => this.#release(slot)));
   }
 
-  #leastBusy(): Slot {
-    const now = performance.now();
-    let [best] = this.#slots;
-    let least = Number.POSITIVE_INFINITY;
-    for (const slot of this.#slots) {
-      if (slot.pending >= least || slot.retryAt > now) continue;
-      best = slot;
-      least = slot.pending;
-      if (least === 0) break;
+  #createSlots(): readonly Slot[] {
+    return Array.from({ length: this.#options.size }, createSlot);
+  }
+
+  #takeFree(): Slot | null {
+    const slot = this.#slots.find(({ ready, isBusy }) => ready !== null && !isBusy);
+    if (slot === undefined) return null;
+    slot.isBusy = true;
+    return slot;
+  }
+
+  #wait(): Promise<Slot> {
+    if (this.#isClosed) throw unavailable(CLOSED_REASON);
+    const waiter: Waiter = Promise.withResolvers();
+    this.#waiters.push(waiter);
+    this.#grow();
+    return waiter.promise;
+  }
+
+  /** Gives free connections to the waiting queries. */
+  #serve(): void {
+    for (;;) {
+      const slot = this.#waiters.length > 0 ? this.#takeFree() : null;
+      if (slot === null) break;
+      this.#waiters.shift()?.resolve(slot);
     }
-    return best;
+    this.#grow();
+  }
+
+  #rejectWaiters(error: unknown): void {
+    for (const { reject } of this.#waiters.splice(0)) reject(error);
+  }
+
+  /** Opens as many connections as there are waiting queries, if the pool has so many closed ones. */
+  #grow(): void {
+    if (this.#isClosed) return;
+    let opening = this.#slots.filter(({ isOpening }) => isOpening).length;
+    const now = performance.now();
+    for (const slot of this.#slots) {
+      if (this.#waiters.length <= opening) return;
+      const isClosed = slot.client === null && !slot.isOpening && !slot.isBusy;
+      if (!isClosed || (slot.retryAt > now && !this.#isUnusable())) continue;
+      void this.#open(slot);
+      opening++;
+    }
+  }
+
+  /** Whether no connection is open or being opened. */
+  #isUnusable(): boolean {
+    return this.#slots.every(({ ready, isOpening }) => ready === null && !isOpening);
   }
 
   async #open(slot: Slot): Promise<void> {
-    const { preparedStatements } = this.#options;
+    slot.isOpening = true;
     try {
-      for (;;) {
-        if (this.#isClosed) throw unavailable(CLOSED_REASON);
-        const { mode } = preparedStatements;
-        const onclose = () => {
-          // Without this call, the client would open another connection for the next query.
-          void sql.close({ timeout: 0 });
-          if (slot.client === sql) slot.client = slot.ready = null;
-        };
-        const { sql, isDirect } = connect({ ...this.#options, max: 1, prepare: mode !== "false", onclose });
-        slot.client = sql;
-        if (mode !== "auto") await sql.connect();
-        else if (!(await isDirect())) this.#stopPreparing();
-        if (slot.client !== sql) throw unavailable(CLOSED_REASON);
-        if (mode === preparedStatements.mode) {
-          slot.retryAt = 0;
-          slot.ready = sql;
-          return;
-        }
-        await this.#release(slot);
-      }
+      await this.#connect(slot);
+      slot.retryAt = 0;
     } catch (error) {
       slot.retryAt = performance.now() + RETRY_PAUSE_MS;
-      throw error;
-    } finally {
-      slot.opening = null;
+      slot.isOpening = false;
+      // The server can refuse additional connections while the existing connections still work.
+      if (!slot.isRetired && this.#isUnusable()) this.#rejectWaiters(error);
+    }
+    slot.isOpening = false;
+    this.#serve();
+  }
+
+  async #connect(slot: Slot): Promise<void> {
+    const { preparedStatements, maxLifeMs = MIN_LIFE_MS + LIFE_RANGE_MS * Math.random() } = this.#options;
+    for (;;) {
+      if (this.#isClosed) throw unavailable(CLOSED_REASON);
+      const { mode } = preparedStatements;
+      let timer: Timer | undefined;
+      const expire = () => {
+        if (slot.client !== sql) return;
+        if (slot.isBusy) slot.isExpired = true;
+        else this.#discard(slot);
+      };
+      const onclose = () => {
+        clearTimeout(timer);
+        // Without this call, the client would open another connection for the next query.
+        void sql.close({ timeout: 0 });
+        if (slot.client === sql) slot.client = slot.ready = null;
+      };
+      const { sql, begin } = connect({ ...this.#options, max: 1, prepare: mode !== "false", onclose });
+      slot.client = sql;
+      const { isDirect } = await begin();
+      if (mode === "auto" && !isDirect) this.#stopPreparing();
+      if (slot.client !== sql) throw unavailable(CLOSED_REASON);
+      if (mode === preparedStatements.mode) {
+        timer = setTimeout(expire, maxLifeMs).unref();
+        slot.isExpired = false;
+        slot.ready = sql;
+        return;
+      }
+      await this.#release(slot);
     }
   }
 
@@ -118,7 +212,11 @@ export class ConnectionPool {
    */
   #stopPreparing(): void {
     this.#options.preparedStatements.mode = "false";
-    for (const slot of this.#slots) if (slot.ready !== null) void this.#release(slot);
+    for (const slot of this.#slots) if (slot.ready !== null) this.#discard(slot);
+  }
+
+  #discard(slot: Slot): void {
+    this.#release(slot).catch(() => undefined);
   }
 
   async #release(slot: Slot): Promise<void> {

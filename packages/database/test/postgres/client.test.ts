@@ -205,6 +205,51 @@ it("a locked row makes only its own call fail and closes no connection", async (
   expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
 });
 
+it("while statements wait for a locked row, all other calls share the remaining connection without delay", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 4 });
+  const { todos } = testDatabase.database;
+  const { id } = await todos.create(todo);
+  await using holder = await hold(testDatabase, `update todos set title = 'mine' where id = ${id}`);
+  const updates = Promise.all(Array.from({ length: 3 }, () => todos.update(id, { title: "yours" })));
+  const blocked =
+    "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  while ((await testDatabase.query(blocked)).length < 3) await Bun.sleep(5);
+  const started = performance.now();
+  for (let round = 0; round < 3; round++)
+    await Promise.all(Array.from({ length: 40 }, () => todos.list({ after: 0, limit: 21 })));
+  expect(performance.now() - started).toBeLessThan(1_500);
+  await holder.commit();
+  expect(await updates).toMatchObject(Array(3).fill({ title: "yours" }));
+});
+
+it("a read that lost its connection is repeated, and a write, which can have been committed, is not", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 2 });
+  const { todos } = testDatabase.database;
+  const { id } = await todos.create(todo);
+  await using holder = await hold(testDatabase, "lock table todos");
+  const calls = Promise.allSettled([todos.findById(id), todos.create(todo)]);
+  const waiting = "datname = current_database() and wait_event_type = 'Lock'";
+  while ((await testDatabase.query(`select 1 from pg_stat_activity where ${waiting}`)).length < 2)
+    await Bun.sleep(5);
+  await testDatabase.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${waiting}`);
+  await holder.commit();
+  expect(await calls).toMatchObject([
+    { status: "fulfilled", value: { id } },
+    { status: "rejected", reason: { reason: "57P01", message: expect.stringContaining("terminated") } },
+  ]);
+  expect(await todos.list({ after: 0, limit: 9 })).toHaveLength(1);
+});
+
+it("a connection is replaced at the end of its life, without an error", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 2, maxLifeMs: 200 });
+  const { todos, ping } = testDatabase.database;
+  const pids = new Set<number>();
+  while (pids.size <= 2) {
+    await Promise.all([ping(), todos.list({ after: 0, limit: 1 })]);
+    for (const { pid } of await connections(testDatabase)) pids.add(pid);
+  }
+});
+
 it("two slow statements of one call, each within the deadline, succeed and close no connection", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1, deadlineMs: 1_600 });
   const { users } = testDatabase.database;

@@ -4,6 +4,7 @@ import { chmod } from "node:fs/promises";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { openDatabase } from "../../src/index.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 
 const folder = await openFolder();
 await chmod(folder.path, 0o777);
@@ -41,6 +42,22 @@ test.each<[string, Change]>([
   );
   expect(clients).toEqual([{ address: null }]);
 });
+
+test.each(["auto", "false"] as const)(
+  "the settings of the role do not change those of a direct session (prepared statements: %s)",
+  async (preparedStatements) => {
+    await using testDatabase = await openPostgresTestDatabase(server, { preparedStatements });
+    const { query, reopen } = testDatabase;
+    await query("alter role latchkey set default_transaction_isolation = 'serializable'");
+    await query("alter role latchkey set search_path = nowhere");
+    await using database = await reopen();
+    expect(await database.migrate()).toBe("current");
+    const { id } = await database.todos.create({ title: "x", completed: false });
+    const change = () => database.todos.update(id, { title: "y" });
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 20 }, change));
+    await query("alter role latchkey reset all");
+  },
+);
 
 test("application_name names the sessions", async () => {
   const url = await server.createDatabase();

@@ -7,6 +7,7 @@ import {
   openDatabase,
   UnsupportedDatabaseServer,
 } from "../../src/index.ts";
+import { unavailable } from "../../src/postgres/errors.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { claim } from "../support/outbox-conformance.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
@@ -27,6 +28,8 @@ describe("the PostgreSQL schema", () => {
     await testDatabase.query(
       "grant select, insert, update, delete on all tables in schema public to app_user",
     );
+    await testDatabase.query("revoke insert, update, delete on __drizzle_migrations from app_user");
+    await testDatabase.query("revoke all on __latchkey_migrations from app_user");
     const url = testDatabase.url.replace("latchkey:latchkey", "app_user:app_user");
     await using database = await openDatabase({ url });
     await database.migrate();
@@ -112,6 +115,26 @@ describe("the connection error explains the cause without the password", () => {
       expect(error.message).toMatch(explanation);
       expect(Bun.inspect(error, { depth: 10 })).not.toContain("hunter2");
     }
+  });
+
+  it("if the server rejects options of the URL (42704)", async () => {
+    await using database = await openDatabase({
+      url: `${await server.createDatabase()}?options=-c%20unknown%3D1`,
+    });
+    const error = await database.ping().catch((reason) => reason);
+    expect(error.message).toContain("(42704): the server does not know a parameter");
+  });
+
+  it("if the schema public is missing (3F000)", async () => {
+    const url = await server.createDatabase();
+    await server.query("drop schema public", url);
+    await using database = await openDatabase({ url });
+    const error = await database.migrate().catch((reason) => reason);
+    expect(error.message).toContain("(3F000): the schema public does not exist");
+  });
+
+  it.each(["57P03", "57P05", "40001"])("if the reason is %s", (reason) => {
+    expect(unavailable(reason).explanation).toBeString();
   });
 
   it("for a host name that cannot be resolved", async () => {

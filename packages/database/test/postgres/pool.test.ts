@@ -192,4 +192,15 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
     expect(await logThrough(pooler)).toEqual([pooled]);
     random.mockRestore();
   });
+
+  test("a stricter default isolation level is logged, because a pooler's session keeps the settings of the role", async () => {
+    const url = await server.createDatabase();
+    await server.query("alter role latchkey set default_transaction_isolation = 'serializable'");
+    await using pooler = await startPgBouncer(server.port, { ...ignored, pool_mode: "transaction" });
+    await using database = openPostgresDatabase({ url: through(pooler, url), preparedStatements: "false" });
+    const log: string[] = [];
+    await database.migrate((message) => log.push(message));
+    expect(log).toContainEqual(expect.stringContaining("default isolation level is serializable"));
+    await server.query("alter role latchkey reset all");
+  });
 });

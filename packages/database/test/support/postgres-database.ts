@@ -5,7 +5,7 @@ import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
 export async function openPostgresTestDatabase(
   server: PostgresServer,
-  options: { poolSize?: number; deadlineMs?: number } = {},
+  options: Omit<Parameters<typeof openPostgresDatabase>[0], "url"> = {},
 ) {
   const url = await server.createDatabase();
   const reopen = async () => openPostgresDatabase({ url, ...options });
