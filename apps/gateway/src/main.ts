@@ -5,6 +5,17 @@
 import { readFileSync } from "node:fs";
 import type { Shutdown } from "./lifecycle/shutdown.ts";
 
+/**
+ * Bun keeps the address of a host name for 30 s, too long after a failover of a database, and reads this variable only when it
+ * starts. Each start command of this repository sets it. Any other is repeated, in the same process, with the variable.
+ */
+const DNS_TTL = "BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS";
+if (process.env[DNS_TTL] === undefined)
+  process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+    ...process.env,
+    [DNS_TTL]: "2",
+  });
+
 /** null until the port is opened. Until then, there are no requests to finish, and a signal ends the process at once. */
 let shutdown: Shutdown | null = null;
 

@@ -2,7 +2,7 @@
  * A PostgreSQL server for tests: the binaries from npm with a temporary data directory on a free port of 127.0.0.1. It can
  * be frozen, killed and restarted. Disposing it removes all processes and files.
  */
-import { chmod, chown, copyFile, cp, mkdir, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, cp, mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ServerCertificate } from "./certificates.ts";
 import { openFolder } from "./folder.ts";
@@ -39,8 +39,8 @@ async function initialize(root: string, data: string, ownPrograms?: string) {
     await cp(programs, join(root, "native"), { recursive: true, verbatimSymlinks: true });
     programs = join(root, "native");
   }
-  const run = (program: string, ...args: string[]) =>
-    Bun.spawn([join(programs, "bin", program), "-D", data, ...args], {
+  const run = (program: string, directory: string, ...args: string[]) =>
+    Bun.spawn([join(programs, "bin", program), "-D", directory, ...args], {
       ...UNPRIVILEGED,
       cwd: root,
       env: { ...process.env, LC_ALL: "C" },
@@ -49,7 +49,13 @@ async function initialize(root: string, data: string, ownPrograms?: string) {
   const passwordFile = join(root, "password");
   await Bun.write(passwordFile, SUPERUSER.password);
   const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"];
-  const child = run("initdb", `--username=${SUPERUSER.username}`, `--pwfile=${passwordFile}`, ...options);
+  const child = run(
+    "initdb",
+    data,
+    `--username=${SUPERUSER.username}`,
+    `--pwfile=${passwordFile}`,
+    ...options,
+  );
   const log = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`initdb failed: ${log}`);
   return run;
@@ -91,16 +97,18 @@ export async function startPostgresServer(
   const run = await initialize(folder.path, data, programs);
   if (certificate) await installCertificate(data, certificate);
   const port = freePort();
-  const configuration = Object.entries({
-    port: String(port),
-    listen_addresses: "127.0.0.1",
-    unix_socket_directories: "",
-    fsync: "off",
-    ssl: certificate ? "on" : "off",
-    ...settings,
-  }).map(([name, value]) => `--${name}=${value}`);
+  const configure = (others: Record<string, string> = {}) =>
+    Object.entries({
+      port: String(port),
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: "",
+      fsync: "off",
+      ssl: certificate ? "on" : "off",
+      ...settings,
+      ...others,
+    }).map(([name, value]) => `--${name}=${value}`);
   const adminUrl = `postgres://${SUPERUSER.username}:${SUPERUSER.password}@127.0.0.1:${port}/postgres`;
-  const spawn = () => run("postgres", ...configuration);
+  const spawn = () => run("postgres", data, ...configure());
   let server = spawn();
   // The server must not outlive a test runner that exits without disposing it.
   const killOnExit = () => server.kill("SIGKILL");
@@ -148,11 +156,40 @@ export async function startPostgresServer(
     return await admin.unsafe(sql);
   };
 
+  /**
+   * Starts a standby that follows this server, on the same port of another address of this machine. Restarts this server.
+   * Disposing the result kills the standby.
+   */
+  const startStandby = async (listenAddress: string): Promise<AsyncDisposable> => {
+    await kill();
+    const copy = join(folder.path, `standby-${listenAddress}`);
+    // Keeps the owner of each file, unlike `cp` of `node:fs`.
+    await Bun.spawn(["cp", "--archive", data, copy]).exited;
+    await rm(join(copy, "postmaster.pid"));
+    await Bun.write(join(copy, "standby.signal"), "");
+    await start();
+    const primary = `host=127.0.0.1 port=${port} user=${SUPERUSER.username} password=${SUPERUSER.password}`;
+    const standby = run(
+      "postgres",
+      copy,
+      ...configure({ listen_addresses: listenAddress, primary_conninfo: primary }),
+    );
+    await readUntil(standby.stderr, "ready to accept read-only connections");
+    void standby.stderr.pipeTo(new WritableStream());
+    return {
+      [Symbol.asyncDispose]: async () => {
+        standby.kill("SIGQUIT");
+        await standby.exited;
+      },
+    };
+  };
+
   await query(`create role ${OWNER.username} login password '${OWNER.password}'`);
   return {
     port,
     start,
     kill,
+    startStandby,
     query,
     /**
      * Creates a database and returns its URL, which contains its owner.
