@@ -44,6 +44,15 @@ export function parseRoles(given: readonly string[]): string[] {
   throw usageError("A user has at most 20 roles of 1 to 64 characters: a to z, 0 to 9, and : _ . -");
 }
 
+const REASON_MAX_LENGTH = 200;
+
+/** Returns the reason without surrounding spaces. @throws {CliError} with exit code 64 */
+export function parseReason(given: string | undefined): string | undefined {
+  const reason = given?.trim();
+  if (reason === undefined || (reason !== "" && [...reason].length <= REASON_MAX_LENGTH)) return reason;
+  throw usageError(`--reason must have 1 to ${REASON_MAX_LENGTH} characters.`);
+}
+
 /** @throws {CliError} with exit code 64 */
 export function parseUserRef(text: string): UserRef {
   if (text.includes("@")) return { email: parseEmail(text) };

@@ -11,15 +11,28 @@ export async function findUser(users: UserRepository, ref: UserRef): Promise<Use
   return expectUser("id" in ref ? await users.findById(ref.id) : await users.findByEmail(ref.email), ref);
 }
 
+/** What a log line says about a change, besides its event and its user. */
+export interface ChangeDetails {
+  /** Who made the change. */
+  readonly actor: string;
+  /** Why the operator made the change. */
+  readonly reason?: string | undefined;
+  /** Only for `roles.changed`. */
+  readonly roles?: readonly string[];
+  readonly previous_roles?: readonly string[];
+}
+
 /**
  * Returns the changed user. Logs the change as one JSON line on standard error, unless standard error is a terminal. The line has
  * the fields and the event names of the service's log.
  * @throws {CliError} with exit code 1 if the user does not exist
  */
-export function audited(event: string, ref: UserRef, changed: User | null): User {
+export function audited(event: string, ref: UserRef, changed: User | null, details: ChangeDetails): User {
   const user = expectUser(changed, ref);
-  const line = { level: "info", time: new Date().toISOString(), event, user_id: user.id, msg: event };
-  if (!process.stderr.isTTY) writeError(`${toJson(line)}\n`);
+  const { actor, reason, roles, previous_roles } = details;
+  const time = new Date().toISOString();
+  const line = { level: "info", time, event, user_id: user.id, actor, reason, roles, previous_roles };
+  if (!process.stderr.isTTY) writeError(`${toJson({ ...line, msg: event })}\n`);
   return user;
 }
 

@@ -1,5 +1,5 @@
 /** Assembles the server: middleware in order, then the features. `program.ts` opens all resources and passes them in. */
-import type { Database } from "@latchkey/database";
+import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
@@ -35,6 +35,8 @@ interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
+  /** Computes the `email_digest` of log lines. */
+  readonly digestEmail: EmailDigest;
   /** null if `config.passkeys` is null. */
   readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
   /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
@@ -108,7 +110,7 @@ export function createApp(options: AppOptions) {
     isListedPassword,
     limiters,
     publicKeySet,
-    digests,
+    digestEmail: options.digestEmail,
     todoService: config.hasTodos ? createTodoService(database.todos) : null,
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
 import { ConfigurationError, localUrl, openPasswordBlocklist, type Variables } from "@latchkey/config";
-import { type Database, type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
+import { type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
 import { createHasher, kernels } from "@latchkey/hashing";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
@@ -40,13 +40,13 @@ const readContext = async ({ PASSWORD_BLOCKLIST }: Variables) => ({
   readFile: (path: string) => readFileSync(path, "utf8"),
 });
 
-async function openMigrated(options: DatabaseOptions, logger: Logger): Promise<Database> {
+async function openMigrated(options: DatabaseOptions, logger: Logger) {
   try {
     const database = await openDatabase(options);
     const schema = await database.migrate((message) => logger.warn(message));
     if (schema === "newer")
       logger.warn("The database schema is newer than this release and compatible with it.");
-    return database;
+    return { database, digestEmail: await database.digests.openEmailDigest() };
   } catch (error) {
     throw databaseError(error, EXIT.dataError);
   }
@@ -62,7 +62,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
 
   // A relative `file:` URL is resolved from the repository's root, regardless of the working directory.
   const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
-  const database = await openMigrated(location, logger);
+  const { database, digestEmail } = await openMigrated(location, logger);
   // Keys are imported after the database is opened: a wrong DATABASE_URL must not create a key in a foreign folder.
   const file = databaseFile(location);
   const folder = file === null ? join(ROOT, "data") : dirname(file);
@@ -85,6 +85,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     database: metrics ? timedDatabase(database, metrics) : database,
     hasher,
     logger,
+    digestEmail,
     passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
     isListedPassword: configContext.blocklist.isListed,
     layers,

@@ -4,6 +4,7 @@
  */
 export { callers } from "./caller.ts";
 export type { CopiedTable, OnCopyProgress } from "./copy.ts";
+export type { EmailDigest } from "./digests.ts";
 export {
   CopyRejected,
   DatabaseUnavailable,

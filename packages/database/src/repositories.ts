@@ -1,4 +1,5 @@
 /** The database interface. Each repository has one implementation for both databases. */
+import { createDigestRepository } from "./digests.ts";
 import { createOutboxRepository } from "./outbox.ts";
 import { createPasskeyRepository } from "./passkeys.ts";
 import type { RepositoryClient, Tables } from "./repository-client.ts";
@@ -11,6 +12,7 @@ export const createRepositories = (client: RepositoryClient, tables: Tables) => 
   passkeys: createPasskeyRepository(client, tables),
   todos: createTodoRepository(client, tables),
   outbox: createOutboxRepository(client, tables),
+  digests: createDigestRepository(client, tables),
 });
 
 type Repositories = Readonly<ReturnType<typeof createRepositories>>;

@@ -142,7 +142,13 @@ export function createTables(columns: Columns) {
     deletedAt: timestamp("deleted_at").notNull().default(now),
   });
 
-  return { users, todos, userNetworks, passkeys, outbox, deletedImports };
+  /** The keys of digests that must not change with the signing key. A migration creates each of them, so all replicas agree. */
+  const digestKeys = table("digest_keys", {
+    name: text().primaryKey(),
+    key: text().notNull(),
+  });
+
+  return { users, todos, userNetworks, passkeys, outbox, deletedImports, digestKeys };
 }
 
 type Tables = ReturnType<typeof createTables>;

@@ -4,12 +4,14 @@ import type { User, UserRepository } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { parseDomain, parseUserRef } from "../user-arguments.ts";
+import { actorOf } from "../operator.ts";
+import { parseDomain, parseReason, parseUserRef } from "../user-arguments.ts";
 import { printUser } from "../user-output.ts";
-import { audited, findUser, listUsers } from "../users.ts";
-import { JSON_OPTION, USER, withExamples } from "./help.ts";
+import { audited, type ChangeDetails, findUser, listUsers } from "../users.ts";
+import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 
-type Options = Readonly<{ domain?: string; yes?: boolean; json?: boolean }>;
+type Deletion = Readonly<{ yes?: boolean; json?: boolean; change: ChangeDetails }>;
+type Options = Omit<Deletion, "change"> & Readonly<{ domain?: string; reason?: string }>;
 
 export const deleteCommand = (variables: Variables): Command =>
   withExamples(
@@ -25,8 +27,10 @@ export const deleteCommand = (variables: Variables): Command =>
     .argument("[user]", USER[1])
     .option("--domain <domain>", "delete all users whose e-mail address has this domain")
     .option("-y, --yes", "do not ask for confirmation; required without a terminal")
+    .option(...REASON_OPTION)
     .option(...JSON_OPTION)
-    .action(async (text: string | undefined, { domain: domainText, ...options }: Options) => {
+    .action(async (text: string | undefined, { domain: domainText, reason, ...given }: Options) => {
+      const options = { ...given, change: { actor: actorOf(variables), reason: parseReason(reason) } };
       if (text !== undefined && domainText === undefined) {
         const ref = parseUserRef(text);
         await withDatabase(variables, async ({ users }) =>
@@ -38,22 +42,26 @@ export const deleteCommand = (variables: Variables): Command =>
       } else throw usageError("Specify either a user or --domain; see --help.");
     });
 
-async function deleteUser(users: UserRepository, user: User, { yes, json }: Options): Promise<void> {
+async function deleteUser(users: UserRepository, user: User, { yes, json, change }: Deletion): Promise<void> {
   const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
   if (!yes) await confirm(`Delete ${name} permanently?`);
-  audited("user.deleted", user, (await users.delete(user.id)) ? user : null);
+  audited("user.deleted", user, (await users.delete(user.id)) ? user : null, change);
   if (json) await printUser(user, { json });
   else await write(`Deleted ${name}.\n`);
 }
 
-async function deleteDomain(users: UserRepository, domain: string, { yes, json }: Options): Promise<void> {
+async function deleteDomain(
+  users: UserRepository,
+  domain: string,
+  { yes, json, change }: Deletion,
+): Promise<void> {
   const pages = () => listUsers(users, { domain });
   let [found, deleted] = [0, 0];
   for await (const page of pages()) found += page.length;
   if (!yes && found > 0) await confirm(`Delete ${found} users of ${printable(domain)} permanently?`);
   for await (const page of pages()) {
     const ids = new Set(await users.deleteAll(page.map(({ id }) => id)));
-    for (const user of page) if (ids.has(user.id)) audited("user.deleted", user, user);
+    for (const user of page) if (ids.has(user.id)) audited("user.deleted", user, user, change);
     deleted += ids.size;
   }
   await write(json ? `${toJson({ deleted })}\n` : `Deleted ${deleted} users of ${printable(domain)}.\n`);

@@ -1,5 +1,5 @@
 /** `users …`: shows, creates, changes and deletes the users of the service. */
-import { CliError, EXIT, parseWholeNumber } from "@latchkey/cli";
+import { CliError, EXIT, parseWholeNumber, printable, write } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import {
   EMAIL_MAX_LENGTH,
@@ -13,12 +13,20 @@ import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
+import { actorOf } from "../operator.ts";
 import { readPassword } from "../prompt.ts";
-import { parseEmail, parseRoles, parseUsername, parseUserRef, passwordParser } from "../user-arguments.ts";
+import {
+  parseEmail,
+  parseReason,
+  parseRoles,
+  parseUsername,
+  parseUserRef,
+  passwordParser,
+} from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import { audited, findUser, hashPassword, listUsers } from "../users.ts";
+import { audited, type ChangeDetails, findUser, hashPassword, listUsers } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
-import { JSON_OPTION, USER, withExamples } from "./help.ts";
+import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
 
 const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
@@ -34,11 +42,28 @@ type ListOptions = Format & {
   search?: string;
 };
 
+type ChangeFormat = Format & { readonly reason?: string };
+
 type Change = (database: Database, user: User) => Promise<User | null>;
+
+interface ChangeOutput {
+  /** Further members of the log line. */
+  readonly log?: (before: User, after: User) => Pick<ChangeDetails, "roles" | "previous_roles">;
+  /** Whether the output names the passkeys of the user, because the change does not end them. */
+  readonly keepsPasskeys?: boolean;
+}
 
 const always = (change: Change) => () => change;
 
+/** Passkeys as objects for JSON, otherwise only their names. */
+async function describePasskeys({ passkeys }: Database, { id }: User, { json = false }: Format) {
+  const found = await passkeys.list(id);
+  return json ? found.map(toPasskey) : found.map(({ name }) => name);
+}
+
 export function usersCommand(variables: Variables): Command {
+  const actor = actorOf(variables);
+
   /**
    * Returns a function that reads a new password, checks the password by the rules of the service, and returns the hash.
    * `HASH_WORKERS` is validated but not used, because one password needs only one worker.
@@ -64,16 +89,32 @@ export function usersCommand(variables: Variables): Command {
     event: string,
     command: Command,
     begin: (args: readonly string[]) => Change | Promise<Change>,
+    { log, keepsPasskeys = false }: ChangeOutput = {},
   ) =>
     command
       .argument(...USER)
+      .option(...REASON_OPTION)
       .option(...JSON_OPTION)
       .action(async (text: string) => {
         const ref = parseUserRef(text);
+        const format = command.opts<ChangeFormat>();
+        const reason = parseReason(format.reason);
         const change = await begin(command.args.slice(1));
         await withDatabase(variables, async (database) => {
-          const user = await findUser(database.users, ref);
-          await printUser(audited(event, ref, await change(database, user)), command.opts<Format>());
+          const before = await findUser(database.users, ref);
+          const changed = await change(database, before);
+          const user = audited(event, ref, changed, {
+            actor,
+            reason,
+            ...(changed && log?.(before, changed)),
+          });
+          if (!keepsPasskeys) return printUser(user, format);
+          const passkeys = await describePasskeys(database, user, format);
+          await printUser(user, format, { passkeys });
+          if (passkeys.length > 0 && !format.json)
+            await write(
+              `The passkeys remain. To delete them: bun run admin users remove-passkeys ${user.id}\n`,
+            );
         });
       });
 
@@ -88,8 +129,11 @@ export function usersCommand(variables: Variables): Command {
     .description("create an active user")
     .argument("<email>", `e-mail address for logins, at most ${EMAIL_MAX_LENGTH} characters`)
     .requiredOption("-u, --username <name>", `username, 1 to ${USERNAME_MAX_LENGTH} characters`)
+    .option(...REASON_OPTION)
     .option(...JSON_OPTION)
-    .action(async (emailText: string, { username: nameText, ...format }: Format & { username: string }) => {
+    .action(async (emailText: string, options: ChangeFormat & { username: string }) => {
+      const { username: nameText, reason: reasonText, ...format } = options;
+      const reason = parseReason(reasonText);
       const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
       await withDatabase(variables, async ({ users }) => {
@@ -99,7 +143,7 @@ export function usersCommand(variables: Variables): Command {
         if (taken.length > 0) throw new UserAlreadyExists();
         const hashedPassword = await readHash();
         const user = await users.create({ email, username, hashedPassword });
-        await printUser(audited("user.registered", user, user), format);
+        await printUser(audited("user.registered", user, user, { actor, reason }), format);
       });
     });
 
@@ -108,20 +152,21 @@ export function usersCommand(variables: Variables): Command {
     "bun run admin users show 42 --json",
   ])
     .description(
-      "show one user, with the passkeys, and the number of networks from which logins are never throttled",
+      "show one user, with the passkeys, the number of networks from which logins are never throttled, and the email_digest of the service's log",
     )
     .argument(...USER)
     .option(...JSON_OPTION)
     .action(async (text: string, format: Format) => {
       const ref = parseUserRef(text);
-      await withDatabase(variables, async ({ users, passkeys }) => {
+      await withDatabase(variables, async (database) => {
+        const { users, digests } = database;
         const user = await findUser(users, ref);
         const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
         const times = await users.findNetworkTimes(user.id);
         const familiar_networks = times.filter((time) => Date.parse(time) > since).length;
-        const found = await passkeys.list(user.id);
-        const shown = format.json ? found.map(toPasskey) : found.map(({ name }) => name);
-        await printUser(user, format, { passkeys: shown, familiar_networks });
+        const passkeys = await describePasskeys(database, user, format);
+        const email_digest = (await digests.openEmailDigest())(user.email);
+        await printUser(user, format, { passkeys, email_digest, familiar_networks });
       });
     });
 
@@ -160,6 +205,7 @@ export function usersCommand(variables: Variables): Command {
         "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Earlier tokens\nand reset links stay invalid after the activation.",
       ),
       always(({ users }, { id }) => users.setActive(id, name === "activate")),
+      { keepsPasskeys: name === "deactivate" },
     );
 
   const setPassword = changing(
@@ -210,12 +256,13 @@ export function usersCommand(variables: Variables): Command {
         "revoke all tokens of a user, effective with the next request",
       ),
       ["bun run admin users revoke-tokens ada@example.com"],
-      "Requests with the user's tokens return 401. The user can log in again; to block\nthe user, deactivate the account.",
+      "Requests with the user's tokens return 401. The user can log in again, also with\na passkey: the output names the passkeys that remain. To block the user,\ndeactivate the account.",
     ),
     always(({ users }, { id }) => users.revokeTokens(id)),
+    { keepsPasskeys: true },
   );
 
-  const setRoles = changing(
+  const setRoles: Command = changing(
     "roles.changed",
     withExamples(
       new Command("set-roles").description("replace the roles of a user, or remove all"),
@@ -223,12 +270,24 @@ export function usersCommand(variables: Variables): Command {
         "bun run admin users set-roles ada@example.com admin billing:read",
         "bun run admin users set-roles ada@example.com",
       ],
-      "Tokens contain the roles if AUTH_CLAIMS lists them. If a role is removed, all\ntokens of the user are revoked.",
-    ),
+      "Tokens contain the roles if AUTH_CLAIMS lists them. If a role is removed, all\ntokens of the user are revoked. With mail, the e-mail must be verified:\notherwise, anybody could have registered it.",
+    ).option("--unverified", "also if the e-mail is not verified"),
     (args) => {
       const roles = parseRoles(args);
-      return ({ users }, { id }) => users.setRoles(id, roles);
+      const { unverified = false } = setRoles.opts<{ unverified?: boolean }>();
+      const allowsUnverified = unverified || !readSendsMail();
+      return async ({ users }, { id, email, emailVerified, roles: previous }) => {
+        const isGranted = roles.some((role) => !previous.includes(role));
+        if (isGranted && !emailVerified && !allowsUnverified)
+          throw new CliError(
+            `The e-mail ${printable(email)} is not verified: anybody could have registered it. Pass --unverified to set roles anyway.`,
+            EXIT.dataError,
+            "EMAIL_NOT_VERIFIED",
+          );
+        return users.setRoles(id, roles);
+      };
     },
+    { log: ({ roles: previous_roles }, { roles }) => ({ roles, previous_roles }) },
   ).argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -");
 
   const removePasskeys = changing(

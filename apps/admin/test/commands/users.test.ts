@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { toUserWithRoles, type User } from "@latchkey/contracts";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { EMAIL, openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
+import { runTool } from "../support/tool.ts";
 
 const PASSWORD = "correct horse battery staple";
 const NEW_PASSWORD = "another one, just as long";
@@ -19,7 +20,9 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect<unknown>(stored && toUserWithRoles(stored)).toEqual(ada);
   expect(ada).toMatchObject({ username: "ada", is_active: true, email_verified: false });
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
-  const shown = { ...ada, familiar_networks: 0, passkeys: [] };
+  const email_digest = (await shared.database.digests.openEmailDigest())(EMAIL);
+  expect(email_digest).toMatch(/^[0-9a-f]{32}$/);
+  const shown = { ...ada, familiar_networks: 0, passkeys: [], email_digest };
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
@@ -44,9 +47,17 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   expect(JSON.parse(exported)).toMatchObject({ email: EMAIL, passkeys: 1 });
   expect(exported).not.toContain("Phone");
   expect((await shared.tool(["users", "import", file, "--keep-registered"])).code).toBe(0);
+  for (const command of ["revoke-tokens", "deactivate"]) {
+    expect(await shared.json<object>(["users", command, EMAIL])).toMatchObject({ passkeys: [{ id: "one" }] });
+    const { stdout } = await shared.tool(["users", command, EMAIL]);
+    expect(stdout).toContain("Phone");
+    expect(stdout).toEndWith(`bun run admin users remove-passkeys ${userId}\n`);
+  }
+  await shared.json(["users", "activate", EMAIL]);
   await shared.json(["users", "remove-passkeys", EMAIL]);
+  expect((await shared.tool(["users", "revoke-tokens", EMAIL])).stdout).not.toContain("passkeys remain");
   expect(await passkeys.list(userId)).toEqual([]);
-  await enrol(2);
+  await enrol(2, (await shared.database.users.findById(userId))?.tokenVersion);
   await shared.json(["users", "set-password", EMAIL], NEW_PASSWORD);
   expect(await passkeys.list(userId)).toEqual([]);
 });
@@ -77,7 +88,8 @@ test("each change is logged on standard error with its event and the user's id, 
   const run = async (args: readonly string[], input?: string) => {
     const { code, stdout, stderr } = await shared.tool(["users", ...args], input);
     expect(stdout + stderr).not.toContain(PASSWORD);
-    expect(stdout + stderr).not.toMatch(/[0-9a-f]{32}|\$|hash/i);
+    if (args[0] !== "show") expect(stdout + stderr).not.toMatch(/[0-9a-f]{32}/i);
+    expect(stdout + stderr).not.toMatch(/\$|[0-9a-f]{64}|hash/i);
     for (const line of stderr.split("\n").filter((text) => text.startsWith("{"))) {
       const { time, ...entry } = JSON.parse(line);
       expect(Math.abs(Date.now() - Date.parse(time))).toBeLessThan(10_000);
@@ -85,7 +97,8 @@ test("each change is logged on standard error with its event and the user's id, 
     }
     return code;
   };
-  const entry = (event: string) => ({ level: "info", event, user_id: 1, msg: event });
+  const actor = `cli:${Bun.spawnSync(["id", "-un"]).stdout.toString().trim()}`;
+  const entry = (event: string) => ({ level: "info", event, user_id: 1, actor, msg: event });
   await run(["create", EMAIL, "-u", "ada"], PASSWORD);
   await run(["set-password", EMAIL], PASSWORD);
   for (const name of ["revoke-tokens", "set-roles", "send-reset", "remove-passkeys", "deactivate"])
@@ -100,7 +113,54 @@ test("each change is logged on standard error with its event and the user's id, 
     ...["user.registered", "password.changed", "tokens.revoked", "roles.changed", "reset.requested"],
     ...["passkey.removed", "user.deactivated", "user.activated", "user.deleted"],
   ];
-  expect(events).toEqual(expected.map(entry));
+  const none = { roles: [], previous_roles: [] };
+  expect(events).toEqual(
+    expected.map((event) => ({ ...entry(event), ...(event === "roles.changed" && none) })),
+  );
+});
+
+test("the log line of a change has the reason, and for roles both lists; a reason without text or of 201 characters is rejected", async () => {
+  await using shared = await openSharedDatabase();
+  await shared.insert(["ada"]);
+  const change = async (...args: string[]) => {
+    const { code, stderr } = await shared.tool(["users", ...args, "--reason", " ticket 42 "]);
+    return [code, JSON.parse(stderr)];
+  };
+  const reason = "ticket 42";
+  for (const command of ["deactivate", "activate", "revoke-tokens", "remove-passkeys"])
+    expect(await change(command, EMAIL)).toEqual([0, expect.objectContaining({ reason })]);
+  const roles = { roles: ["admin"], previous_roles: [] };
+  expect(await change("set-roles", EMAIL, "admin", "--unverified")).toEqual([
+    0,
+    expect.objectContaining({ event: "roles.changed", reason, ...roles }),
+  ]);
+  for (const given of ["", "  ", "x".repeat(201)])
+    expect((await shared.tool(["users", "deactivate", EMAIL, "--reason", given])).code).toBe(64);
+  expect((await shared.database.users.findById(1))?.isActive).toBe(true);
+  expect(await change("delete", EMAIL, "--yes")).toEqual([0, expect.objectContaining({ reason })]);
+});
+
+test("with mail, set-roles gives no role to a user whose e-mail is not verified, unless --unverified is passed", async () => {
+  await using shared = await openSharedDatabase();
+  await shared.insert(["ada"]);
+  const rolesOf = async () => (await shared.database.users.findById(1))?.roles;
+  const setRoles = async (...args: string[]) =>
+    (await shared.tool(["users", "set-roles", EMAIL, ...args])).code;
+  const { code, stderr } = await shared.tool(["users", "set-roles", EMAIL, "admin", "--json"]);
+  expect([code, JSON.parse(stderr), await rolesOf()]).toEqual([
+    65,
+    { code: "EMAIL_NOT_VERIFIED", message: expect.stringContaining("Pass --unverified") },
+    [],
+  ]);
+  expect([await setRoles("admin", "--unverified"), await rolesOf()]).toEqual([0, ["admin"]]);
+  expect([await setRoles("admin", "billing"), await rolesOf()]).toEqual([65, ["admin"]]);
+  expect([await setRoles(), await rolesOf()]).toEqual([0, []]);
+  await shared.database.users.update(1, { emailVerified: true });
+  expect([await setRoles("admin"), await rolesOf()]).toEqual([0, ["admin"]]);
+  await shared.database.users.update(1, { emailVerified: false });
+  const withoutMail = { NODE_ENV: "production", ...shared.env };
+  const unchecked = await runTool(["users", "set-roles", EMAIL, "billing"], { env: withoutMail });
+  expect([unchecked.code, await rolesOf()]).toEqual([0, ["billing"]]);
 });
 
 const TAKEN = "A user with this e-mail address or username already exists.";
@@ -139,6 +199,7 @@ test("set-password changes only the password and revokes all tokens; revoke-toke
 test("set-roles replaces the roles, which list prints, and rejects more than 20 and those with other characters", async () => {
   await using shared = await openSharedDatabase();
   await shared.insert(["ada"]);
+  await shared.database.users.update(1, { emailVerified: true });
   for (const roles of [["b:read", "a", "b:read"], []]) {
     const shown = await shared.json<object>(["users", "set-roles", "1", ...roles]);
     expect(shown).toMatchObject({ roles: [...new Set(roles)].sort() });

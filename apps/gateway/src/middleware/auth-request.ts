@@ -1,11 +1,11 @@
 /** Adds `authRequest` to the context of the routes that are registered after this plugin. */
+import type { EmailDigest } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 import type { AuthRequest } from "../observability/audit.ts";
-import type { Digests } from "../tokens/token-keys.ts";
 import { clientKey } from "./client-address.ts";
 
-export const authRequests = (digests: Pick<Digests, "email">) =>
+export const authRequests = (digestEmail: EmailDigest) =>
   new Elysia({ name: "auth-request" })
     .use(requestContext())
     .resolve({ as: "scoped" }, ({ clientAddress, entry, request }) => {
@@ -13,11 +13,11 @@ export const authRequests = (digests: Pick<Digests, "email">) =>
         signal: request.signal,
         network: clientKey(clientAddress),
         audit(event, email, userId, details) {
-          const emailDigest = email === null ? undefined : digests.email(email);
+          const emailDigest = email === null ? undefined : digestEmail(email);
           entry.audit = { event, userId, emailDigest, ...details };
         },
         rehashed(format, { id: userId, email }) {
-          entry.rehash = { event: "password.rehashed", format, userId, emailDigest: digests.email(email) };
+          entry.rehash = { event: "password.rehashed", format, userId, emailDigest: digestEmail(email) };
         },
         warn(error) {
           entry.error = error;

@@ -2,21 +2,11 @@
 import { expect, test } from "bun:test";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import type { Purpose } from "../../src/tokens/one-time-tokens.ts";
-import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { signOneTimeToken } from "../support/one-time-token.ts";
-import {
-  EVERY_FEATURE,
-  type LogLine,
-  readConfig,
-  SECRET_KEY,
-  type Service,
-  startService,
-} from "../support/service.ts";
+import { EVERY_FEATURE, type LogLine, type Service, startService } from "../support/service.ts";
 
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
 const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
-
-const { digests } = await importTokenKeys({ ...readConfig().auth, openSecretKey: () => SECRET_KEY });
 
 /** The lines of all requests so far, in the order of their responses. */
 async function linesOf(service: Service): Promise<readonly LogLine[]> {
@@ -36,9 +26,10 @@ test("each event is logged once, in the line of its request, and no line contain
   });
   const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) =>
     signOneTimeToken(purpose, await service.readUser(userId), { newEmail });
+  const digestEmail = await service.database.digests.openEmailDigest();
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
-    events.push([event, id, digests.email(email)]);
+    events.push([event, id, digestEmail(email)]);
   const logIn = (address: string, password: string, email = owner.email) =>
     service.call("POST", "/auth/login", { body: { email, password }, ...from(address) });
 

@@ -75,7 +75,7 @@ interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "passkeyFeature";
+type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "passkeyFeature" | "digestEmail";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
@@ -171,6 +171,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
+    digestEmail: await database.digests.openEmailDigest(),
     passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
     isStopping: () => false,
     ...appOptions,

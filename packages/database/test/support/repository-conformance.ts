@@ -19,6 +19,17 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   describe(`passkeys on ${name}`, () => passkeyConformance(test));
   describe(`imported users on ${name}`, () => importConformance(test));
 
+  describe(`digests on ${name}`, () => {
+    test("all connections compute the same digest of an e-mail, which another database does not", async (given) => {
+      const [digest, again] = [await given.digests.openEmailDigest(), await given.reopen()];
+      expect(digest(ada.email)).toMatch(/^[0-9a-f]{32}$/);
+      expect((await again.digests.openEmailDigest())(ada.email)).toBe(digest(ada.email));
+      await again.close();
+      await using other = await open();
+      expect((await other.database.digests.openEmailDigest())(ada.email)).not.toBe(digest(ada.email));
+    });
+  });
+
   describe(`todos on ${name}`, () => {
     test("a todo can be created, read, updated and deleted", async ({ todos }) => {
       const created = await todos.create({ title: "Write", completed: false });

@@ -1,11 +1,11 @@
 /** The auth routes. This file handles only HTTP; `service.ts` contains the rules. */
 import { type Token, toToken, toUser, toUserWithRoles, type User as UserShape } from "@latchkey/contracts";
+import type { EmailDigest } from "@latchkey/database";
 import { Elysia } from "elysia";
 import type { AccountRules } from "../../config.ts";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
-import type { Digests } from "../../tokens/token-keys.ts";
 import { createOperations, type IsListed } from "./openapi.ts";
 import type { AuthService } from "./service.ts";
 
@@ -17,15 +17,15 @@ export interface AuthRoutesOptions {
   readonly rules: AccountRules;
   /** null: rate limits are disabled. */
   readonly limiters: RateLimiters | null;
-  readonly digests: Pick<Digests, "email">;
+  readonly digestEmail: EmailDigest;
   readonly isListedPassword: IsListed;
 }
 
 export function authRoutes(options: AuthRoutesOptions) {
-  const { authService, sendsMail, rules, isListedPassword, limiters, digests } = options;
+  const { authService, sendsMail, rules, isListedPassword, limiters, digestEmail } = options;
   const operations = createOperations(rules, isListedPassword);
   const toShape = rules.claims.includes("roles") ? toUserWithRoles : toUser;
-  const withAuthRequest = authRequests(digests);
+  const withAuthRequest = authRequests(digestEmail);
 
   /** Requests to routes of the returned instance count against the default quota and, if given, against `quota`. */
   const routes = (quota?: keyof RateLimiters) =>

@@ -1,11 +1,11 @@
 /** The passkey routes. This file handles only HTTP; `service.ts` contains the rules. */
 import { type Passkey, type Token, toPasskey, toToken } from "@latchkey/contracts";
+import type { EmailDigest } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { authRequests } from "../../middleware/auth-request.ts";
 import { bearerAuth } from "../../middleware/bearer-auth.ts";
 import { type RateLimiters, rateLimitRoutes } from "../../middleware/rate-limit.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
-import type { Digests } from "../../tokens/token-keys.ts";
 import { operations } from "./openapi.ts";
 import type { PasskeyService } from "./service.ts";
 
@@ -13,12 +13,12 @@ export interface PasskeyRoutesOptions {
   readonly passkeyService: PasskeyService;
   readonly authenticate: (token: string | null, onSigned: (userId: number) => void) => Promise<Principal>;
   readonly limiters: RateLimiters | null;
-  readonly digests: Pick<Digests, "email">;
+  readonly digestEmail: EmailDigest;
 }
 
-export function passkeyRoutes({ passkeyService, authenticate, limiters, digests }: PasskeyRoutesOptions) {
+export function passkeyRoutes({ passkeyService, authenticate, limiters, digestEmail }: PasskeyRoutesOptions) {
   const login = new Elysia()
-    .use(authRequests(digests))
+    .use(authRequests(digestEmail))
     .post("/auth/login/passkey/options", () => passkeyService.requestLogin(), operations.passkeyLoginOptions)
     .use(rateLimitRoutes(limiters?.passkeyLogin))
     .post(
@@ -34,7 +34,7 @@ export function passkeyRoutes({ passkeyService, authenticate, limiters, digests 
       async ({ principal }): Promise<Passkey[]> => (await passkeyService.list(principal)).map(toPasskey),
       operations.listPasskeys,
     )
-    .use(authRequests(digests))
+    .use(authRequests(digestEmail))
     .post(
       "/auth/passkeys",
       async ({ principal, body, authRequest }): Promise<Passkey> =>

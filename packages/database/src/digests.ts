@@ -1,0 +1,21 @@
+/** Digests of e-mails for the log, with a key of the database: so that a new signing key does not cut the history of a user in two. */
+import { createHmac } from "node:crypto";
+import { eq } from "drizzle-orm";
+import type { RepositoryClient, Tables } from "./repository-client.ts";
+import { singleRow } from "./row-decoder.ts";
+
+/** As long as the digests of the service that have a key derived from the signing key. */
+const DIGEST_HEX_CHARACTERS = 32;
+
+export type EmailDigest = (email: string) => string;
+
+export function createDigestRepository({ orm, prepare }: RepositoryClient, { digestKeys }: Tables) {
+  const byName = prepare(orm.select().from(digestKeys).where(eq(digestKeys.name, "log e-mails")));
+  return {
+    /** Reads the key, and returns the function that computes the `email_digest` of log lines. */
+    openEmailDigest: async (): Promise<EmailDigest> => {
+      const { key } = singleRow(await byName({}));
+      return (email) => createHmac("sha256", key).update(email).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
+    },
+  };
+}
