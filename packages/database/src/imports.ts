@@ -1,10 +1,10 @@
 /**
- * Imports users of other systems, and remembers e-mail addresses that imported users gave up, by deleting the account or by
- * changing the e-mail. Invariants: a token that was issued for a user of another database is not valid for an imported user.
- * For 90 days, imports skip a remembered e-mail address.
+ * Imports users of other systems, and remembers e-mail addresses that users gave up, by deleting the account or by changing the
+ * e-mail. Invariants: a token that was issued for a user of another database is not valid for an imported user. For 90 days,
+ * imports skip a remembered e-mail address.
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
-import { inArray, lte, sql } from "drizzle-orm";
+import { and, gt, inArray, lte, sql } from "drizzle-orm";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
 import type { Timestamp } from "./timestamp.ts";
@@ -42,18 +42,22 @@ export function createImports(
 
   const removeOld = (connection: Orm) =>
     connection.delete(deletedImports).where(lte(deletedAt, later(-KEPT_SECONDS)));
+  const isKept = gt(deletedAt, later(-KEPT_SECONDS));
 
-  const findDeleted = async (connection: Orm, emails: readonly string[]): Promise<string[]> => {
-    await removeOld(connection);
-    const keys = await connection.selectDistinct({ digestKey }).from(deletedImports);
-    const byDigest = new Map(
-      keys.flatMap(({ digestKey }) => emails.map((email) => [digestOf(email, digestKey), email])),
-    );
-    if (byDigest.size === 0) return [];
-    const isDeleted = inArray(emailDigest, [...byDigest.keys()]);
-    const found = await connection.select({ emailDigest }).from(deletedImports).where(isDeleted);
-    return found.flatMap(({ emailDigest }) => byDigest.get(emailDigest) ?? []);
-  };
+  const findKeys = (connection: Orm) =>
+    connection.selectDistinct({ digestKey }).from(deletedImports).where(isKept);
+  const findDigests = (connection: Orm, byDigest: ReadonlyMap<string, string>) =>
+    connection
+      .select({ emailDigest })
+      .from(deletedImports)
+      .where(and(isKept, inArray(emailDigest, [...byDigest.keys()])));
+
+  const digestsOf = (emails: readonly string[], keys: readonly { readonly digestKey: string }[]) =>
+    new Map(keys.flatMap(({ digestKey }) => emails.map((email) => [digestOf(email, digestKey), email])));
+  const emailsOf = (
+    found: readonly { readonly emailDigest: string }[],
+    byDigest: ReadonlyMap<string, string>,
+  ) => found.flatMap(({ emailDigest }) => byDigest.get(emailDigest) ?? []);
 
   /** Returns the highest user id that was ever used, including the ids of deleted users, or 0 if no id was used. */
   const findLastId = async () => Number((await latest({}))[0]?.lastId);
@@ -64,10 +68,13 @@ export function createImports(
     findTaken: ({ emails, usernames }: Record<"emails" | "usernames", readonly string[]>) =>
       byNames({ email: JSON.stringify(emails), username: JSON.stringify(usernames) }),
     /**
-     * Returns each of these e-mail addresses that an imported user gave up in the last 90 days, by deleting the account or by
-     * changing the e-mail.
+     * Returns each of these e-mail addresses that a user gave up in the last 90 days, by deleting the account or by changing the
+     * e-mail. Only reads, so that a check works with a role that cannot write.
      */
-    findDeleted: (emails: readonly string[]) => transact((transaction) => findDeleted(transaction, emails)),
+    findDeleted: async (emails: readonly string[]): Promise<string[]> => {
+      const byDigest = digestsOf(emails, await prepare(findKeys(orm))({}));
+      return byDigest.size === 0 ? [] : emailsOf(await prepare(findDigests(orm, byDigest))({}), byDigest);
+    },
     /**
      * Creates the users with random token versions, and returns the created users. Skips each user whose e-mail address or
      * username is taken, and each user whose e-mail address `findDeleted` returns. `imported` must not be empty.
@@ -83,7 +90,10 @@ export function createImports(
         const created = await query.returning({ id: users.id, email: users.email });
         // The insert waits for a concurrent deletion of the same user. Only queries after the insert are certain to see it.
         const emails = created.map(({ email }) => email);
-        const deleted = await findDeleted(transaction, emails);
+        await removeOld(transaction);
+        const byDigest = digestsOf(emails, await findKeys(transaction));
+        const deleted =
+          byDigest.size === 0 ? [] : emailsOf(await findDigests(transaction, byDigest), byDigest);
         if (deleted.length > 0) await transaction.delete(users).where(inArray(users.email, deleted));
         return created.filter(({ email }) => !deleted.includes(email));
       }),

@@ -133,8 +133,8 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * Keyed digests of the e-mails that imported users gave up by deleting their account or changing their e-mail. Later imports
-   * skip these e-mails. Each row contains the key of its digest. Usually, all rows have the same key.
+   * Keyed digests of the e-mails that users gave up by deleting their account or changing their e-mail. Imports skip these
+   * e-mails. Each row contains the key of its digest. Usually, all rows have the same key.
    */
   const deletedImports = table("deleted_imports", {
     emailDigest: text("email_digest").primaryKey(),

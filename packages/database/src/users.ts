@@ -17,7 +17,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import { createImports, isImported } from "./imports.ts";
+import { createImports } from "./imports.ts";
 import { createNetworks } from "./networks.ts";
 import {
   type Orm,
@@ -202,8 +202,9 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         await redirection.where(notifications);
         const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
         await transaction.insert(outbox).values(notification);
-        // Without this row, a repeated import would create a second account with the old e-mail and password.
-        if (isImported(user)) await rememberDeletion(transaction, recipient);
+        // Without this row, an import, also of an old export of this database, would create a second account with the old e-mail
+        // and password.
+        await rememberDeletion(transaction, recipient);
         return user;
       }),
     /**
@@ -247,14 +248,13 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       }),
     /**
      * Returns false if the user does not exist or the condition is not met.
-     * @param condition the owner's token. If it is set, later imports skip the e-mail of an imported user for 90 days
+     * @param condition the owner's token. If it is set, imports skip the e-mail for 90 days
      */
     delete: (id: number, condition?: ValidToken) =>
       transact(async (transaction) => {
-        const { email, importedAt, importedHash } = users;
         const query = transaction.delete(users).where(selected(id, condition));
-        const [user] = await query.returning({ email, importedAt, importedHash });
-        if (user && condition && isImported(user)) await rememberDeletion(transaction, user.email);
+        const [user] = await query.returning({ email: users.email });
+        if (user && condition) await rememberDeletion(transaction, user.email);
         return user !== undefined;
       }),
     /** Deletes the users in one statement. Returns the ids of the users that existed. */

@@ -2,11 +2,14 @@
 import { expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { openDatabase } from "@latchkey/database";
+import { openFolder } from "@latchkey/testing/folder";
 import HASH_VECTORS from "@latchkey/testing/hash-vectors";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { CHECKOUT } from "@latchkey/testing/repository";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
+import { runTool } from "../support/tool.ts";
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";
@@ -180,6 +183,55 @@ test("a repeated import skips users who deleted their account meanwhile, and cou
   await shared.tool(["users", "delete", "bob@example.com", "--yes"]);
   for (const options of [[], ["--commit"]])
     expect(await importLines(shared, file, ...options)).toMatchObject({ new: 1, existing: 1, deleted: 1 });
+});
+
+test.each(["libsql", "postgres"])(
+  "on %s, an old export of the same database does not bring back e-mails and passwords that users gave up",
+  async (kind) => {
+    await using folder = await openFolder();
+    await using server = kind === "postgres" ? await startPostgresServer() : null;
+    const url = (await server?.createDatabase()) ?? folder.databaseUrl;
+    const tool = (...args: string[]) => runTool(args, { env: { DATABASE_URL: url }, input: "" });
+    await tool("migrate");
+    const database = await openDatabase({ url });
+    const { users } = database;
+    const path = join(folder.path, "users.jsonl");
+    for (const name of ["ada", "bob", "eve"])
+      await users.create({ email: `${name}@example.com`, username: name, hashedPassword: ownHash("1") });
+    expect(await tool("users", "export", path)).toMatchObject({ code: 0 });
+    const token = { version: 0, tokenId: null };
+    const [ada, bob] = [await users.findById(1), await users.findById(2)];
+    await users.changeEmail(ada as NonNullable<typeof ada>, "new@example.com", token);
+    await users.delete(bob?.id ?? 0, token);
+    await users.update(3, { hashedPassword: ownHash("2") });
+    await database.close();
+    for (const options of [[], ["--commit"]]) {
+      const { code, stdout } = await tool("users", "import", path, "--json", ...options);
+      const [rejected, counts] = parseLines(stdout);
+      expect([code, rejected]).toEqual([65, { line: 3, reason: expect.stringContaining("registered here") }]);
+      expect(counts).toMatchObject({ lines: 3, new: 0, deleted: 2, rejected: 1 });
+    }
+    const { stdout } = await tool("users", "list", "--json");
+    const listed: { email: string }[] = JSON.parse(stdout);
+    expect(listed.map(({ email }) => email)).toEqual(["new@example.com", "eve@example.com"]);
+  },
+);
+
+test("a check works with a role that can only read, and writes nothing", async () => {
+  await using server = await startPostgresServer();
+  const url = await server.createDatabase();
+  await runTool(["migrate"], { env: { DATABASE_URL: url }, input: "" });
+  await server.query(
+    `insert into deleted_imports (email_digest, digest_key, deleted_at) values ('x', 'y', '2020-01-01');
+    create role reader login password 'reader'; grant select on all tables in schema public to reader;
+    alter role reader set default_transaction_read_only = on`,
+    url.replace(/\/\/[^@]*@/, "//postgres:postgres@"),
+  );
+  const env = { DATABASE_URL: url.replace(/\/\/[^@]*@/, "//reader:reader@") };
+  const line = JSON.stringify(user("ada"));
+  const { code, stdout, stderr } = await runTool(["users", "import", "-", "--json"], { env, input: line });
+  expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { lines: 1, new: 1 }]);
+  expect(await server.query("select 1 from deleted_imports", url)).toHaveLength(1);
 });
 
 test("the ids of imported users are written to a new file, in the order of the lines", async () => {

@@ -103,7 +103,10 @@ export function importConformance(test: Test): void {
     expect(await users.findLastId()).toBe(created?.id ?? 0);
   });
 
-  test("an imported user who deleted the account is not imported for 90 days", async ({ users, query }) => {
+  test("a user who deleted the account is not imported for 90 days, whether imported or registered before", async ({
+    users,
+    query,
+  }) => {
     const [one] = await users.import([eve]);
     await users.create(bob);
     const remove = async (email: string, isOwner = true) => {
@@ -116,17 +119,29 @@ export function importConformance(test: Test): void {
     expect(await users.findDeleted([eve.email])).toEqual([]);
     await remove(bob.email);
     await remove(eve.email);
-    expect(await users.findDeleted([bob.email, eve.email, ada.email])).toEqual([eve.email]);
-    expect(await users.import([eve])).toEqual([]);
+    const given = [bob.email, eve.email, ada.email];
+    expect((await users.findDeleted(given)).toSorted()).toEqual([bob.email, eve.email]);
+    expect(await users.import([eve, { ...bob, importedHash: null }])).toEqual([]);
     const rows = await query<object>("select * from deleted_imports");
-    expect([rows.length, JSON.stringify(rows)]).toEqual([1, expect.not.stringContaining("eve")]);
+    expect([rows.length, JSON.stringify(rows)]).toEqual([2, expect.not.stringContaining("eve")]);
     const created = await users.import([{ ...ada, importedHash: null }]);
     expect(created.map(({ email }) => email)).toEqual([ada.email]);
     // The operator's deletion is not remembered.
     await remove(ada.email, false);
     expect(await users.findDeleted([ada.email])).toEqual([]);
     await query("update deleted_imports set deleted_at = '2020-01-01T00:00:00.000Z'");
+    // A check does not clean up. The next import does.
+    expect(await users.findDeleted([eve.email])).toEqual([]);
+    expect(await query("select * from deleted_imports")).toHaveLength(2);
     expect(await users.import([eve])).toHaveLength(1);
     expect(await query("select * from deleted_imports")).toEqual([]);
+  });
+
+  test("an e-mail that a registered user gave up by a change is not imported", async ({ users }) => {
+    const user = await users.create(ada);
+    const changed = await users.changeEmail(user, "new@example.org", { version: 0, tokenId: null });
+    expect(changed?.email).toBe("new@example.org");
+    expect(await users.findDeleted([ada.email, "new@example.org"])).toEqual([ada.email]);
+    expect(await users.import([{ ...ada, username: "other", importedHash: null }])).toEqual([]);
   });
 }
